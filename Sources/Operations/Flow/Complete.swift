@@ -1,0 +1,58 @@
+// Step 5 of 5: complete. Before: finish. After: nothing; the operation keeps its results, name and dependencies.
+
+import SchedulerCore
+
+extension Operation {
+    /// Lets waiters go, then runs the completion block. The operation has left its queue, so the block delays nobody.
+    final func complete() {
+        let old = word.update { $0.finished() }.unsafelyUnwrapped
+        if old.contains(.hasWaiters) { wakeWaiters() }
+        if old.contains(.hasCompletionBlock) { runCompletionBlock() }
+    }
+
+    private final func wakeWaiters() {
+        let waiters = attachments?.state.withLock { state in
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters ?? [] { waiter.wake() }
+    }
+
+    private final func runCompletionBlock() {
+        let block = attachments?.state.withLock { $0.completionBlock.take() }
+        guard let block else { return }
+        // The block may take its time, or wait for an operation of the queue just left: this thread's promise to look
+        // for more work there is given to another one.
+        ThreadContext.current.worker?.passOnDebt()
+        HeldLocks.assertNone()
+        announceCompletionBlockGone()
+        block()
+    }
+
+    private final func announceCompletionBlockGone() {
+        tell(.will, [.completionBlock])
+        tell(.did, [.completionBlock])
+    }
+
+    final func setCompletionBlock(_ block: (@Sendable () -> Void)?) {
+        guard block != nil || attachments != nil else { return }
+        let attachments = ownAttachments
+        let old = announcing([.completionBlock]) {
+            attachments.state.withLock { state in
+                let old = state.completionBlock
+                state.completionBlock = block
+                return old
+            }
+        }
+        _ = consume old
+        // Before `finished` by the word's order, or never: the finisher looks for the block only if it sees this bit.
+        if block != nil {
+            word.update { lifecycle in
+                guard lifecycle.phase != .finished else { return nil }
+                var next = lifecycle
+                next.insert(.hasCompletionBlock)
+                return next
+            }
+        }
+    }
+}

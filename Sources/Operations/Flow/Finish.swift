@@ -1,0 +1,84 @@
+// Step 4 of 5: finish. Before: start. After: complete.
+//
+// The end is claimed by one thread (`finishing`), whoever brings the news: the default `start()`, an announcement from
+// user code on any thread. It tells the dependents first, so that a free slot is given to the best of what is ready
+// then (rule P2); leaves the queue; and only then lets waiters go (rule W3). O(dependents), never a walk over the queue.
+
+import SchedulerCore
+
+extension Operation {
+    /// Finishes the operation if `isFinished`, overridden or not, is true. Called whenever the end is announced.
+    final func finishIfFinished() {
+        HeldLocks.assertNone()
+        guard isFinished else { return }
+        let finish = word.decide { $0.finishing() } next: { $0.next }
+        guard case .claimed(let lifecycle, let tooEarly) = finish else { return }
+        if tooEarly { warnOfEarlyFinish() }
+        ThreadContext.current.worker?.willFinish(self)
+        if lifecycle.contains(.hasDependents) { tellDependents() }
+        if lifecycle.hasQueue {
+            let queue = queue.unsafelyUnwrapped.takeUnretainedValue()
+            queue.leave(self)
+            complete()
+            Unmanaged.passUnretained(self).release()
+        } else {
+            complete()
+        }
+    }
+
+    /// Rule L10: a common bug in ported code. The system survives it and says so.
+    private final func warnOfEarlyFinish() {
+        Log.warning("\(type(of: self)) went isFinished=true without being started by the queue it is in")
+    }
+}
+
+extension OperationQueue {
+    /// Forgets a finished operation and looks for someone to use its slot.
+    func leave(_ operation: Operation) {
+        while true {
+            let departure: Departure? = withState { state in
+                // Pinned: someone is about to push it. Without its ticket it cannot leave; it is a matter of moments.
+                guard !operation.word.lifecycle.contains(.inInbox) else { return nil }
+                state.schedule.finished(operation.ticket)
+                return depart(&state)
+            }
+            if let departure { return act(on: departure) }
+            Processor.yield()
+        }
+    }
+
+    /// What is to be done, without the lock, after an operation has left.
+    private struct Departure {
+        var waiters: [Waiter] = []
+        var keptAlive: OperationQueue?
+        var hasStartable = false
+    }
+
+    private func depart(_ state: inout State) -> Departure {
+        guard state.schedule.isEmpty else { return Departure(hasStartable: state.schedule.hasStartable) }
+        defer {
+            state.idleWaiters = []
+            state.keptAlive = nil
+        }
+        return Departure(waiters: state.idleWaiters, keptAlive: state.keptAlive)
+    }
+
+    private func act(on departure: Departure) {
+        for waiter in departure.waiters { waiter.wake() }
+        if departure.hasStartable { offerSlot() }
+    }
+}
+
+extension Lifecycle {
+    /// It was added to a queue, so it leaves one.
+    var hasQueue: Bool { contains(.queued) }
+}
+
+extension Lifecycle.Finish {
+    var next: Lifecycle? {
+        switch self {
+        case .claimed(let next, _), .delegated(let next): next
+        case .already: nil
+        }
+    }
+}

@@ -1,0 +1,156 @@
+// Step 2 of 5: ready. Before: add. After: start.
+//
+// `isReady` belongs to the operation, and a subclass may override it; the queue keeps only its last answer. Whatever
+// the answer may depend on ends in `reconsiderReadiness`: a dependency that finishes or is removed, a cancellation, an
+// announcement. Only one thread asks at a time and the others make it ask again, so the last answer is the truth.
+
+import SchedulerCore
+import Synchronization
+
+extension Operation {
+    /// Asks `isReady` anew if the operation waits in a queue. Call it while holding a reference.
+    final func reconsiderReadiness() {
+        let question = word.decide { $0.reconsidered() } next: { $0.next }
+        if case .ask = question { askWhetherReady() }
+    }
+
+    /// Asks until the answer holds. The caller's `reconsidered` said `ask`, which pins the operation.
+    final func askWhetherReady() {
+        HeldLocks.assertNone()
+        while true {
+            let isReady = isReady
+            // The pin keeps the queue alive only until the answer is settled; the push comes after.
+            let queue = queue
+            let answer = word.decide { $0.answered(isReady: isReady) } next: { $0.next }
+            switch answer {
+            case .askAgain: continue
+            case .settled(_, let finishNow):
+                if finishNow { finishIfFinished() }
+                return
+            case .push(_, let finishNow):
+                queue?.takeUnretainedValue().push(self, last: nil)
+                if finishNow { finishIfFinished() }
+                return
+            }
+        }
+    }
+
+    // MARK: - Dependencies
+
+    final func depend(on dependency: Operation) throws(OperationError) {
+        guard dependency !== self else { throw .dependsOnItself(operation: label) }
+        let attachments = ownAttachments
+        announcing([.dependencies]) {
+            guard attachments.state.withLock({ $0.readiness.add(dependency) }) else { return }
+            // One that has finished, also by its own word only, holds nothing back (rule D3).
+            guard !dependency.isFinished else { return }
+            let isHeld = attachments.state.withLock { state in
+                guard word.update({ $0.heldByOneMore() }) != nil else { return false }
+                state.readiness.hold(dependency)
+                return true
+            }
+            guard isHeld else { return }
+            if !dependency.adopt(attachments) { attachments.finished(dependency) }
+            reconsiderReadiness()
+        }
+    }
+
+    final func stopDepending(on dependency: Operation) {
+        guard let attachments else { return }
+        announcing([.dependencies]) {
+            let removed = attachments.state.withLock { state in
+                let removed = state.readiness.remove(dependency)
+                if removed?.held == true { word.update { $0.heldByOneLess() } }
+                return removed
+            }
+            if removed?.held == true { reconsiderReadiness() }
+        }
+    }
+
+    /// Remembers a dependent; false when this operation has finished, and the dependent need not wait.
+    private final func adopt(_ dependent: Attachments) -> Bool {
+        let attachments = ownAttachments
+        let isOpen = attachments.state.withLock { state in
+            guard !state.isClosed else { return false }
+            state.adopt(dependent)
+            return true
+        }
+        guard isOpen else { return false }
+        // The finisher's step to `finishing` and this bit are ordered by the word: either it sees the bit and tells the
+        // dependent, or this thread sees the phase and says so itself. Both may happen; being told twice is harmless.
+        return word.insert(.hasDependents).phase.rawValue < Lifecycle.Phase.finishing.rawValue
+    }
+
+    /// Tells every dependent that this operation has finished. Part of step 4.
+    final func tellDependents() {
+        guard let attachments else { return }
+        let dependents = attachments.state.withLock { state in
+            state.isClosed = true
+            defer { state.dependents = [] }
+            return state.dependents
+        }
+        for dependent in dependents { dependent.finished(self) }
+    }
+}
+
+extension Attachments {
+    /// A dependency of this operation has finished.
+    fileprivate func finished(_ dependency: Operation) {
+        let asker: Operation? = state.withLock { state in
+            guard state.readiness.finished(dependency), let operation = state.operation else { return nil }
+            // Under the lock, which `deinit` needs, the memory of the operation is there; beyond it only the pin that
+            // `ask` makes, or the count of somebody else's reference, keeps it.
+            return operation._withUnsafeGuaranteedRef { operation in
+                let question = operation.word.decide { lifecycle -> HeldQuestion in
+                    let next = lifecycle.heldByOneLess()
+                    guard next.unfinished == 0 else { return HeldQuestion(next: next, mustAsk: false) }
+                    switch next.reconsidered() {
+                    case .needless: return HeldQuestion(next: next, mustAsk: false)
+                    case .delegated(let next): return HeldQuestion(next: next, mustAsk: false)
+                    case .ask(let next): return HeldQuestion(next: next, mustAsk: true)
+                    }
+                } next: {
+                    $0.next
+                }
+                return question.mustAsk ? operation : nil
+            }
+        }
+        asker?.askWhetherReady()
+    }
+
+    private struct HeldQuestion {
+        let next: Lifecycle
+        let mustAsk: Bool
+    }
+}
+
+extension Attachments.State {
+    /// Keeps a dependent. Those that are gone or stand here twice are swept out whenever the number has doubled.
+    fileprivate mutating func adopt(_ dependent: Attachments) {
+        if dependents.count >= sweepLimit {
+            var seen = Set<ObjectIdentifier>()
+            dependents.removeAll {
+                $0.isAbandoned.load(ordering: .acquiring) || !seen.insert(ObjectIdentifier($0)).inserted
+            }
+            sweepLimit = max(32, dependents.count * 2)
+        }
+        dependents.append(dependent)
+    }
+}
+
+extension Lifecycle.Question {
+    var next: Lifecycle? {
+        switch self {
+        case .needless: nil
+        case .delegated(let next), .ask(let next): next
+        }
+    }
+}
+
+extension Lifecycle.Answer {
+    var next: Lifecycle? {
+        switch self {
+        case .askAgain(let next), .settled(let next, _), .push(let next, _): next
+        }
+    }
+}

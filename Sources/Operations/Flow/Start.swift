@@ -1,0 +1,77 @@
+// Step 3 of 5: start. Before: ready. After: finish.
+//
+// A worker claims the operation under the queue's lock (`starting`) and calls `start()`, overridden or not, without it.
+// The default `start()` is also what runs when somebody starts an operation by hand.
+
+import SchedulerCore
+
+extension Operation {
+    /// The default `start()`.
+    final func begin() throws(OperationError) {
+        try checkStartByHand()
+        HeldLocks.assertNone()
+        let isCancelled = isCancelled
+        let properties: ObservedProperty = isCancelled ? [.isFinished] : [.isExecuting]
+        let start = announcing(properties) {
+            word.decide { $0.started(isCancelled: isCancelled) } next: { $0.next }
+        }
+        switch start {
+        case .run: run()
+        case .skip: finishIfFinished()
+        case .alreadyFinished: return
+        case .alreadyExecuting: throw .startedWhileExecuting(operation: label)
+        case .inQueue: throw .startedWhileInQueue(operation: label)
+        }
+    }
+
+    /// Misuse M1, as far as it can be told before starting.
+    final func checkStartByHand() throws(OperationError) {
+        let phase = word.lifecycle.phase
+        switch phase {
+        case .entering, .enqueued: throw .startedWhileInQueue(operation: label)
+        case .executing: throw .startedWhileExecuting(operation: label)
+        case .idle where !isFinished && !isReady: throw .startedWhileNotReady(operation: label)
+        case .idle, .starting, .ended, .finishing, .finished: return
+        }
+    }
+
+    private final func run() {
+        let context = ThreadContext.current
+        if context.isRunning(self) {
+            runMain()
+        } else {
+            context.frames.append(.init(operation: Unmanaged.passUnretained(self), queue: nil))
+            runMain()
+            context.frames.removeLast()
+        }
+        let ended = announcing([.isExecuting, .isFinished]) { word.update { $0.ended() } }
+        if ended != nil { finishIfFinished() }
+    }
+
+    private final func runMain() {
+        guard word.lifecycle.hasQueue, let reporter = queue?.takeUnretainedValue().progressReporter else { return main() }
+        reporter.willRunMain(of: self)
+        main()
+        reporter.didRunMain(of: self)
+    }
+}
+
+extension OperationQueue {
+    /// Runs a claimed operation on this thread, as the innermost of what runs here.
+    func run(_ operation: Operation, in context: ThreadContext) {
+        HeldLocks.assertNone()
+        context.frames.append(
+            .init(operation: Unmanaged.passUnretained(operation), queue: Unmanaged.passUnretained(self)))
+        operation.start()
+        context.frames.removeLast()
+    }
+}
+
+extension Lifecycle.Start {
+    var next: Lifecycle? {
+        switch self {
+        case .run(let next), .skip(let next): next
+        case .alreadyFinished, .alreadyExecuting, .inQueue: nil
+        }
+    }
+}

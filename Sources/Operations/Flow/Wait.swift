@@ -1,0 +1,88 @@
+// Waiting for an operation, or for all of a queue, by a thread or a task.
+
+import SchedulerCore
+
+extension Operation {
+    /// Misuse M8. `isFinished` as the system knows it: who waits for an operation that has left is never wrong.
+    final func checkWait() throws(OperationError) {
+        guard word.lifecycle.phase != .finished else { return }
+        let context = ThreadContext.current
+        if context.isRunning(self) { throw .waitsForItself(operation: label) }
+        guard let frame = context.frames.last, let queue = frame.queue, word.lifecycle.phase == .enqueued,
+            self.queue?.toOpaque() == queue.toOpaque()
+        else { return }
+        let current = queue.takeUnretainedValue()
+        let holdsSlot = frame.operation.takeUnretainedValue().word.lifecycle.phase.rawValue < Lifecycle.Phase.finishing.rawValue
+        if holdsSlot, current.maxConcurrentOperationCount == 1 {
+            throw .waitsInsideSerialQueue(operation: label, queue: current.label)
+        }
+    }
+
+    /// The default `waitUntilFinished()`.
+    final func waitForFinish() throws(OperationError) {
+        guard !hasLeft else { return }
+        try checkWait()
+        if Processor.spin(until: { hasLeft }) { return }
+        let parker = ThreadContext.current.parker
+        guard enlist(.thread(parker)) else { return }
+        Worker.blocking { parker.park() }
+    }
+
+    final func suspendUntilFinished() async {
+        guard !hasLeft else { return }
+        await withUnsafeContinuation { continuation in
+            if !enlist(.task(continuation)) { continuation.resume() }
+        }
+    }
+
+    private final var hasLeft: Bool { word.lifecycle.phase == .finished }
+
+    /// Promises the waiter a wake; false when the operation has finished.
+    private final func enlist(_ waiter: Waiter) -> Bool {
+        ownAttachments.state.withLock { state in
+            // In the word's order: before `finished`, which then sees the bit and waits for this lock, or not at all.
+            let isEarly = word.update { lifecycle in
+                guard lifecycle.phase != .finished else { return nil }
+                var next = lifecycle
+                next.insert(.hasWaiters)
+                return next
+            }
+            guard isEarly != nil else { return false }
+            state.waiters.append(waiter)
+            return true
+        }
+    }
+}
+
+extension OperationQueue {
+    func checkWaitForAll() throws(OperationError) {
+        for frame in ThreadContext.current.frames where frame.queue?.toOpaque() == Unmanaged.passUnretained(self).toOpaque() {
+            let operation = frame.operation.takeUnretainedValue()
+            guard operation.word.lifecycle.phase.rawValue >= Lifecycle.Phase.finishing.rawValue else {
+                throw .waitsForItself(operation: operation.label)
+            }
+        }
+    }
+
+    func waitForAll() throws(OperationError) {
+        try checkWaitForAll()
+        let parker = ThreadContext.current.parker
+        guard enlist(.thread(parker)) else { return }
+        Worker.blocking { parker.park() }
+    }
+
+    func suspendUntilIdle() async {
+        await withUnsafeContinuation { continuation in
+            if !enlist(.task(continuation)) { continuation.resume() }
+        }
+    }
+
+    /// Promises the waiter a wake when nothing is left; false when nothing is.
+    private func enlist(_ waiter: Waiter) -> Bool {
+        withState { state in
+            guard !state.schedule.isEmpty else { return false }
+            state.idleWaiters.append(waiter)
+            return true
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Synchronization
+
+/// Runs one or more blocks; it is finished when all have returned (rules B1–B4).
+///
+/// The blocks run concurrently, so one may wait for another, also in a queue of width 1. The first runs on the thread
+/// that starts the operation; the others take no slot of the queue. At least `guaranteedConcurrency` blocks that wait
+/// for one another never deadlock.
+open class BlockOperation: Operation, @unchecked Sendable {
+    // Sendable: the blocks are behind a lock.
+    private let blocks: Locked<Blocks>
+
+    /// So many blocks of one operation run at a time, if need be (rule B4).
+    public static let guaranteedConcurrency = 64
+
+    private struct Blocks {
+        var first: (@Sendable () -> Void)?
+        var others: [@Sendable () -> Void] = []
+        var hasBegun = false
+
+        var all: [@Sendable () -> Void] { (first.map { [$0] } ?? []) + others }
+    }
+
+    /// An operation without a block, which just finishes.
+    public override init() {
+        blocks = Locked(Blocks())
+        super.init()
+    }
+
+    /// An operation with one block.
+    public convenience init(block: @escaping @Sendable () -> Void) {
+        self.init()
+        blocks.withLock { $0.first = block }
+    }
+
+    /// Adds a block. When the operation executes or has finished that is misuse (M5); `tryAddExecutionBlock` throws.
+    open func addExecutionBlock(_ block: @escaping @Sendable () -> Void) {
+        stopOnMisuse { () throws(OperationError) in try tryAddExecutionBlock(block) }
+    }
+
+    /// `addExecutionBlock` that throws misuse M5 as an error and then has changed nothing.
+    public final func tryAddExecutionBlock(_ block: @escaping @Sendable () -> Void) throws(OperationError) {
+        let isLate = isExecuting || isFinished
+        let isTaken = !isLate && blocks.withLock { blocks in
+            guard !blocks.hasBegun else { return false }
+            if blocks.first == nil { blocks.first = block } else { blocks.others.append(block) }
+            return true
+        }
+        guard isTaken else { throw .lateExecutionBlock(operation: label) }
+    }
+
+    /// The blocks in the order added; none once they have been taken to run (rule W5).
+    open var executionBlocks: [@Sendable () -> Void] { blocks.withLock { $0.all } }
+
+    /// Runs the blocks and returns when all have returned.
+    open override func main() {
+        let (first, others) = blocks.withLock { blocks in
+            blocks.hasBegun = true
+            defer {
+                blocks.first = nil
+                blocks.others = []
+            }
+            return (blocks.first, blocks.others)
+        }
+        HeldLocks.assertNone()
+        guard !others.isEmpty else {
+            first?()
+            return
+        }
+        ConcurrentBlocks((first.map { [$0] } ?? []) + others, of: self).run()
+    }
+}

@@ -1,0 +1,79 @@
+import SchedulerCore
+
+/// The blocks of one operation, run by the thread that starts it and by helpers from the pool.
+///
+/// Every thread takes one block at a time, and calls the next helper before it runs its own while blocks are left. So a
+/// few small blocks cost one or two wake-ups, and blocks that wait for one another get a thread each, up to the bound.
+final class ConcurrentBlocks: WorkSource {
+    private let state: Locked<State>
+    private let operation: BlockOperation
+    private let queue: OperationQueue?
+    private let starter = ThreadContext.current.parker
+    private let level: ServiceLevel
+
+    fileprivate struct State {
+        var waiting: [@Sendable () -> Void]
+        var unfinished: Int
+        /// Threads that run a block now or are called to do so.
+        var threads = 1
+        var starterSleeps = false
+    }
+
+    init(_ blocks: [@Sendable () -> Void], of operation: BlockOperation) {
+        state = Locked(State(waiting: blocks.reversed(), unfinished: blocks.count))
+        self.operation = operation
+        queue = ThreadContext.current.frames.last?.queue?.takeUnretainedValue()
+        level = ThreadContext.current.worker?.pool.level ?? .normal
+    }
+
+    var isEager: Bool { true }
+    var threadName: String? { queue?.threadName ?? "block operation" }
+
+    func run() {
+        runBlocks()
+        let mustSleep = state.withLock { state in
+            state.starterSleeps = state.unfinished > 0
+            return state.starterSleeps
+        }
+        if mustSleep { Worker.blocking { starter.park() } }
+    }
+
+    func work(on worker: Worker) {
+        let context = ThreadContext.current
+        context.frames.append(
+            .init(
+                operation: Unmanaged.passUnretained(operation),
+                queue: queue.map { Unmanaged.passUnretained($0) }))
+        runBlocks()
+        context.frames.removeLast()
+    }
+
+    private func runBlocks() {
+        while let (block, callsHelper) = take() {
+            if callsHelper { WorkerPool[level].request(self) }
+            HeldLocks.assertNone()
+            block()
+            if state.withLock({ $0.finishedOne() }) { starter.unpark() }
+        }
+    }
+
+    private func take() -> (block: @Sendable () -> Void, callsHelper: Bool)? {
+        state.withLock { state in
+            guard let block = state.waiting.popLast() else {
+                state.threads -= 1
+                return nil
+            }
+            let callsHelper = !state.waiting.isEmpty && state.threads < BlockOperation.guaranteedConcurrency
+            if callsHelper { state.threads += 1 }
+            return (block, callsHelper)
+        }
+    }
+}
+
+extension ConcurrentBlocks.State {
+    /// Answers whether this was the last one and the starter has to be woken.
+    fileprivate mutating func finishedOne() -> Bool {
+        unfinished -= 1
+        return unfinished == 0 && starterSleeps
+    }
+}

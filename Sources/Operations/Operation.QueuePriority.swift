@@ -1,0 +1,43 @@
+package import SchedulerCore
+
+extension Operation {
+    /// The order in which a queue starts operations that are ready (rules P1–P4).
+    public enum QueuePriority: Int, Sendable, CaseIterable {
+        case veryLow = -8
+        case low = -4
+        case normal = 0
+        case high = 4
+        case veryHigh = 8
+
+        /// Moves a value toward normal to the first constant: −10 becomes `veryLow`, 5 `high`, −3 `normal` (rule P1).
+        public init(clamping value: Int) {
+            switch value {
+            case ...(-8): self = .veryLow
+            case -7 ... -4: self = .low
+            case -3...3: self = .normal
+            case 4...7: self = .high
+            default: self = .veryHigh
+            }
+        }
+
+        package var lane: PriorityLane {
+            switch self {
+            case .veryLow: .veryLow
+            case .low: .low
+            case .normal: .normal
+            case .high: .high
+            case .veryHigh: .veryHigh
+            }
+        }
+
+        package init(_ lane: PriorityLane) {
+            switch lane {
+            case .veryLow: self = .veryLow
+            case .low: self = .low
+            case .normal: self = .normal
+            case .high: self = .high
+            case .veryHigh: self = .veryHigh
+            }
+        }
+    }
+}

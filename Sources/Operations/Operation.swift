@@ -1,0 +1,161 @@
+import SchedulerCore
+import Synchronization
+
+/// One unit of work that runs once: an abstract class. Override `main()` for work that ends when it returns; override
+/// `start()` and the state properties for work that ends later (rules L1–L14).
+///
+/// Every member is safe to call from any thread without a lock of the caller's (rule L11). Reading a state costs one
+/// atomic load.
+///
+/// This file is the table of contents: each member has its contract here and one line that leads to the step of the
+/// flow, `add → ready → start → finish → complete`, that carries it out (`Flow/`).
+open class Operation: KeyValueAnnouncing, Hashable, CustomStringConvertible, @unchecked Sendable {
+    // Sendable: `word` and `attachmentsReference` are atomic; the others say what guards them.
+
+    /// Phase, cancellation, priority, count of unfinished dependencies. See `Lifecycle`.
+    final let word = Word()
+    /// Everything that most operations never need. See `Attachments`.
+    final let attachmentsReference = AtomicLazyReference<Attachments>()
+    /// The queue it is or was in. Written in `entering`, before the word says so; constant from `enqueued` on.
+    final var queue: Unmanaged<OperationQueue>?
+    /// The next operation in the inbox. Owned by whoever set `inInbox`, then by whoever drains.
+    final var next: Unmanaged<Operation>?
+    /// Its place in its queue's schedule. Guarded by the queue's lock.
+    final var ticket = Schedule.Ticket.none
+
+    public init() {}
+
+    deinit { abandon() }
+
+    // MARK: - Running
+
+    /// Begins the operation: skips `main()` when it is cancelled, else runs it, then finishes (rules L3, L5).
+    ///
+    /// A queue calls this on a thread of its own. Called by hand it runs in the calling thread. An override does not
+    /// call super, and announces `isExecuting` and `isFinished` itself (rule L7). Starting while executing, while in a
+    /// queue or while not ready is misuse (M1); `tryStart()` throws instead.
+    open func start() { stopOnMisuse { () throws(OperationError) in try begin() } }
+
+    /// `start()` by hand that throws misuse M1 as an error and then has changed nothing.
+    public final func tryStart() throws(OperationError) {
+        try checkStartByHand()
+        start()
+    }
+
+    /// The work. Does nothing by default; an override never calls super (rule L4).
+    open func main() {}
+
+    /// Asks the operation to stop; nothing is stopped by force (rule C1).
+    ///
+    /// One that waits in a queue becomes ready at once, skips `main()` and finishes (rule C2). No effect after the end.
+    open func cancel() { requestCancellation() }
+
+    // MARK: - State
+
+    /// Whether `cancel()` was called before the end. Never goes back to false.
+    open var isCancelled: Bool { word.lifecycle.isCancelled }
+
+    /// Whether `main()` runs.
+    open var isExecuting: Bool { word.lifecycle.isExecuting }
+
+    /// Whether the work has ended or was skipped. Changes together with `isExecuting` (rule L9).
+    open var isFinished: Bool { word.lifecycle.isFinished }
+
+    /// Whether it may start: every dependency is finished, or it is cancelled.
+    ///
+    /// An override combines its own condition with `super.isReady` and announces changes (rule L8).
+    open var isReady: Bool { word.lifecycle.unfinished == 0 || isCancelled }
+
+    /// Whether the work goes on after `start()` returns. A queue ignores it (rule L6).
+    open var isAsynchronous: Bool { followedIsConcurrent() }
+
+    /// The former name of `isAsynchronous`. When only one of the two is overridden, the other follows it.
+    @available(*, deprecated, renamed: "isAsynchronous")
+    open var isConcurrent: Bool { followedIsAsynchronous() }
+
+    // MARK: - Dependencies
+
+    /// Makes this operation wait for another, in whatever queue, or none (rules D1–D3).
+    ///
+    /// May be called until it starts, also while it waits for a slot. Adding one twice counts once. Depending on itself
+    /// is misuse (M7). O(1).
+    open func addDependency(_ op: Operation) { stopOnMisuse { () throws(OperationError) in try depend(on: op) } }
+
+    /// `addDependency` that throws misuse M7 as an error and then has changed nothing.
+    public final func tryAddDependency(_ op: Operation) throws(OperationError) {
+        guard op !== self else { throw .dependsOnItself(operation: label) }
+        addDependency(op)
+    }
+
+    /// Undoes `addDependency`; the operation becomes ready if it was the last (rule D4). O(1).
+    open func removeDependency(_ op: Operation) { stopDepending(on: op) }
+
+    /// What it depends on, finished or not, in the order added (rule D5).
+    open var dependencies: [Operation] { attachments?.state.withLock { $0.readiness.dependencies } ?? [] }
+
+    // MARK: - Priority and name
+
+    /// The order among the ready operations of a queue (rule P2). A change re-orders at once (rule P3).
+    open var queuePriority: QueuePriority {
+        get { QueuePriority(word.lifecycle.priority) }
+        set { setPriority(newValue) }
+    }
+
+    /// The service level of the thread it runs on, if set; if not, and when the queue's is higher, the queue's (P6).
+    open var qualityOfService: QualityOfService {
+        get { QualityOfService(serviceIndex: word.lifecycle.serviceIndex) }
+        set { setQualityOfService(newValue) }
+    }
+
+    /// Deprecated on every system; kept from 0 to 1, default 0.5, without effect (rule L13).
+    @available(*, deprecated, message: "Use qualityOfService")
+    open var threadPriority: Double {
+        get { attachments?.state.withLock { $0.threadPriority } ?? 0.5 }
+        set { setThreadPriority(newValue) }
+    }
+
+    /// A label for people; shown in `description`, logs and stall reports.
+    open var name: String? {
+        get { attachments?.state.withLock { $0.name } }
+        set { setName(newValue) }
+    }
+
+    /// Type, identity, name and state (rule L12).
+    open var description: String { describe() }
+
+    // MARK: - Completion and waiting
+
+    /// Runs once after `isFinished` became true, on no promised thread, also when cancelled (rules W1, W2).
+    ///
+    /// It is nil from the moment it begins, and released with its captures when it has run. Set on a finished
+    /// operation, it is kept and never run.
+    open var completionBlock: (@Sendable () -> Void)? {
+        get { attachments?.state.withLock { $0.completionBlock } }
+        set { setCompletionBlock(newValue) }
+    }
+
+    /// Blocks until the operation is finished and has left its queue (rule W3).
+    ///
+    /// Waiting for itself, and for another operation of the serial queue that the caller occupies, is misuse (M8);
+    /// `tryWaitUntilFinished()` throws instead. A worker that waits here is replaced meanwhile.
+    @available(*, noasync, message: "Use the async waitUntilFinished(), completionBlock or a dependent operation")
+    open func waitUntilFinished() { stopOnMisuse { () throws(OperationError) in try waitForFinish() } }
+
+    /// `waitUntilFinished` that throws misuse M8 as an error and then has not waited.
+    @available(*, noasync, message: "Use the async waitUntilFinished(), completionBlock or a dependent operation")
+    public final func tryWaitUntilFinished() throws(OperationError) {
+        try checkWait()
+        waitUntilFinished()
+    }
+
+    // MARK: - Identity
+
+    public static func == (a: Operation, b: Operation) -> Bool { a === b }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+extension Operation {
+    /// Suspends until the operation is finished and has left its queue (rule W3). No thread is blocked.
+    public final func waitUntilFinished() async { await suspendUntilFinished() }
+}

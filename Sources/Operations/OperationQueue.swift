@@ -1,0 +1,160 @@
+public import Dispatch
+import SchedulerCore
+import Synchronization
+
+/// Runs operations: those that are ready, the highest priority first, as many at a time as its width allows.
+///
+/// Any number of threads may use one queue (rule Q12). The queue keeps an operation until it is finished, and lives
+/// itself while it holds operations (rule Q1).
+///
+/// This file is the table of contents: each member has its contract here and a line that leads to the file that carries
+/// it out, in `Flow/` or `Queue/`.
+open class OperationQueue: Hashable, CustomStringConvertible, @unchecked Sendable {
+    // Sendable: every stored property is atomic, a lock, or constant.
+
+    /// Operations on their way in. See `Inbox`.
+    final let inbox = Inbox()
+    /// What adders have to know without the lock. See `Signal`.
+    final let signal = Signal()
+    /// Everything else. Reach it by `withState`.
+    final let state: Locked<State>
+
+    public init() { state = Locked(State(kind: .pool)) }
+
+    init(kind: Kind) { state = Locked(State(kind: kind)) }
+
+    deinit { state.withLock { $0.stallWatch.take() }?.cancel() }
+
+    // MARK: - Adding
+
+    /// Adds an operation (rule Q1).
+    ///
+    /// Adding one that is in a queue, executes or has finished is misuse (M2, M3); `tryAddOperation` throws instead.
+    /// Never runs the operation on the calling thread. O(1) without a lock.
+    open func addOperation(_ op: Operation) { stopOnMisuse { () throws(OperationError) in try add(op) } }
+
+    /// Adds all operations or, on misuse, none (rules Q2, M2, M3), and may wait until they are finished.
+    @available(*, noasync, message: "Use the async addOperations(_:waitUntilFinished:) or a dependent operation")
+    open func addOperations(_ ops: [Operation], waitUntilFinished wait: Bool) {
+        stopOnMisuse { () throws(OperationError) in try add(ops) }
+        if wait { for operation in ops { operation.waitUntilFinished() } }
+    }
+
+    /// Adds a closure as a block operation.
+    open func addOperation(_ block: @escaping @Sendable () -> Void) { addOperation(BlockOperation(block: block)) }
+
+    /// Adds a block that runs when everything queued before it is finished; what is queued after it waits for it (X1).
+    ///
+    /// It is no operation: not counted, not listed, not cancelled. It is held by suspension and by width 0.
+    open func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) { addBarrier(barrier) }
+
+    /// `addOperation` that throws misuse M2 and M3 as errors and then has changed nothing.
+    public final func tryAddOperation(_ op: Operation) throws(OperationError) { try add(op) }
+
+    /// `addOperations` that throws misuse M2 and M3 as errors and then has queued none.
+    @available(*, noasync, message: "Use the async form or a dependent operation")
+    public final func tryAddOperations(_ ops: [Operation], waitUntilFinished wait: Bool) throws(OperationError) {
+        try add(ops)
+        if wait { for operation in ops { operation.waitUntilFinished() } }
+    }
+
+    // MARK: - Steering
+
+    /// The width that leaves the number of operations at a time to the system (rule Q4).
+    public static let defaultMaxConcurrentOperationCount = -1
+
+    /// The most threads the default width grows to, when operations block (rule Q4).
+    public static let defaultWidthCeiling = 64
+
+    /// The most operations any queue runs at a time; a higher width reads back as set and is bounded by this (Q3).
+    public static let widthCeiling = 512
+
+    /// How many operations may run at a time; 0 starts nothing, 1 is a serial queue (rule Q3).
+    ///
+    /// Takes effect at once, lowered also for what waits. Other negative values are misuse (M6).
+    open var maxConcurrentOperationCount: Int {
+        get { state.withLock { $0.width } }
+        set { stopOnMisuse { () throws(OperationError) in try setWidth(newValue) } }
+    }
+
+    /// Setting `maxConcurrentOperationCount` that throws misuse M6 as an error.
+    public final func trySetMaxConcurrentOperationCount(_ width: Int) throws(OperationError) { try setWidth(width) }
+
+    /// While true, nothing that has not started starts; what runs goes on (rule Q5).
+    open var isSuspended: Bool {
+        get { state.withLock { $0.schedule.isSuspended } }
+        set { setSuspended(newValue) }
+    }
+
+    /// The service level of what starts from now on (rules P6, P7).
+    open var qualityOfService: QualityOfService {
+        get { state.withLock { $0.qualityOfService } }
+        set { setQualityOfService(newValue) }
+    }
+
+    /// The dispatch queue that operations run on, interleaved with its own blocks; nil for threads of the system's own.
+    ///
+    /// Setting it while the queue holds operations, and setting the main dispatch queue, is misuse (M4).
+    open var underlyingQueue: DispatchQueue? {
+        get { state.withLock { $0.underlyingQueue } }
+        set { stopOnMisuse { () throws(OperationError) in try setUnderlyingQueue(newValue) } }
+    }
+
+    /// Setting `underlyingQueue` that throws misuse M4 as an error.
+    public final func trySetUnderlyingQueue(_ queue: DispatchQueue?) throws(OperationError) {
+        try setUnderlyingQueue(queue)
+    }
+
+    /// A label for people; the threads that run the queue's operations carry it where the system allows (rule Q7).
+    open var name: String? {
+        get { readName() }
+        set { setName(newValue) }
+    }
+
+    /// Cancels every operation that is in the queue at this moment; barrier blocks still run (rule C5).
+    open func cancelAllOperations() { cancelAll() }
+
+    // MARK: - Looking
+
+    /// Blocks until nothing is left, barriers and what others add meanwhile included (rule W4).
+    @available(*, noasync, message: "Use the async waitUntilAllOperationsAreFinished() or a dependent operation")
+    open func waitUntilAllOperationsAreFinished() { stopOnMisuse { () throws(OperationError) in try waitForAll() } }
+
+    /// `waitUntilAllOperationsAreFinished` that throws misuse M8 as an error and then has not waited.
+    @available(*, noasync, message: "Use the async waitUntilAllOperationsAreFinished() or a dependent operation")
+    public final func tryWaitUntilAllOperationsAreFinished() throws(OperationError) { try waitForAll() }
+
+    /// What is in the queue at this moment, in the order added, without barriers (rule Q6). O(n log n).
+    @available(*, deprecated, message: "A snapshot is out of date at once. Use addBarrierBlock for barrier behaviour.")
+    public final var operations: [Operation] { snapshot() }
+
+    /// How many operations are in the queue at this moment (rule Q6). O(1).
+    @available(*, deprecated, message: "A snapshot is out of date at once. Use progress or addBarrierBlock.")
+    public final var operationCount: Int { withState { $0.schedule.operationCount } }
+
+    /// The queue whose operation this thread runs, the innermost; the main queue on the main thread; else nil (Q9).
+    open class var current: OperationQueue? { currentQueue }
+
+    /// The queue of the main thread: serial, not to be suspended, interleaved with the main dispatch queue (rule Q8).
+    open class var main: OperationQueue { MainQueue.shared }
+
+    /// The name, and the type and address (rule Q7).
+    open var description: String { describe() }
+
+    // MARK: - Identity
+
+    public static func == (a: OperationQueue, b: OperationQueue) -> Bool { a === b }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+extension OperationQueue {
+    /// Suspends until nothing is left, barriers and what others add meanwhile included (rule W4).
+    public final func waitUntilAllOperationsAreFinished() async { await suspendUntilIdle() }
+
+    /// Adds all operations or, on misuse, none (rules Q2, M2, M3), and may suspend until they are finished.
+    public final func addOperations(_ ops: [Operation], waitUntilFinished wait: Bool) async {
+        stopOnMisuse { () throws(OperationError) in try add(ops) }
+        if wait { for operation in ops { await operation.waitUntilFinished() } }
+    }
+}

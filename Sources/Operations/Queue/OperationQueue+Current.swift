@@ -1,0 +1,31 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+import CPlatform
+
+extension OperationQueue {
+    /// The innermost queue whose operation runs on this thread; main on the main thread (rule Q9).
+    static var currentQueue: OperationQueue? {
+        if let queue = ThreadContext.current.frames.last(where: { $0.queue != nil })?.queue {
+            return queue.takeUnretainedValue()
+        }
+        return isMainThread ? MainQueue.shared : nil
+    }
+
+    private static var isMainThread: Bool {
+        #if canImport(Darwin)
+            pthread_main_np() != 0
+        #else
+            cplatform_thread_id() == getpid()
+        #endif
+    }
+}
+
+/// The queue of the main thread.
+enum MainQueue {
+    static let shared = OperationQueue(kind: .main)
+}

@@ -1,0 +1,133 @@
+import Dispatch
+import SchedulerCore
+
+extension OperationQueue {
+    /// What runs the operations.
+    enum Kind: Sendable { case pool, main }
+
+    /// What the queue's lock guards.
+    struct State {
+        let kind: Kind
+        var schedule = Schedule(width: OperationQueue.defaultWidthCeiling)
+        /// As set; the schedule has it bounded.
+        var width = OperationQueue.defaultMaxConcurrentOperationCount
+        var qualityOfService = QualityOfService.default
+        var underlyingQueue: DispatchQueue?
+        var name: String?
+        var idleWaiters: [Waiter] = []
+        /// The queue itself while it holds operations (rule Q1).
+        var keptAlive: OperationQueue?
+        var progressReporter: (any ProgressReporter)?
+        var stallHandler: (@Sendable (StallReport) -> Void)?
+        var stallWatch: StallWatch?
+        /// Starts so far: tells a stall from a pause.
+        var starts = 0
+
+        init(kind: Kind) {
+            self.kind = kind
+            guard kind == .main else { return }
+            width = 1
+            schedule.setWidth(1)
+            qualityOfService = .userInteractive
+            name = "NSOperationQueue Main Queue"
+        }
+    }
+
+    /// The one door to the queue: locks, takes in what arrived, lets `event` decide, publishes what adders have to know.
+    @inline(__always)
+    final func withState<Result>(_ event: (inout State) -> Result) -> Result {
+        state.withLock { state in
+            drain(&state)
+            let result = event(&state)
+            // Whoever pushed before the new bits were there has acted on the old ones; so look again after.
+            while publish(state), !inbox.isEmpty { drain(&state) }
+            return result
+        }
+    }
+
+    /// Takes what arrived, or changed, from the inbox into the schedule.
+    @inline(__always)
+    private final func drain(_ state: inout State) {
+        var node = inbox.takeAll()
+        guard node != nil else { return }
+        while let current = node {
+            node = current._withUnsafeGuaranteedRef { operation in
+                // Read before the pin is gone: from then on the next pusher owns it.
+                let following = operation.next
+                admit(operation, to: &state)
+                return following
+            }
+        }
+        if state.keptAlive == nil, !state.schedule.isEmpty { state.keptAlive = self }
+    }
+
+    @inline(__always)
+    private final func admit(_ operation: Operation, to state: inout State) {
+        let lifecycle = operation.word.update { $0.drained() }.unsafelyUnwrapped
+        let isReady = lifecycle.phase == .enqueued && lifecycle.contains(.ready)
+        let lane = lifecycle.effectivePriority
+        if operation.ticket != .none {
+            state.schedule.updated(operation.ticket, lane: lane, isReady: isReady)
+        } else {
+            let id = UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque())
+            operation.ticket =
+                lifecycle.contains(.barrier)
+                ? state.schedule.addedBarrier(id) : state.schedule.added(id, lane: lane, isReady: isReady)
+        }
+    }
+
+    private final func publish(_ state: State) -> Bool {
+        let hasRoom = state.schedule.hasRoom
+        return signal.publish(
+            isBusy: !hasRoom && state.schedule.running > 0, isHeld: !hasRoom && state.schedule.running == 0)
+    }
+}
+
+extension OperationQueue {
+    /// Brings operations that the caller has pinned, linked from `first` to `last`, to the queue's notice.
+    final func push(_ first: Operation, last: Operation?) {
+        inbox.push(first, last: last)
+        switch signal.advice() {
+        case .nothing: return
+        case .callWorker:
+            // This thread runs an operation of this queue that has just ended, and is about to look itself.
+            if let worker = ThreadContext.current.worker, worker.owes(self) { return signal.workerArrived() }
+            callWorker()
+        case .takeLock: withState { watchForStall(&$0) }
+        }
+    }
+
+    /// A slot is free and something may start: this thread takes it, if it is a worker of the queue, or another.
+    func offerSlot() {
+        if let worker = ThreadContext.current.worker, worker.owes(self) { return }
+        callWorkerIfNone()
+    }
+
+    func callWorkerIfNone() { if signal.claimCall() { callWorker() } }
+
+    /// Claims the best operation that may start. `wantsMore`: another worker could start another one.
+    func claim() -> (operation: Operation, wantsMore: Bool)? {
+        withState { state in
+            while let (ticket, id) = state.schedule.next() {
+                let operation = Unmanaged<Operation>.fromOpaque(UnsafeRawPointer(bitPattern: id).unsafelyUnwrapped)
+                    .takeUnretainedValue()
+                if operation.word.update({ $0.claimed() }) != nil {
+                    state.starts &+= 1
+                    return (operation, state.schedule.hasStartable)
+                }
+                // Something holds it back since it became ready (rule D2), or it is pinned and about to be pushed.
+                state.schedule.heldBack(ticket)
+            }
+            watchForStall(&state)
+            return nil
+        }
+    }
+
+    final func snapshot() -> [Operation] {
+        withState { state in
+            state.schedule.idsInOrder.map {
+                Unmanaged<Operation>.fromOpaque(UnsafeRawPointer(bitPattern: $0).unsafelyUnwrapped).takeUnretainedValue()
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Dispatch
+import SchedulerCore
+
+// Width, suspension, service level, name, underlying queue.
+extension OperationQueue {
+    /// Decides under the lock, then calls a worker if the change made room. Ignored by the main queue (rule Q8).
+    private func steer(_ change: (inout State) -> Void) {
+        let hasStartable = withState { state in
+            guard state.kind != .main else { return false }
+            change(&state)
+            watchForStall(&state)
+            return state.schedule.hasStartable
+        }
+        if hasStartable { callWorkerIfNone() }
+    }
+
+    func setWidth(_ width: Int) throws(OperationError) {
+        guard width >= 0 || width == Self.defaultMaxConcurrentOperationCount else {
+            throw .negativeWidth(queue: label, width: width)
+        }
+        steer { state in
+            state.width = width
+            state.schedule.setWidth(
+                width == Self.defaultMaxConcurrentOperationCount
+                    ? Self.defaultWidthCeiling : min(width, Self.widthCeiling))
+        }
+    }
+
+    func setSuspended(_ isSuspended: Bool) { steer { $0.schedule.setSuspended(isSuspended) } }
+
+    func setQualityOfService(_ quality: QualityOfService) {
+        state.withLock { state in
+            guard state.kind != .main else { return }
+            state.qualityOfService = quality
+        }
+    }
+
+    func setUnderlyingQueue(_ queue: DispatchQueue?) throws(OperationError) {
+        if queue === DispatchQueue.main { throw .underlyingQueueIsMain(queue: label) }
+        let (old, isRefused): (DispatchQueue?, Bool) = withState { state in
+            guard state.kind != .main else { return (nil, false) }
+            guard state.schedule.isEmpty else { return (nil, true) }
+            let old = state.underlyingQueue
+            state.underlyingQueue = queue
+            return (old, false)
+        }
+        _ = consume old
+        if isRefused { throw .underlyingQueueWhileNotEmpty(queue: label) }
+    }
+
+    func readName() -> String? { state.withLock { $0.name } ?? "NSOperationQueue \(address)" }
+
+    func setName(_ name: String?) {
+        state.withLock { state in
+            guard state.kind != .main else { return }
+            state.name = name
+        }
+    }
+
+    private var address: String {
+        "0x" + String(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()), radix: 16)
+    }
+
+    /// The queue in messages.
+    var label: String { "queue '\(readName() ?? "")'" }
+
+    func describe() -> String { "<\(type(of: self)) \(address) name: '\(readName() ?? "")'>" }
+}

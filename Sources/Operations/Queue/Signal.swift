@@ -1,0 +1,55 @@
+import Synchronization
+
+/// What whoever brings something to a queue has to know without taking its lock: whether to call a worker.
+///
+/// | bits              | who brings something                                                       |
+/// |-------------------|----------------------------------------------------------------------------|
+/// | none              | sets `calling` and calls a worker                                          |
+/// | `calling`         | does nothing: a worker is on its way and will look                         |
+/// | `busy`            | does nothing: there is no room, and whoever makes room looks               |
+/// | `held`            | takes the lock: nothing runs and nothing may start, so nobody will look    |
+///
+/// `calling` is set by callers and cleared by the worker called, before it looks. `busy` and `held` change under the
+/// queue's lock only; whoever clears or swaps them looks into the inbox once more.
+struct Signal: ~Copyable, Sendable {
+    private let bits = Atomic<UInt8>(0)
+
+    private static var calling: UInt8 { 1 }
+    private static var busy: UInt8 { 2 }
+    private static var held: UInt8 { 4 }
+
+    enum Advice { case nothing, callWorker, takeLock }
+
+    /// What to do after a push. `callWorker` is said to one thread only.
+    func advice() -> Advice {
+        var old = bits.load(ordering: .sequentiallyConsistent)
+        while true {
+            if old & Self.held != 0 { return .takeLock }
+            if old != 0 { return .nothing }
+            let (done, seen) = bits.weakCompareExchange(
+                expected: old, desired: Self.calling, ordering: .sequentiallyConsistent)
+            if done { return .callWorker }
+            old = seen
+        }
+    }
+
+    /// Claims the call for a worker that is wanted in any case; false when one is on its way.
+    func claimCall() -> Bool {
+        bits.bitwiseOr(Self.calling, ordering: .sequentiallyConsistent).oldValue & Self.calling == 0
+    }
+
+    /// The worker that was called is here and looks after this.
+    func workerArrived() { bits.bitwiseAnd(~Self.calling, ordering: .sequentiallyConsistent) }
+
+    var isCalling: Bool { bits.load(ordering: .relaxed) & Self.calling != 0 }
+
+    /// Publishes, under the queue's lock, what the schedule says; true when it differs from before.
+    func publish(isBusy: Bool, isHeld: Bool) -> Bool {
+        let wanted = (isBusy ? Self.busy : 0) | (isHeld ? Self.held : 0)
+        let old = bits.load(ordering: .relaxed)
+        guard old & ~Self.calling != wanted else { return false }
+        if wanted != 0 { bits.bitwiseOr(wanted, ordering: .sequentiallyConsistent) }
+        bits.bitwiseAnd(wanted | Self.calling, ordering: .sequentiallyConsistent)
+        return true
+    }
+}

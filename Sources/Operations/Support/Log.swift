@@ -1,0 +1,29 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+import Synchronization
+
+/// Where warnings and stall reports go: standard error, one line each, unless a handler is set.
+package enum Log {
+    private static let handler = Locked<(@Sendable (String) -> Void)?>(nil)
+
+    /// Sends what follows to `handler` instead of standard error; nil restores that.
+    package static func redirect(to newHandler: (@Sendable (String) -> Void)?) {
+        let old = handler.withLock { current in
+            let old = current
+            current = newHandler
+            return old
+        }
+        _ = consume old
+    }
+
+    static func warning(_ message: String) {
+        if let handler = handler.withLock({ $0 }) { return handler(message) }
+        let line = Array("swift-operations: \(message)\n".utf8)
+        _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+}

@@ -1,0 +1,92 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// One thread's place to sleep. `unpark` before `park` is remembered, once.
+///
+/// A mutex and a condition variable rather than a Dispatch semaphore: ThreadSanitizer sees them, and they can wait with
+/// a time limit on the monotonic clock.
+package final class Parker: @unchecked Sendable {
+    // Sendable: `isSignalled` is guarded by `mutex`; the pointers are constants.
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private var isSignalled = false
+
+    package init() {
+        mutex.initialize(to: pthread_mutex_t())
+        pthread_mutex_init(mutex, nil)
+        condition.initialize(to: pthread_cond_t())
+        #if canImport(Darwin)
+            pthread_cond_init(condition, nil)
+        #else
+            var attributes = pthread_condattr_t()
+            pthread_condattr_init(&attributes)
+            pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+            pthread_cond_init(condition, &attributes)
+            pthread_condattr_destroy(&attributes)
+        #endif
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deallocate()
+        mutex.deallocate()
+    }
+
+    /// Sleeps until `unpark` is, or was, called.
+    package func park() {
+        pthread_mutex_lock(mutex)
+        while !isSignalled { pthread_cond_wait(condition, mutex) }
+        isSignalled = false
+        pthread_mutex_unlock(mutex)
+    }
+
+    /// The same with a limit in nanoseconds; answers false when the limit was reached first.
+    package func park(nanoseconds limit: UInt64) -> Bool {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        #if canImport(Darwin)
+            var rest = timespec(nanoseconds: limit)
+        #else
+            var deadline = timespec(nanoseconds: MonotonicClock.now + limit)
+        #endif
+        while !isSignalled {
+            #if canImport(Darwin)
+                let result = pthread_cond_timedwait_relative_np(condition, mutex, &rest)
+            #else
+                let result = pthread_cond_timedwait(condition, mutex, &deadline)
+            #endif
+            if result == ETIMEDOUT { break }
+        }
+        defer { isSignalled = false }
+        return isSignalled
+    }
+
+    package func unpark() {
+        pthread_mutex_lock(mutex)
+        isSignalled = true
+        // Signalled under the mutex: the sleeper may free this parker as soon as it has seen the flag.
+        pthread_cond_signal(condition)
+        pthread_mutex_unlock(mutex)
+    }
+}
+
+extension timespec {
+    fileprivate init(nanoseconds: UInt64) {
+        self.init(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+    }
+}
+
+package enum MonotonicClock {
+    /// Nanoseconds since an arbitrary start.
+    package static var now: UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+}

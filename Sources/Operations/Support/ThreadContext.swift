@@ -1,0 +1,52 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// What the system knows about the thread it runs on. Only its own thread touches it.
+package final class ThreadContext {
+    /// The worker whose thread this is.
+    var worker: Worker?
+    /// The operation and queue that run here, innermost last.
+    var frames: [Frame] = []
+    /// What is to be released once the release under way is done; nil when none is. See `Release`.
+    var releases: [Operation]?
+    /// An operation that is asked whether it is asynchronous under one of the two names; see `AsynchronousNames`.
+    var askedName: ObjectIdentifier?
+    let parker = Parker()
+    #if DEBUG
+        var heldLocks = 0
+    #endif
+
+    struct Frame {
+        let operation: Unmanaged<Operation>
+        let queue: Unmanaged<OperationQueue>?
+    }
+
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        #if canImport(Darwin)
+            pthread_key_create(&key) { Unmanaged<ThreadContext>.fromOpaque($0).release() }
+        #else
+            pthread_key_create(&key) { $0.map { Unmanaged<ThreadContext>.fromOpaque($0).release() } }
+        #endif
+        return key
+    }()
+
+    package static var current: ThreadContext {
+        if let known = pthread_getspecific(key) {
+            return Unmanaged<ThreadContext>.fromOpaque(known).takeUnretainedValue()
+        }
+        let new = ThreadContext()
+        pthread_setspecific(key, Unmanaged.passRetained(new).toOpaque())
+        return new
+    }
+
+    /// The frame of `operation`, if this thread runs it.
+    func isRunning(_ operation: Operation) -> Bool {
+        frames.contains { $0.operation.toOpaque() == Unmanaged.passUnretained(operation).toOpaque() }
+    }
+}

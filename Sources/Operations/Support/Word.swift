@@ -1,0 +1,57 @@
+import SchedulerCore
+import Synchronization
+
+/// The state word of one operation: a `Lifecycle` that threads swap.
+struct Word: ~Copyable {
+    private let bits: Atomic<UInt64>
+
+    init() { bits = Atomic(Lifecycle().rawValue) }
+
+    // Acquire: who sees a phase also sees what was written before it, such as the queue of an enqueued operation.
+    @inline(__always)
+    var lifecycle: Lifecycle { Lifecycle(rawValue: bits.load(ordering: .acquiring)) }
+
+    /// Swaps the word for what `transition` makes of it; answers the old word, or nil when it declines.
+    @inline(__always)
+    @discardableResult
+    func update(_ transition: (Lifecycle) -> Lifecycle?) -> Lifecycle? {
+        var old = lifecycle
+        while let new = transition(old) {
+            if new == old { return old }
+            let (done, seen) = bits.weakCompareExchange(
+                expected: old.rawValue, desired: new.rawValue, ordering: .acquiringAndReleasing)
+            if done { return old }
+            old = Lifecycle(rawValue: seen)
+        }
+        return nil
+    }
+
+    /// Sets flags that no transition depends on; answers the old word.
+    @discardableResult
+    func insert(_ flags: Lifecycle.Flags) -> Lifecycle {
+        Lifecycle(rawValue: bits.bitwiseOr(flags.rawValue, ordering: .acquiringAndReleasing).oldValue)
+    }
+
+    /// Changes a part of the word that no transition depends on.
+    func change(_ body: (inout Lifecycle) -> Void) {
+        update { lifecycle in
+            var next = lifecycle
+            body(&next)
+            return next
+        }
+    }
+
+    /// The same for a transition with several answers; `next` says which word an answer leads to.
+    @inline(__always)
+    func decide<Answer>(_ transition: (Lifecycle) -> Answer, next: (Answer) -> Lifecycle?) -> Answer {
+        var old = lifecycle
+        while true {
+            let answer = transition(old)
+            guard let new = next(answer) else { return answer }
+            let (done, seen) = bits.weakCompareExchange(
+                expected: old.rawValue, desired: new.rawValue, ordering: .acquiringAndReleasing)
+            if done { return answer }
+            old = Lifecycle(rawValue: seen)
+        }
+    }
+}

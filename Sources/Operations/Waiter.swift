@@ -1,0 +1,12 @@
+/// Somebody who waits for an operation or a queue: a sleeping thread or a suspended task.
+enum Waiter: Sendable {
+    case thread(Parker)
+    case task(UnsafeContinuation<Void, Never>)
+
+    func wake() {
+        switch self {
+        case .thread(let parker): parker.unpark()
+        case .task(let continuation): continuation.resume()
+        }
+    }
+}

@@ -1,0 +1,80 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+import CPlatform
+import Synchronization
+
+/// Looks after the pools while somebody waits for a thread: sees which workers are blocked, so that others take over.
+///
+/// It looks every millisecond at first, then, while the workers compute, less often, up to `longestTick`. After a while
+/// without anything to look after it sleeps and uses no processor time until called.
+final class Monitor: Sendable {
+    static let shared = Monitor()
+
+    static let shortestTick: UInt64 = 1_000_000
+    static let longestTick: UInt64 = 8_000_000
+    /// Looks without finding anything to do before it sleeps.
+    private static let patience = 50
+
+    private enum Phase { static let unborn: UInt8 = 0, asleep: UInt8 = 1, awake: UInt8 = 2 }
+    private let phase = Atomic<UInt8>(Phase.unborn)
+    private let parker = Parker()
+
+    func wakeIfAsleep() {
+        // Sequentially consistent against `fallAsleep`: the caller's request was made before this load.
+        guard phase.load(ordering: .sequentiallyConsistent) != Phase.awake else { return }
+        switch phase.exchange(Phase.awake, ordering: .sequentiallyConsistent) {
+        case Phase.unborn: spawn()
+        case Phase.asleep: parker.unpark()
+        default: break
+        }
+    }
+
+    private func spawn() {
+        #if canImport(Darwin)
+            var thread: pthread_t?
+            let result = pthread_create(&thread, nil, { _ in Monitor.shared.run() }, nil)
+            if let thread, result == 0 { pthread_detach(thread) }
+        #else
+            var thread = pthread_t()
+            let result = pthread_create(&thread, nil, { _ in Monitor.shared.run() }, nil)
+            if result == 0 { pthread_detach(thread) }
+        #endif
+        if result != 0 { phase.store(Phase.unborn, ordering: .sequentiallyConsistent) }
+    }
+
+    private func run() -> UnsafeMutableRawPointer? {
+        #if !canImport(Darwin)
+            cplatform_set_thread_name("operation-watch")
+        #endif
+        var idleLooks = 0
+        var tick = Self.shortestTick
+        while true {
+            _ = parker.park(nanoseconds: tick)
+            var goesOn = false
+            for pool in WorkerPool.pools where pool.survey() { goesOn = true }
+            idleLooks = goesOn ? 0 : idleLooks + 1
+            tick = WorkerPool.pools.contains { $0.hasBlockedWorkers } || !goesOn
+                ? Self.shortestTick : min(tick * 2, Self.longestTick)
+            if idleLooks > Self.patience {
+                fallAsleep()
+                idleLooks = 0
+                tick = Self.shortestTick
+            }
+        }
+    }
+
+    private func fallAsleep() {
+        phase.store(Phase.asleep, ordering: .sequentiallyConsistent)
+        // A request made before the store has not called; so look once more before sleeping.
+        for pool in WorkerPool.pools where pool.survey() {
+            phase.store(Phase.awake, ordering: .sequentiallyConsistent)
+            return
+        }
+        parker.park()
+    }
+}

@@ -1,0 +1,84 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The five kinds of threads. A thread keeps its level for life: one that was made nicer can not be made less nice again
+/// without privilege (rule P8).
+package enum ServiceLevel: Int, CaseIterable, Comparable, Sendable {
+    case background, utility, normal, userInitiated, userInteractive
+
+    package init(_ quality: QualityOfService) {
+        self =
+            switch quality {
+            case .background: .background
+            case .utility: .utility
+            case .default: .normal
+            case .userInitiated: .userInitiated
+            case .userInteractive: .userInteractive
+            }
+    }
+
+    /// An operation's own level wins unless the queue's is higher; never set means the queue's (rule P6).
+    init(operation: QualityOfService, queue: QualityOfService) {
+        self = operation == .default ? ServiceLevel(queue) : max(ServiceLevel(operation), ServiceLevel(queue))
+    }
+
+    package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+
+    /// What is added to the process's nice value. The levels above normal take effect only with privilege.
+    package var niceness: Int32 {
+        switch self {
+        case .background: 10
+        case .utility: 5
+        case .normal: 0
+        case .userInitiated: -2
+        case .userInteractive: -5
+        }
+    }
+
+    /// Gives the calling thread this level, as far as the system allows.
+    func apply() {
+        #if canImport(Darwin)
+            let quality: qos_class_t =
+                switch self {
+                case .background: QOS_CLASS_BACKGROUND
+                case .utility: QOS_CLASS_UTILITY
+                case .normal: QOS_CLASS_DEFAULT
+                case .userInitiated: QOS_CLASS_USER_INITIATED
+                case .userInteractive: QOS_CLASS_USER_INTERACTIVE
+                }
+            pthread_set_qos_class_self_np(quality, 0)
+        #else
+            // On Linux "process 0" means the calling thread. errno tells an error from a nice value of -1.
+            guard niceness != 0 else { return }
+            setpriority(.init(PRIO_PROCESS.rawValue), 0, getpriority(.init(PRIO_PROCESS.rawValue), 0) + niceness)
+        #endif
+    }
+}
+
+extension QualityOfService {
+    init(serviceIndex: UInt8) {
+        self =
+            switch serviceIndex {
+            case 1: .background
+            case 2: .utility
+            case 3: .userInitiated
+            case 4: .userInteractive
+            default: .default
+            }
+    }
+
+    var serviceIndex: UInt8 {
+        switch self {
+        case .default: 0
+        case .background: 1
+        case .utility: 2
+        case .userInitiated: 3
+        case .userInteractive: 4
+        }
+    }
+}

@@ -1,0 +1,155 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+import CPlatform
+import Synchronization
+
+/// One thread of a pool. It works for one source after another, and sleeps in between.
+final class Worker: @unchecked Sendable {
+    // Sendable: `operation`, `queue` and `namedFor` belong to the worker's own thread; `census` to its pool's lock; the
+    // rest is atomic or constant.
+    let pool: WorkerPool
+    let parker = Parker()
+    /// The operation this thread has claimed and runs, and its queue.
+    private var operation: Unmanaged<Operation>?
+    private var queue: Unmanaged<OperationQueue>?
+    private var namedFor: String?
+    /// The operation it runs has ended and left a slot that this thread has promised to fill when `start()` returns.
+    ///
+    /// So a chain stays on one thread, and a serial queue wakes nobody between two operations. The promise is passed on
+    /// before anything that may take time: a completion block, a wait. What is left, an override of `start()` that goes
+    /// on after `super.start()`, is noticed by the monitor.
+    private let debt = Atomic<Bool>(false)
+    /// Counts operations; the monitor tells by it whether the worker moves.
+    private let progress = Atomic<UInt>(0)
+    private let shouldRetire = Atomic<Bool>(false)
+    /// What the pool knows about it.
+    var census = WorkerPool.Census()
+
+    init(pool: WorkerPool) { self.pool = pool }
+
+    // MARK: - One operation
+
+    func begin(_ operation: Operation, of queue: OperationQueue) {
+        self.operation = Unmanaged.passUnretained(operation)
+        self.queue = Unmanaged.passUnretained(queue)
+    }
+
+    func end() {
+        operation = nil
+        queue = nil
+        debt.store(false, ordering: .relaxed)
+        progress.store(progress.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+    }
+
+    /// The operation ends on this thread, inside its `start()`: from here on the worker looks for the next one itself.
+    func willFinish(_ operation: Operation) {
+        guard self.operation?.toOpaque() == Unmanaged.passUnretained(operation).toOpaque() else { return }
+        debt.store(true, ordering: .relaxed)
+        // Nothing of the user's can follow in the `start()` of the system's own classes.
+        if type(of: operation) != BlockOperation.self { Monitor.shared.wakeIfAsleep() }
+    }
+
+    /// This thread is about to look into the queue in any case.
+    func owes(_ queue: OperationQueue) -> Bool {
+        debt.load(ordering: .relaxed) && self.queue?.toOpaque() == Unmanaged.passUnretained(queue).toOpaque()
+    }
+
+    /// Something that may take time begins: somebody else keeps the promise.
+    func passOnDebt() {
+        guard debt.exchange(false, ordering: .relaxed) else { return }
+        queue?.takeUnretainedValue().callWorkerIfNone()
+    }
+
+    /// The monitor has seen the promise unkept for too long.
+    func collectDebt() -> Bool { debt.exchange(false, ordering: .relaxed) }
+
+    var hasDebt: Bool { debt.load(ordering: .relaxed) }
+    var operationsDone: UInt { progress.load(ordering: .relaxed) }
+
+    // MARK: - Between operations
+
+    /// Others wait for a thread, or there are more threads than cores have work for.
+    func shouldYield(to queue: OperationQueue) -> Bool {
+        if shouldRetire.load(ordering: .relaxed) { return shouldRetire.exchange(false, ordering: .relaxed) }
+        return pool.othersWait(besides: queue.signal.isCalling) && pool.quantumIsOver(of: self)
+    }
+
+    func retireSoon() { shouldRetire.store(true, ordering: .relaxed) }
+
+    // MARK: - Blocking
+
+    /// Runs `wait`, which blocks; a worker that does so is replaced meanwhile.
+    static func blocking(_ wait: () -> Void) {
+        guard let worker = ThreadContext.current.worker else { return wait() }
+        worker.passOnDebt()
+        worker.pool.workerBlocks(worker)
+        wait()
+        worker.pool.workerGoesOn(worker)
+    }
+
+    // MARK: - Thread
+
+    func spawn(first source: any WorkSource) -> Bool {
+        let start = Unmanaged.passRetained(Start(worker: self, source: source))
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        defer { pthread_attr_destroy(&attributes) }
+        #if canImport(Darwin)
+            var thread: pthread_t?
+            let result = pthread_create(&thread, &attributes, { Worker.main($0) }, start.toOpaque())
+        #else
+            var thread = pthread_t()
+            let result = pthread_create(&thread, &attributes, { Worker.main($0!) }, start.toOpaque())
+        #endif
+        if result != 0 { start.release() }
+        return result == 0
+    }
+
+    private final class Start {
+        let worker: Worker
+        let source: any WorkSource
+        init(worker: Worker, source: any WorkSource) {
+            self.worker = worker
+            self.source = source
+        }
+    }
+
+    private static func main(_ argument: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+        let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
+        start.worker.live(first: start.source)
+        return nil
+    }
+
+    private func live(first: any WorkSource) {
+        pool.level.apply()
+        let context = ThreadContext.current
+        context.worker = self
+        pool.workerBegan(self, clock: ThreadClock.current)
+        var source: (any WorkSource)? = first
+        while let current = source {
+            takeName(current.threadName)
+            current.work(on: self)
+            source = nil
+            source = pool.nextSource(for: self)
+        }
+        context.worker = nil
+    }
+
+    /// Linux keeps 15 bytes of a thread's name.
+    private func takeName(_ name: String?) {
+        guard name != namedFor else { return }
+        namedFor = name
+        let bytes = String(decoding: (name ?? "operation").utf8.prefix(15), as: UTF8.self)
+        #if canImport(Darwin)
+            pthread_setname_np(bytes)
+        #else
+            cplatform_set_thread_name(bytes)
+        #endif
+    }
+}

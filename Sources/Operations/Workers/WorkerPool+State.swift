@@ -1,0 +1,94 @@
+import SchedulerCore
+
+// The pool's decisions. Each runs under the pool's lock and touches nothing else.
+extension WorkerPool.State {
+    func mayGrant(_ source: any WorkSource) -> Bool {
+        source.isEager
+            ? activeEager < max(WorkerPool.eagerLimit, Processor.count)
+            : activeShared < Processor.count + allowance
+    }
+
+    /// Finds a worker for a source, or room for a new one.
+    mutating func grant(_ source: any WorkSource, in pool: WorkerPool) -> WorkerPool.Grant {
+        guard mayGrant(source) else { return .wait }
+        if let worker = idle.popLast() {
+            begin(worker, source)
+            return .wake(worker)
+        }
+        guard threads < WorkerPool.threadCeiling else { return .wait }
+        let worker = Worker(pool: pool)
+        threads += 1
+        begin(worker, source)
+        return .spawn(worker)
+    }
+
+    /// The oldest request, if a worker that has just become free may serve it.
+    mutating func takeRequest() -> (any WorkSource)? {
+        guard let first = requests.first, mayGrant(first) else { return nil }
+        return requests.popFirst()
+    }
+
+    mutating func begin(_ worker: Worker, _ source: any WorkSource) {
+        busy[ObjectIdentifier(worker)] = worker
+        worker.census.source = source
+        worker.census.isEager = source.isEager
+        count(worker, 1)
+        worker.census.since = MonotonicClock.now
+        worker.census.isSeenBlocked = false
+        worker.census.lastUsed = .max
+    }
+
+    /// The worker is done with its source, which is answered so that it is released without the lock.
+    mutating func end(_ worker: Worker) -> (any WorkSource)? {
+        busy[ObjectIdentifier(worker)] = nil
+        if worker.census.isBlocked { blocked -= 1 } else { count(worker, -1) }
+        worker.census.isSeenBlocked = false
+        worker.census.isWaiting = false
+        return worker.census.source.take()
+    }
+
+    mutating func mark(_ worker: Worker, _ mark: WritableKeyPath<WorkerPool.Census, Bool>, _ value: Bool) {
+        let was = worker.census.isBlocked
+        worker.census[keyPath: mark] = value
+        let isBlocked = worker.census.isBlocked
+        guard was != isBlocked else { return }
+        blocked += isBlocked ? 1 : -1
+        count(worker, isBlocked ? -1 : 1)
+    }
+
+    private mutating func count(_ worker: Worker, _ change: Int) {
+        if worker.census.isEager { activeEager += change } else { activeShared += change }
+    }
+
+    /// Compares every busy worker with the last look.
+    ///
+    /// One whose processor clock stood still, and that sleeps, is blocked. When all that work are blocked, as many
+    /// again may start: so the number doubles from look to look while operations do nothing but block. When more
+    /// compute than there are cores, the surplus is asked to stop after the operation it runs.
+    mutating func survey() -> (debtors: [any WorkSource], goesOn: Bool) {
+        var debtors: [any WorkSource] = []
+        var computing = 0
+        var surplus: [Worker] = []
+        for worker in busy.values {
+            guard let clock = worker.census.clock, let source = worker.census.source else { continue }
+            let used = clock.used
+            let done = worker.operationsDone
+            let stoodStill = used == worker.census.lastUsed
+            mark(worker, \.isSeenBlocked, stoodStill && (worker.census.isSeenBlocked || clock.isAsleep))
+            if !worker.census.isBlocked, worker.census.lastUsed != .max {
+                computing += 1
+                if !worker.census.isEager { surplus.append(worker) }
+            }
+            let hasDebt = worker.hasDebt
+            if hasDebt, worker.census.hadDebt, done == worker.census.lastDone, worker.collectDebt() {
+                debtors.append(source)
+            }
+            worker.census.hadDebt = hasDebt
+            worker.census.lastUsed = used
+            worker.census.lastDone = done
+        }
+        allowance = computing == 0 ? blocked : 0
+        for worker in surplus.dropFirst(Processor.count) { worker.retireSoon() }
+        return (debtors, requests.count > 0 || !debtors.isEmpty || busy.values.contains { $0.hasDebt })
+    }
+}

@@ -1,0 +1,184 @@
+import Synchronization
+import SchedulerCore
+
+/// The threads of one service level.
+///
+/// A source asks for one worker at a time. It gets one at once while fewer work, not counting the blocked, than there
+/// are cores (for eager sources: than `eagerLimit`). Otherwise the request waits, until a worker has nothing left to do,
+/// waits inside the system, or is seen by the `Monitor` to be blocked. A worker without work sleeps, and its thread ends
+/// after `idleSeconds`.
+final class WorkerPool: Sendable {
+    /// The most threads of a level.
+    static let threadCeiling = 576
+    /// Up to here sources that ask for their width get threads without delay.
+    static let eagerLimit = 64
+    /// After so long without work a thread ends.
+    static let idleSeconds: UInt64 = 5
+    /// A worker yields to waiting sources after so many nanoseconds.
+    static let quantum: UInt64 = 2_000_000
+
+    private static let all = ServiceLevel.allCases.map { WorkerPool(level: $0) }
+
+    static subscript(level: ServiceLevel) -> WorkerPool { all[level.rawValue] }
+    static var pools: [WorkerPool] { all }
+
+    let level: ServiceLevel
+    private let state = Locked(State())
+    /// The number of requests that wait, for a look without the lock.
+    private let waiting = Atomic<Int>(0)
+
+    private init(level: ServiceLevel) { self.level = level }
+
+    struct State {
+        var idle: [Worker] = []
+        var busy: [ObjectIdentifier: Worker] = [:]
+        var requests = Ring<any WorkSource>()
+        var threads = 0
+        /// The busy workers of eager sources that are not blocked, and those of all other sources. The two do not wait
+        /// for one another: a serial queue that computes for ever takes no core from the queues of default width.
+        var activeEager = 0
+        var activeShared = 0
+        /// Of the busy, those that wait inside the system or were seen to be blocked.
+        var blocked = 0
+        /// How many more may work because all that do were seen to be blocked; see `Monitor`.
+        var allowance = 0
+    }
+
+    /// What the pool knows about one worker. Guarded by the pool's lock.
+    struct Census {
+        var clock: ThreadClock?
+        var source: (any WorkSource)?
+        var isEager = false
+        var since: UInt64 = 0
+        var isWaiting = false
+        var isSeenBlocked = false
+        var isBlocked: Bool { isWaiting || isSeenBlocked }
+        var lastUsed: UInt64 = 0
+        var lastDone: UInt = 0
+        var hadDebt = false
+    }
+
+    // MARK: - Requests
+
+    /// Asks for one worker for a source.
+    func request(_ source: any WorkSource) {
+        let grant = state.withLock { state in
+            let grant = state.grant(source, in: self)
+            if case .wait = grant { state.requests.append(source) }
+            waiting.store(state.requests.count, ordering: .relaxed)
+            return grant
+        }
+        act(on: grant, for: source)
+    }
+
+    enum Grant {
+        case wake(Worker)
+        case spawn(Worker)
+        case wait
+    }
+
+    private func act(on grant: Grant, for source: any WorkSource) {
+        switch grant {
+        case .wake(let worker): worker.parker.unpark()
+        case .spawn(let worker): spawn(worker, for: source)
+        case .wait: Monitor.shared.wakeIfAsleep()
+        }
+    }
+
+    private func spawn(_ worker: Worker, for source: any WorkSource) {
+        guard !worker.spawn(first: source) else { return }
+        // The system refuses another thread: the request waits for one of those there are.
+        state.withLock { state in
+            _ = state.end(worker)
+            state.threads -= 1
+            state.requests.append(source)
+            waiting.store(state.requests.count, ordering: .relaxed)
+        }
+        Monitor.shared.wakeIfAsleep()
+    }
+
+    /// Gives workers to the requests that may have one now.
+    private func grantWaiting() {
+        while true {
+            let next: (Grant, any WorkSource)? = state.withLock { state in
+                guard let index = (0..<state.requests.count).first(where: { state.mayGrant(state.requests[$0]) })
+                else { return nil }
+                var position = -1
+                let source = state.requests.removeFirst { _ in
+                    position += 1
+                    return position == index
+                }.unsafelyUnwrapped
+                let grant = state.grant(source, in: self)
+                waiting.store(state.requests.count, ordering: .relaxed)
+                return (grant, source)
+            }
+            guard let (grant, source) = next else { return }
+            act(on: grant, for: source)
+        }
+    }
+
+    // MARK: - Workers
+
+    func workerBegan(_ worker: Worker, clock: ThreadClock) {
+        state.withLock { _ in worker.census.clock = clock }
+    }
+
+    /// The worker's next source; sleeps until there is one, and answers nil when it should end.
+    func nextSource(for worker: Worker) -> (any WorkSource)? {
+        let (found, finished): ((any WorkSource)?, (any WorkSource)?) = state.withLock { state in
+            let finished = state.end(worker)
+            guard let source = state.takeRequest() else {
+                state.idle.append(worker)
+                return (nil, finished)
+            }
+            waiting.store(state.requests.count, ordering: .relaxed)
+            state.begin(worker, source)
+            return (source, finished)
+        }
+        _ = consume finished
+        if let found { return found }
+        return sleep(worker)
+    }
+
+    private func sleep(_ worker: Worker) -> (any WorkSource)? {
+        while true {
+            let isWoken = worker.parker.park(nanoseconds: Self.idleSeconds * 1_000_000_000)
+            let outcome: (source: (any WorkSource)?, ends: Bool) = state.withLock { state in
+                if let source = worker.census.source { return (source, false) }
+                guard !isWoken, let index = state.idle.firstIndex(where: { $0 === worker }) else { return (nil, false) }
+                state.idle.remove(at: index)
+                state.threads -= 1
+                return (nil, true)
+            }
+            if outcome.source != nil || outcome.ends { return outcome.source }
+        }
+    }
+
+    /// The worker waits inside the system, and needs no core meanwhile.
+    func workerBlocks(_ worker: Worker) {
+        state.withLock { $0.mark(worker, \.isWaiting, true) }
+        if waiting.load(ordering: .relaxed) > 0 { grantWaiting() }
+    }
+
+    func workerGoesOn(_ worker: Worker) { state.withLock { $0.mark(worker, \.isWaiting, false) } }
+
+    /// Sources other than the asking one, whose own request may be among them, wait for a worker.
+    func othersWait(besides own: Bool) -> Bool { waiting.load(ordering: .relaxed) > (own ? 1 : 0) }
+
+    func quantumIsOver(of worker: Worker) -> Bool {
+        let now = MonotonicClock.now
+        return state.withLock { _ in now - worker.census.since > Self.quantum }
+    }
+
+    // MARK: - Monitoring
+
+    var hasBlockedWorkers: Bool { state.withLock { $0.blocked > 0 } }
+
+    /// One look at all workers. Answers whether there is anything to look at again.
+    func survey() -> Bool {
+        let (debtors, goesOn) = state.withLock { $0.survey() }
+        for case let queue as OperationQueue in debtors { queue.callWorkerIfNone() }
+        if waiting.load(ordering: .relaxed) > 0 { grantWaiting() }
+        return goesOn
+    }
+}

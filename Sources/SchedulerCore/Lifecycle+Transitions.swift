@@ -1,0 +1,250 @@
+/// The transitions, in the order of the flow: add, ready, start, finish, with cancel as the side road.
+extension Lifecycle {
+
+    // MARK: Add
+
+    /// Claims the operation for one queue; nil when it is in a queue, runs, or has finished.
+    @inlinable
+    package func entering() -> Lifecycle? {
+        guard phase == .idle else { return nil }
+        var next = self
+        next.phase = .entering
+        next.remove([.askAgain, .finishAnnounced])
+        return next
+    }
+
+    /// Gives the claim back, because another operation of the same batch was invalid. The caller looks whether the
+    /// end was announced meanwhile.
+    @inlinable
+    package func refused() -> Lifecycle {
+        var next = self
+        next.phase = .idle
+        next.remove([.askAgain, .finishAnnounced])
+        return next
+    }
+
+    @frozen
+    package enum Entry: Equatable, Sendable {
+        /// Something changed while `isReady` was asked: ask again, then try again.
+        case askAgain(Lifecycle)
+        /// The operation is the queue's; push it into the inbox. With `finishAnnounced` set it then has to be finished.
+        case enqueued(Lifecycle)
+    }
+
+    /// Ends `entering` with what `isReady` answered.
+    @inlinable
+    package func enqueued(isReady: Bool, priority: PriorityLane) -> Entry {
+        var next = self
+        if contains(.askAgain) {
+            next.remove(.askAgain)
+            return .askAgain(next)
+        }
+        next.phase = .enqueued
+        next.effectivePriority = priority
+        next.insert([.inInbox, .queued])
+        if isReady { next.insert(.ready) }
+        return .enqueued(next)
+    }
+
+    /// What the queue learns when it takes the operation out of the inbox: the pin is gone.
+    @inlinable
+    package func drained() -> Lifecycle {
+        var next = self
+        next.remove(.inInbox)
+        return next
+    }
+
+    // MARK: Ready
+
+    @frozen
+    package enum Question: Equatable, Sendable {
+        /// Not waiting in a queue: nobody needs the answer.
+        case needless
+        /// Another thread asks already and will ask again.
+        case delegated(Lifecycle)
+        /// This thread has to ask `isReady` now.
+        case ask(Lifecycle)
+    }
+
+    /// Something that `isReady` depends on has changed.
+    @inlinable
+    package func reconsidered() -> Question {
+        var next = self
+        switch phase {
+        case .entering:
+            next.insert(.askAgain)
+            return .delegated(next)
+        case .enqueued where contains(.evaluating):
+            next.insert(.askAgain)
+            return .delegated(next)
+        case .enqueued:
+            next.insert(.evaluating)
+            next.remove(.askAgain)
+            return .ask(next)
+        default:
+            return .needless
+        }
+    }
+
+    @frozen
+    package enum Answer: Equatable, Sendable {
+        case askAgain(Lifecycle)
+        /// Nothing for the queue to learn. `finishNow`: the end was announced meanwhile.
+        case settled(Lifecycle, finishNow: Bool)
+        /// The queue has to learn that the operation may start: push it.
+        case push(Lifecycle, finishNow: Bool)
+    }
+
+    /// Ends the question that `reconsidered` began. A yes is always pushed: a worker that met the operation while it
+    /// was pinned by the question has put it back among the waiting.
+    @inlinable
+    package func answered(isReady: Bool) -> Answer {
+        var next = self
+        if contains(.askAgain) {
+            next.remove(.askAgain)
+            return .askAgain(next)
+        }
+        let finishNow = contains(.finishAnnounced)
+        next.remove([.evaluating, .finishAnnounced])
+        guard isReady else {
+            next.remove(.ready)
+            return .settled(next, finishNow: finishNow)
+        }
+        next.insert(.ready)
+        guard !contains(.inInbox) else { return .settled(next, finishNow: finishNow) }
+        next.insert(.inInbox)
+        return .push(next, finishNow: finishNow)
+    }
+
+    /// Pins the operation in its queue, so that the queue looks at it anew; nil when it is not waiting there or is
+    /// in the inbox already (then the queue will look in any case).
+    @inlinable
+    package func pinned() -> Lifecycle? {
+        guard phase == .enqueued, !contains(.inInbox) else { return nil }
+        var next = self
+        next.insert(.inInbox)
+        return next
+    }
+
+    /// One more dependency holds the operation back; nil when it is too late to hold it.
+    ///
+    /// A cancelled operation stays startable (C2). Any other stops being so at once, also when it waits for a slot
+    /// (D2); an override of `isReady` that thinks otherwise is asked afterwards.
+    @inlinable
+    package func heldByOneMore() -> Lifecycle? {
+        guard phase.rawValue < Phase.starting.rawValue else { return nil }
+        var next = self
+        next.unfinished += 1
+        if !isCancelled { next.remove(.ready) }
+        return next
+    }
+
+    /// One dependency less. `isReady` may have become true when `unfinished` is now zero.
+    @inlinable
+    package func heldByOneLess() -> Lifecycle {
+        var next = self
+        next.unfinished -= 1
+        return next
+    }
+
+    // MARK: Start
+
+    /// A worker claims the operation; nil when it is not startable any more, or pinned.
+    @inlinable
+    package func claimed() -> Lifecycle? {
+        guard phase == .enqueued, contains(.ready), !isPinned else { return nil }
+        var next = self
+        next.phase = .starting
+        return next
+    }
+
+    @frozen
+    package enum Start: Equatable, Sendable {
+        case run(Lifecycle)
+        /// Cancelled: `main()` is skipped.
+        case skip(Lifecycle)
+        case alreadyFinished
+        case alreadyExecuting
+        case inQueue
+    }
+
+    /// The default `start()`. `isCancelled` is what the property, overridden or not, answers.
+    @inlinable
+    package func started(isCancelled: Bool) -> Start {
+        var next = self
+        switch phase {
+        case .idle, .starting:
+            if isCancelled {
+                next.phase = .ended
+                return .skip(next)
+            }
+            next.phase = .executing
+            return .run(next)
+        case .entering, .enqueued: return .inQueue
+        case .executing: return .alreadyExecuting
+        case .ended, .finishing, .finished: return .alreadyFinished
+        }
+    }
+
+    // MARK: Finish
+
+    /// `main()` has returned; nil when the operation finished from inside it.
+    @inlinable
+    package func ended() -> Lifecycle? {
+        guard phase == .executing else { return nil }
+        var next = self
+        next.phase = .ended
+        next.insert(.ranMain)
+        return next
+    }
+
+    @frozen
+    package enum Finish: Equatable, Sendable {
+        /// This thread finishes the operation. `tooEarly`: its queue had not started it (L10).
+        case claimed(Lifecycle, tooEarly: Bool)
+        /// It is being added, or asked whether it is ready; the thread that does so finishes it.
+        case delegated(Lifecycle)
+        case already
+    }
+
+    /// The end was announced and `isFinished` is true.
+    @inlinable
+    package func finishing() -> Finish {
+        var next = self
+        switch phase {
+        case .entering:
+            next.insert(.finishAnnounced)
+            return .delegated(next)
+        case .enqueued where contains(.evaluating):
+            next.insert(.finishAnnounced)
+            return .delegated(next)
+        case .finishing, .finished:
+            return .already
+        case .enqueued:
+            next.phase = .finishing
+            return .claimed(next, tooEarly: true)
+        case .idle, .starting, .executing, .ended:
+            next.phase = .finishing
+            return .claimed(next, tooEarly: false)
+        }
+    }
+
+    /// The operation has left its queue.
+    @inlinable
+    package func finished() -> Lifecycle {
+        var next = self
+        next.phase = .finished
+        return next
+    }
+
+    // MARK: Cancel
+
+    /// nil when it was cancelled before, or has ended.
+    @inlinable
+    package func cancelled() -> Lifecycle? {
+        guard !isCancelled, !isFinished else { return nil }
+        var next = self
+        next.insert(.cancelled)
+        return next
+    }
+}

@@ -1,0 +1,92 @@
+/// What one operation depends on, in the order added, and which of it still holds the operation back.
+///
+/// Adding, finding and removing cost O(1) amortised: few entries are searched in a row, many through an index.
+package struct Readiness<Dependency: AnyObject> {
+    @usableFromInline
+    struct Entry {
+        @usableFromInline var dependency: Dependency
+        @usableFromInline var holds: Bool
+
+        @usableFromInline
+        init(dependency: Dependency, holds: Bool) {
+            self.dependency = dependency
+            self.holds = holds
+        }
+    }
+
+    /// Removed entries leave a hole, so that the others keep their place; holes are closed when they are the majority.
+    @usableFromInline var entries: [Entry?] = []
+    @usableFromInline var index: [ObjectIdentifier: Int] = [:]
+    @usableFromInline var holes = 0
+
+    @inlinable
+    package init() {}
+
+    package var dependencies: [Dependency] { entries.compactMap { $0?.dependency } }
+
+    /// The dependencies that hold the operation back.
+    package var holding: [Dependency] { entries.compactMap { $0.flatMap { $0.holds ? $0.dependency : nil } } }
+
+    /// Adds a dependency; false when it is there already. It holds nothing back until `hold` says so.
+    @inlinable
+    package mutating func add(_ dependency: Dependency) -> Bool {
+        guard position(of: dependency) == nil else { return false }
+        entries.append(Entry(dependency: dependency, holds: false))
+        if entries.count > Self.searchLimit {
+            if index.isEmpty { buildIndex() } else { index[ObjectIdentifier(dependency)] = entries.count - 1 }
+        }
+        return true
+    }
+
+    /// Marks a dependency as holding.
+    @inlinable
+    package mutating func hold(_ dependency: Dependency) {
+        guard let position = position(of: dependency) else { return }
+        entries[position]!.holds = true
+    }
+
+    /// The dependency has finished; true when it held the operation back until now.
+    @inlinable
+    package mutating func finished(_ dependency: Dependency) -> Bool {
+        guard let position = position(of: dependency), entries[position]!.holds else { return false }
+        entries[position]!.holds = false
+        return true
+    }
+
+    /// Removes a dependency; answers whether it held the operation back, or nil when it was not there.
+    @inlinable
+    package mutating func remove(_ dependency: Dependency) -> (dependency: Dependency, held: Bool)? {
+        guard let position = position(of: dependency), let entry = entries[position] else { return nil }
+        entries[position] = nil
+        index[ObjectIdentifier(dependency)] = nil
+        holes += 1
+        if holes > 8, holes * 2 > entries.count {
+            entries.removeAll { $0 == nil }
+            holes = 0
+            index = [:]
+            if entries.count > Self.searchLimit { buildIndex() }
+        }
+        return (entry.dependency, entry.holds)
+    }
+
+    /// Removes and answers all of them, so that the caller decides how they are released.
+    package mutating func removeAll() -> [Dependency] {
+        defer { self = Readiness() }
+        return dependencies
+    }
+
+    @inlinable static var searchLimit: Int { 8 }
+
+    @inlinable
+    func position(of dependency: Dependency) -> Int? {
+        if index.isEmpty { return entries.firstIndex { $0?.dependency === dependency } }
+        return index[ObjectIdentifier(dependency)]
+    }
+
+    @inlinable
+    mutating func buildIndex() {
+        for (position, entry) in entries.enumerated() {
+            if let entry { index[ObjectIdentifier(entry.dependency)] = position }
+        }
+    }
+}

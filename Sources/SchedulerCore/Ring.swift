@@ -1,0 +1,63 @@
+/// A first-in, first-out buffer that grows by doubling; every operation is O(1) amortised.
+package struct Ring<Element> {
+    private var storage: [Element?] = []
+    private var head = 0
+    package private(set) var count = 0
+
+    package init() {}
+
+    package var isEmpty: Bool { count == 0 }
+
+    package var first: Element? { count == 0 ? nil : storage[head] }
+
+    package var last: Element? { count == 0 ? nil : storage[position(count - 1)] }
+
+    /// The element at `index`, counted from the oldest.
+    package subscript(index: Int) -> Element {
+        get { storage[position(index)].unsafelyUnwrapped }
+        set { storage[position(index)] = newValue }
+        _modify {
+            precondition(index < count)
+            yield &storage[position(index)]!
+        }
+    }
+
+    package mutating func append(_ element: Element) {
+        if count == storage.count { grow() }
+        storage[position(count)] = element
+        count += 1
+    }
+
+    package mutating func popFirst() -> Element? {
+        guard count > 0 else { return nil }
+        let element = storage[head].take()
+        head = head + 1 == storage.count ? 0 : head + 1
+        count -= 1
+        return element
+    }
+
+    /// Removes the first element that satisfies the predicate. O(n).
+    package mutating func removeFirst(where predicate: (Element) -> Bool) -> Element? {
+        guard let index = (0..<count).first(where: { predicate(self[$0]) }) else { return nil }
+        let element = self[index]
+        for i in index..<(count - 1) { self[i] = self[i + 1] }
+        storage[position(count - 1)] = nil
+        count -= 1
+        return element
+    }
+
+    private func position(_ index: Int) -> Int {
+        let sum = head + index
+        return sum >= storage.count ? sum - storage.count : sum
+    }
+
+    private mutating func grow() {
+        var larger: [Element?] = []
+        larger.reserveCapacity(Swift.max(8, storage.count * 2))
+        larger.append(contentsOf: storage[head...])
+        larger.append(contentsOf: storage[..<head])
+        larger.append(contentsOf: repeatElement(nil, count: Swift.max(8, storage.count)))
+        storage = larger
+        head = 0
+    }
+}

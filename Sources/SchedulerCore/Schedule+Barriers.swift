@@ -1,0 +1,52 @@
+/// Barriers cut a queue's members into segments: what came before, the barrier, what came after.
+///
+/// Only the first segment may start anything. When its last member is gone, the next one becomes the first; its gate,
+/// the barrier, is then the only thing that may start, and what stands behind it starts once the gate is gone.
+extension Schedule {
+    struct Segment {
+        /// The barrier that has to run before the segment's members.
+        var gate: Ticket?
+        /// Members of the segment, without the gate.
+        var live = 0
+        var lanes = Lanes()
+
+        var hasReady: Bool { lanes.occupied != 0 }
+
+        init(gate: Ticket?) { self.gate = gate }
+    }
+
+    /// A barrier has entered the queue. O(1).
+    package mutating func addedBarrier(_ id: ID) -> Ticket {
+        let ordinal = firstSegment + UInt64(segments.count)
+        let ticket = admit(
+            Member(id: id, arrival: 0, segment: ordinal, state: .waiting, lane: .normal, isBarrier: true))
+        segments.append(Segment(gate: ticket))
+        dropFinishedSegments()
+        return ticket
+    }
+
+    var isBarrierRunning: Bool {
+        guard let gate = segments[0].gate else { return false }
+        return members[Int(gate.slot)].state == .running
+    }
+
+    /// The members of the first segment, and then of the others, that wait for the barrier in front of them.
+    package func isBehindBarrier(_ ticket: Ticket) -> Bool {
+        let member = members[Int(ticket.slot)]
+        guard !member.isBarrier else { return member.segment > firstSegment }
+        return member.segment > firstSegment || segments[0].gate != nil
+    }
+
+    /// The barrier that stands first, if nothing of the segments before it is left.
+    func openGate() -> Ticket? {
+        guard running == 0, let gate = segments[0].gate else { return nil }
+        return gate
+    }
+
+    mutating func dropFinishedSegments() {
+        while segments.count > 1, segments[0].gate == nil, segments[0].live == 0 {
+            _ = segments.popFirst()
+            firstSegment += 1
+        }
+    }
+}

@@ -1,0 +1,28 @@
+extension Schedule {
+    /// Recounts everything that is kept twice; traps with the name of what disagrees. For tests. O(n log n).
+    package func checkInvariants() {
+        let present = members.filter { $0.state != .gone }
+        expect(present.count == count, "count")
+        expect(present.count { $0.state == .running } == running, "running")
+        expect(freeSlots.count == members.count - present.count, "free slots")
+        expect(Set(present.map(\.arrival)).count == present.count, "arrivals are unique")
+        for offset in 0..<segments.count {
+            let segment = segments[offset]
+            let own = present.filter { $0.segment == firstSegment + UInt64(offset) && !$0.isBarrier }
+            expect(own.count == segment.live, "live members of a segment")
+            expect(offset == 0 || !own.contains { $0.state == .running }, "nothing behind a barrier runs")
+            for lane in PriorityLane.allCases {
+                let ready = own.count { $0.state == .ready && $0.lane == lane }
+                expect(segment.lanes[lane].live == ready, "live entries of a lane")
+                expect((segment.lanes.occupied >> lane.rawValue & 1 == 1) == (ready > 0), "occupied lanes")
+                expect(segment.lanes[lane].entries >= ready, "entries of a lane")
+            }
+            if let gate = segment.gate { expect(holds(gate) && members[Int(gate.slot)].isBarrier, "gate") }
+        }
+        expect(!(isBarrierRunning && running > 1), "a barrier runs alone")
+    }
+
+    private func expect(_ condition: Bool, _ what: String) {
+        guard condition else { fatalError("Schedule: \(what) disagrees") }
+    }
+}

@@ -1,0 +1,130 @@
+/// The ready members of one segment: five lanes, served from the highest; within a lane by arrival.
+extension Schedule {
+    /// The ready members of one priority. Those that come in order of arrival, nearly all, queue up; the others go
+    /// through a heap.
+    ///
+    /// A member that leaves a lane early stays in it as a stale entry, recognised by its ticket or its member's lane;
+    /// the lane is swept when stale entries are in the majority.
+    struct Lane {
+        var inOrder = Ring<Ticket>()
+        var late: [Ticket] = []
+        /// Entries that are not stale.
+        var live = 0
+
+        var entries: Int { inOrder.count + late.count }
+
+        mutating func insert(_ ticket: Ticket) {
+            live += 1
+            if let last = inOrder.last, last.arrival >= ticket.arrival {
+                insertLate(ticket)
+            } else {
+                inOrder.append(ticket)
+            }
+        }
+
+        /// Removes and answers the entry of the earliest arrival, stale or not.
+        mutating func pop() -> Ticket? {
+            guard let late = late.first else { return inOrder.popFirst() }
+            guard let first = inOrder.first, first.arrival < late.arrival else { return popLate() }
+            return inOrder.popFirst()
+        }
+
+        private mutating func insertLate(_ ticket: Ticket) {
+            late.append(ticket)
+            var child = late.count - 1
+            while child > 0 {
+                let parent = (child - 1) / 2
+                guard late[child].arrival < late[parent].arrival else { return }
+                late.swapAt(child, parent)
+                child = parent
+            }
+        }
+
+        private mutating func popLate() -> Ticket? {
+            late.swapAt(0, late.count - 1)
+            let ticket = late.removeLast()
+            var parent = 0
+            while true {
+                var child = 2 * parent + 1
+                guard child < late.count else { return ticket }
+                if child + 1 < late.count, late[child + 1].arrival < late[child].arrival { child += 1 }
+                guard late[child].arrival < late[parent].arrival else { return ticket }
+                late.swapAt(child, parent)
+                parent = child
+            }
+        }
+    }
+
+    /// Five lanes, and which of them hold a member.
+    struct Lanes {
+        private var lanes = [Lane](repeating: Lane(), count: PriorityLane.allCases.count)
+        /// Bit n: lane n holds an entry that is not stale.
+        private(set) var occupied: UInt8 = 0
+
+        subscript(lane: PriorityLane) -> Lane {
+            get { lanes[Int(lane.rawValue)] }
+            _modify { yield &lanes[Int(lane.rawValue)] }
+        }
+
+        var highest: PriorityLane? {
+            occupied == 0 ? nil : PriorityLane(rawValue: UInt8(7 - occupied.leadingZeroBitCount))
+        }
+
+        mutating func insert(_ ticket: Ticket, in lane: PriorityLane) {
+            self[lane].insert(ticket)
+            occupied |= 1 << lane.rawValue
+        }
+
+        mutating func left(_ lane: PriorityLane) {
+            self[lane].live -= 1
+            if self[lane].live == 0 { occupied &= ~(1 << lane.rawValue) }
+        }
+    }
+
+    mutating func makeReady(_ ticket: Ticket) {
+        let index = Int(ticket.slot)
+        let lane = members[index].lane
+        let offset = Int(members[index].segment - firstSegment)
+        members[index].state = .ready
+        segments[offset].lanes.insert(ticket, in: lane)
+    }
+
+    /// Takes a ready member out of its lane; its entry there is stale from now on.
+    mutating func leaveLane(_ ticket: Ticket) {
+        let index = Int(ticket.slot)
+        let lane = members[index].lane
+        let offset = Int(members[index].segment - firstSegment)
+        members[index].state = .waiting
+        segments[offset].lanes.left(lane)
+        sweep(lane, ofSegment: offset, except: ticket)
+    }
+
+    /// The ready member of the highest priority, earliest arrival, of the first segment; it has left its lane.
+    mutating func popReady() -> Ticket? {
+        guard let lane = segments[0].lanes.highest else { return nil }
+        while let ticket = segments[0].lanes[lane].pop() {
+            guard isReady(ticket, in: lane) else { continue }
+            segments[0].lanes.left(lane)
+            return ticket
+        }
+        preconditionFailure("a lane counts a member that it does not hold")
+    }
+
+    func isReady(_ ticket: Ticket, in lane: PriorityLane) -> Bool {
+        let member = members[Int(ticket.slot)]
+        return member.arrival == ticket.arrival && member.state == .ready && member.lane == lane
+    }
+
+    private mutating func sweep(_ lane: PriorityLane, ofSegment offset: Int, except leaving: Ticket) {
+        let swept = segments[offset].lanes[lane]
+        guard swept.entries > 2 * swept.live + 64 else { return }
+        var kept = Lane()
+        var seen = Set<Ticket>()
+        var rest = swept
+        while let ticket = rest.pop() {
+            guard ticket != leaving, isReady(ticket, in: lane), seen.insert(ticket).inserted else { continue }
+            kept.insert(ticket)
+        }
+        segments[offset].lanes[lane] = kept
+    }
+}

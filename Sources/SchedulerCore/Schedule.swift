@@ -1,0 +1,185 @@
+/// What a queue decides: which of its operations may start, and when it is idle. A plain value without threads or locks.
+///
+/// Events go in (`added`, `updated`, `finished`, `setWidth`, …); `next()` answers what to start. An operation is an
+/// opaque `ID` of the shell's making; while it is a member it is known by its `Ticket`.
+///
+/// Legal paths of a member:
+///
+///     waiting ◄──► ready ──► running ──► gone
+///        └───────────┴─────────────────► gone      (it ended before the queue started it)
+///
+/// Barriers cut the members into segments; see `Schedule+Barriers.swift`. Within a segment the ready members stand in
+/// five lanes by priority, each ordered by arrival; see `Schedule+Priorities.swift`.
+package struct Schedule {
+    package typealias ID = UInt
+
+    /// Names a member from `added` until `finished`.
+    @frozen
+    package struct Ticket: Hashable, Sendable {
+        /// The ordinal of arrival in this queue, from 1. It tells a slot's present holder from an earlier one.
+        package var arrival: UInt64
+        package var slot: UInt32
+
+        package init(slot: UInt32, arrival: UInt64) {
+            self.slot = slot
+            self.arrival = arrival
+        }
+
+        package static var none: Ticket { Ticket(slot: 0, arrival: 0) }
+    }
+
+    package enum State: UInt8, Sendable { case gone, waiting, ready, running }
+
+    package struct Member {
+        package var id: ID
+        package var arrival: UInt64
+        package var segment: UInt64
+        package var state: State
+        package var lane: PriorityLane
+        package var isBarrier: Bool
+    }
+
+    package internal(set) var members: [Member] = []
+    var freeSlots: [UInt32] = []
+    var lastArrival: UInt64 = 0
+    var segments = Ring<Segment>()
+    /// The ordinal of `segments[0]`; it grows as segments are done with.
+    var firstSegment: UInt64 = 0
+
+    /// Members that run now, a barrier included.
+    package internal(set) var running = 0
+    /// Members in all, barriers included.
+    package internal(set) var count = 0
+
+    /// The most members that may run at once.
+    package private(set) var width: Int
+    package private(set) var isSuspended = false
+
+    package init(width: Int) {
+        self.width = width
+        segments.append(Segment(gate: nil))
+    }
+
+    package var isEmpty: Bool { count == 0 }
+
+    /// Members that are no barriers.
+    package var operationCount: Int { count - (segments.count - 1) - (segments[0].gate == nil ? 0 : 1) }
+
+    /// Something that arrives, or becomes ready, now could start now. While false, whoever brings it need not call a
+    /// worker: the next `finished`, `setWidth` or `setSuspended` looks.
+    package var hasRoom: Bool { !isSuspended && running < width && !isBarrierRunning }
+
+    /// `next()` would answer an operation, unless its claim fails.
+    package var hasStartable: Bool {
+        guard hasRoom else { return false }
+        let front = segments[0]
+        return front.gate == nil ? front.hasReady : running == 0
+    }
+}
+
+// MARK: - Events
+
+extension Schedule {
+    /// An operation has entered the queue. O(1), O(log n) when not in order of arrival.
+    package mutating func added(_ id: ID, lane: PriorityLane, isReady: Bool) -> Ticket {
+        let ordinal = firstSegment + UInt64(segments.count - 1)
+        let ticket = admit(
+            Member(id: id, arrival: 0, segment: ordinal, state: .waiting, lane: lane, isBarrier: false))
+        segments[segments.count - 1].live += 1
+        if isReady { makeReady(ticket) }
+        return ticket
+    }
+
+    /// What the queue schedules a member by has changed, or may have. No effect on one that runs.
+    package mutating func updated(_ ticket: Ticket, lane: PriorityLane, isReady: Bool) {
+        let index = Int(ticket.slot)
+        guard holds(ticket) else { return }
+        switch (members[index].state, isReady) {
+        case (.ready, true) where members[index].lane == lane: return
+        case (.ready, _):
+            leaveLane(ticket)
+            members[index].lane = lane
+            if isReady { makeReady(ticket) }
+        case (.waiting, _):
+            members[index].lane = lane
+            if isReady { makeReady(ticket) }
+        case (.running, _), (.gone, _): return
+        }
+    }
+
+    /// Answers the next member to start and counts it as running; nil when nothing may start.
+    package mutating func next() -> (ticket: Ticket, id: ID)? {
+        guard hasRoom else { return nil }
+        guard let ticket = segments[0].gate == nil ? popReady() : openGate() else { return nil }
+        members[Int(ticket.slot)].state = .running
+        running += 1
+        return (ticket, members[Int(ticket.slot)].id)
+    }
+
+    /// The member that `next` answered cannot start after all: something holds it back again.
+    package mutating func heldBack(_ ticket: Ticket) {
+        members[Int(ticket.slot)].state = .waiting
+        running -= 1
+    }
+
+    /// The member has ended, started or not, and is forgotten.
+    package mutating func finished(_ ticket: Ticket) {
+        guard holds(ticket) else { return }
+        let index = Int(ticket.slot)
+        switch members[index].state {
+        case .running: running -= 1
+        case .ready: leaveLane(ticket)
+        case .waiting, .gone: break
+        }
+        let offset = Int(members[index].segment - firstSegment)
+        if members[index].isBarrier {
+            segments[offset].gate = nil
+        } else {
+            segments[offset].live -= 1
+        }
+        members[index].state = .gone
+        freeSlots.append(ticket.slot)
+        count -= 1
+        dropFinishedSegments()
+        if isEmpty { forgetSlots() }
+    }
+
+    package mutating func setWidth(_ width: Int) { self.width = width }
+
+    package mutating func setSuspended(_ isSuspended: Bool) { self.isSuspended = isSuspended }
+}
+
+// MARK: - Members
+
+extension Schedule {
+    package func holds(_ ticket: Ticket) -> Bool {
+        Int(ticket.slot) < members.count && members[Int(ticket.slot)].arrival == ticket.arrival
+            && members[Int(ticket.slot)].state != .gone
+    }
+
+    /// The members in order of arrival, without the barriers. O(n log n).
+    package var idsInOrder: [ID] {
+        members.lazy.filter { $0.state != .gone && !$0.isBarrier }.sorted { $0.arrival < $1.arrival }.map(\.id)
+    }
+
+    mutating func admit(_ newcomer: Member) -> Ticket {
+        lastArrival += 1
+        count += 1
+        var member = newcomer
+        member.arrival = lastArrival
+        if let slot = freeSlots.popLast() {
+            members[Int(slot)] = member
+            return Ticket(slot: slot, arrival: lastArrival)
+        }
+        members.append(member)
+        return Ticket(slot: UInt32(members.count - 1), arrival: lastArrival)
+    }
+
+    /// A queue that held many operations once does not keep their memory for ever. What is left in the lanes is stale.
+    private mutating func forgetSlots() {
+        guard members.count > 1024 else { return }
+        members = []
+        freeSlots = []
+        segments[0].lanes = Lanes()
+    }
+}
