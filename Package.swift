@@ -23,6 +23,8 @@ let package = Package(
         .testTarget(name: "SchedulerCoreTests", dependencies: ["SchedulerCore"], swiftSettings: settings),
         .testTarget(name: "OperationsTests", dependencies: ["Operations", "SchedulerCore"], swiftSettings: settings),
         .testTarget(
+            name: "OperationsStressTests", dependencies: ["Operations", "SchedulerCore"], swiftSettings: settings),
+        .testTarget(
             name: "OperationsFoundationTests", dependencies: ["OperationsFoundation"], swiftSettings: settings),
     ]
 )

@@ -148,6 +148,9 @@ open class Operation: KeyValueAnnouncing, Hashable, CustomStringConvertible, @un
         waitUntilFinished()
     }
 
+    /// Releases work that will not be done, because the operation finished without running it (rule W5).
+    func discardWork() {}
+
     // MARK: - Identity
 
     public static func == (a: Operation, b: Operation) -> Bool { a === b }

@@ -23,8 +23,6 @@ open class OperationQueue: Hashable, CustomStringConvertible, @unchecked Sendabl
 
     init(kind: Kind) { state = Locked(State(kind: kind)) }
 
-    deinit { state.withLock { $0.stallWatch.take() }?.cancel() }
-
     // MARK: - Adding
 
     /// Adds an operation (rule Q1).

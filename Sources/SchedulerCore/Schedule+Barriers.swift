@@ -37,6 +37,12 @@ extension Schedule {
         return member.segment > firstSegment || segments[0].gate != nil
     }
 
+    /// The members in front of the first barrier, in order of arrival. O(n log n).
+    package var idsBeforeBarrier: [ID] {
+        members.lazy.filter { $0.state != .gone && !$0.isBarrier && $0.segment == firstSegment }
+            .sorted { $0.arrival < $1.arrival }.map(\.id)
+    }
+
     /// The barrier that stands first, if nothing of the segments before it is left.
     func openGate() -> Ticket? {
         guard running == 0, let gate = segments[0].gate else { return nil }

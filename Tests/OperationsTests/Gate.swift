@@ -1,14 +1,52 @@
-import Dispatch
+import Synchronization
 
-/// Closed until opened; everybody passes from then on.
-final class Gate: Sendable {
-    private let semaphore = DispatchSemaphore(value: 0)
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
-    func open() { semaphore.signal() }
+/// Closed until opened; everybody passes from then on. Made of what ThreadSanitizer sees.
+final class Gate: @unchecked Sendable {
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private var arrivals = 0
+    private var needed: Int
 
-    func pass() {
-        semaphore.wait()
-        semaphore.signal()
+    /// A gate that opens at the given number of `open()`.
+    init(_ needed: Int = 1) {
+        self.needed = needed
+        mutex.initialize(to: pthread_mutex_t())
+        condition.initialize(to: pthread_cond_t())
+        pthread_mutex_init(mutex, nil)
+        pthread_cond_init(condition, nil)
     }
 
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deallocate()
+        mutex.deallocate()
+    }
+
+    func open() {
+        pthread_mutex_lock(mutex)
+        arrivals += 1
+        pthread_cond_broadcast(condition)
+        pthread_mutex_unlock(mutex)
+    }
+
+    func pass() {
+        pthread_mutex_lock(mutex)
+        while arrivals < needed { pthread_cond_wait(condition, mutex) }
+        pthread_mutex_unlock(mutex)
+    }
+
+    /// One of `needed` parties that meet here.
+    func meet() {
+        open()
+        pass()
+    }
 }

@@ -15,6 +15,7 @@ extension Operation {
         guard case .claimed(let lifecycle, let tooEarly) = finish else { return }
         if tooEarly { warnOfEarlyFinish() }
         ThreadContext.current.worker?.willFinish(self)
+        if !lifecycle.contains(.ranMain) { discardWork() }
         if lifecycle.contains(.hasDependents) { tellDependents() }
         if lifecycle.hasQueue {
             let queue = queue.unsafelyUnwrapped.takeUnretainedValue()

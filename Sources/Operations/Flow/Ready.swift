@@ -35,6 +35,19 @@ extension Operation {
         }
     }
 
+    /// Ends a question that was only asked for its pin; the answer stays what it was.
+    final func unpin() {
+        let queue = queue
+        let answer = word.decide { $0.answered(isReady: $0.contains(.ready)) } next: { $0.next }
+        switch answer {
+        case .askAgain: askWhetherReady()
+        case .settled(_, let finishNow): if finishNow { finishIfFinished() }
+        case .push(_, let finishNow):
+            queue?.takeUnretainedValue().push(self, last: nil)
+            if finishNow { finishIfFinished() }
+        }
+    }
+
     // MARK: - Dependencies
 
     final func depend(on dependency: Operation) throws(OperationError) {

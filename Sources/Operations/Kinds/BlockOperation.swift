@@ -51,21 +51,24 @@ open class BlockOperation: Operation, @unchecked Sendable {
     /// The blocks in the order added; none once they have been taken to run (rule W5).
     open var executionBlocks: [@Sendable () -> Void] { blocks.withLock { $0.all } }
 
+    override func discardWork() { _ = takeBlocks() }
+
+    private func takeBlocks() -> Blocks {
+        blocks.withLock { blocks in
+            let taken = blocks
+            blocks = Blocks(hasBegun: true)
+            return taken
+        }
+    }
+
     /// Runs the blocks and returns when all have returned.
     open override func main() {
-        let (first, others) = blocks.withLock { blocks in
-            blocks.hasBegun = true
-            defer {
-                blocks.first = nil
-                blocks.others = []
-            }
-            return (blocks.first, blocks.others)
-        }
+        let blocks = takeBlocks()
         HeldLocks.assertNone()
-        guard !others.isEmpty else {
-            first?()
+        guard !blocks.others.isEmpty else {
+            blocks.first?()
             return
         }
-        ConcurrentBlocks((first.map { [$0] } ?? []) + others, of: self).run()
+        ConcurrentBlocks(blocks.all, of: self).run()
     }
 }

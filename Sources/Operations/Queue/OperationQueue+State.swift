@@ -19,7 +19,10 @@ extension OperationQueue {
         var keptAlive: OperationQueue?
         var progressReporter: (any ProgressReporter)?
         var stallHandler: (@Sendable (StallReport) -> Void)?
+        var stallDelay = Duration.seconds(10)
         var stallWatch: StallWatch?
+        /// The value of `starts` at which a stall was reported last.
+        var reportedAt: Int?
         /// Starts so far: tells a stall from a pause.
         var starts = 0
 
@@ -109,8 +112,7 @@ extension OperationQueue {
     func claim() -> (operation: Operation, wantsMore: Bool)? {
         withState { state in
             while let (ticket, id) = state.schedule.next() {
-                let operation = Unmanaged<Operation>.fromOpaque(UnsafeRawPointer(bitPattern: id).unsafelyUnwrapped)
-                    .takeUnretainedValue()
+                let operation = Self.operation(id)
                 if operation.word.update({ $0.claimed() }) != nil {
                     state.starts &+= 1
                     return (operation, state.schedule.hasStartable)
@@ -124,10 +126,11 @@ extension OperationQueue {
     }
 
     final func snapshot() -> [Operation] {
-        withState { state in
-            state.schedule.idsInOrder.map {
-                Unmanaged<Operation>.fromOpaque(UnsafeRawPointer(bitPattern: $0).unsafelyUnwrapped).takeUnretainedValue()
-            }
-        }
+        withState { state in state.schedule.idsInOrder.map(Self.operation) }
+    }
+
+    /// The member behind an identifier. It is held by the queue while it is a member, so under the lock.
+    static func operation(_ id: Schedule.ID) -> Operation {
+        Unmanaged<Operation>.fromOpaque(UnsafeRawPointer(bitPattern: id).unsafelyUnwrapped).takeUnretainedValue()
     }
 }

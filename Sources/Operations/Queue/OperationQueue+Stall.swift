@@ -1,5 +1,0 @@
-public struct StallReport: Sendable {}
-final class StallWatch: Sendable { func cancel() {} }
-extension OperationQueue {
-    func watchForStall(_ state: inout State) {}
-}

@@ -1,0 +1,84 @@
+import Dispatch
+import SchedulerCore
+
+/// The appointment to look whether a queue that came to rest with operations in it is still at rest.
+final class StallWatch: Sendable {
+    /// What the queue had started when the watch was set.
+    let starts: Int
+
+    init(starts: Int) { self.starts = starts }
+}
+
+extension OperationQueue {
+    /// Called with the state locked, whenever the queue may have come to rest: makes an appointment, unless there is one.
+    func watchForStall(_ state: inout State) {
+        guard state.stallWatch == nil, state.stallDelay > .zero, isAtRest(state), state.reportedAt != state.starts
+        else { return }
+        let watch = StallWatch(starts: state.starts)
+        state.stallWatch = watch
+        let (seconds, attoseconds) = state.stallDelay.components
+        let delay = Double(seconds) + Double(attoseconds) / 1e18
+        DispatchQueue.global().asyncAfter(deadline: .now() + delay) { [weak self] in self?.keep(watch) }
+    }
+
+    private func isAtRest(_ state: borrowing State) -> Bool {
+        !state.schedule.isEmpty && state.schedule.running == 0 && !state.schedule.hasStartable
+    }
+
+    private func keep(_ watch: StallWatch) {
+        let isStill = withState { state in
+            state.stallWatch = nil
+            guard isAtRest(state) else { return false }
+            if state.starts != watch.starts { watchForStall(&state) }
+            return state.starts == watch.starts
+        }
+        guard isStill else { return }
+        guard let report = stallReport() else {
+            // Something outside the queue still moves, such as a dependency in another queue: look again later.
+            return withState { watchForStall(&$0) }
+        }
+        let handler = withState { state in
+            state.reportedAt = state.starts
+            return state.stallHandler
+        }
+        HeldLocks.assertNone()
+        if let handler { handler(report) } else { Log.warning(report.description) }
+    }
+
+    // MARK: - For users
+
+    /// Called once for each stall, on no promised thread, in place of the log; see `StallReport`.
+    public final var stallHandler: (@Sendable (StallReport) -> Void)? {
+        get { state.withLock { $0.stallHandler } }
+        set {
+            let old = state.withLock { state in
+                let old = state.stallHandler
+                state.stallHandler = newValue
+                return old
+            }
+            withExtendedLifetime(old) {}
+        }
+    }
+
+    /// How long a queue has to be at rest with operations in it before a stall is reported; zero: never. Default 10 s.
+    public final var stallDelay: Duration {
+        get { state.withLock { $0.stallDelay } }
+        set { withState { state in
+            state.stallDelay = newValue
+            state.stallWatch = nil
+            watchForStall(&state)
+        } }
+    }
+
+    /// Why none of the queue's operations can start, or nil when one runs or can. O(operations and their dependencies).
+    public final func stallReport() -> StallReport? {
+        let survey = StallSurvey(of: snapshot())
+        guard survey.isStalled else { return nil }
+        return StallReport(queue: readName() ?? "", blocked: survey.members.map { survey.explanation(of: $0) })
+    }
+
+    /// What the operation, of this queue or not, waits for at this moment (rule N3).
+    public final func explain(_ operation: Operation) -> Explanation {
+        StallSurvey(of: [operation]).explanation(of: 0)
+    }
+}

@@ -1,0 +1,69 @@
+/// Why a queue that holds operations runs none and will not by its own means (rule N3).
+public struct StallReport: Sendable, CustomStringConvertible {
+    /// The queue's name.
+    public let queue: String
+    /// Every operation of the queue, in the order added.
+    public let blocked: [Explanation]
+
+    public var description: String {
+        "queue '\(queue)' is stalled: \(blocked.count) operations wait and none can start\n"
+            + blocked.map { "  \($0)" }.joined(separator: "\n")
+    }
+}
+
+/// What an operation waits for at one moment.
+public struct Explanation: Sendable, CustomStringConvertible {
+    /// Type and name, or address.
+    public let operation: String
+    /// What holds it back; empty when nothing does.
+    public let reasons: [WaitingReason]
+
+    public var description: String {
+        "\(operation): " + (reasons.isEmpty ? "nothing holds it back" : reasons.map(\.description).joined(separator: "; "))
+    }
+}
+
+/// One thing that an operation waits for.
+public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
+    /// It has started.
+    case executing
+    /// It has finished.
+    case finished
+    /// It is in no queue and nobody has started it.
+    case inNoQueue
+    /// Operations that wait for one another, as the path `a, b, a`. A barrier in it is called so.
+    case cycle([String])
+    /// A dependency that is in no queue and that nobody has started.
+    case dependencyInNoQueue(String)
+    /// A dependency that is queued or runs.
+    case dependency(String)
+    /// The queue is suspended.
+    case queueSuspended(queue: String)
+    /// The queue's width is 0.
+    case widthZero(queue: String)
+    /// A barrier that was queued before it has not run.
+    case barrier
+    /// An overridden `isReady` is false. Announce `isReady` when it becomes true.
+    case customIsReady
+    /// `isFinished` is true, but that was not announced.
+    case finishNotAnnounced
+    /// As many operations run as the queue's width allows, or it is about to start.
+    case slot
+
+    public var description: String {
+        switch self {
+        case .executing: "executes"
+        case .finished: "has finished"
+        case .inNoQueue: "is in no queue, and nobody has started it"
+        case .cycle(let path): "waits for itself: \(path.joined(separator: " → "))"
+        case .dependencyInNoQueue(let name): "waits for \(name), which is in no queue; add it to one or start it"
+        case .dependency(let name): "waits for \(name)"
+        case .queueSuspended(let queue): "queue '\(queue)' is suspended; set isSuspended to false"
+        case .widthZero(let queue): "queue '\(queue)' has width 0; raise maxConcurrentOperationCount"
+        case .barrier: "waits for a barrier in front of it"
+        case .customIsReady: "its overridden isReady is false; announce isReady when it becomes true"
+        case .finishNotAnnounced: "isFinished is true but was not announced; call didChangeValue(for: \\.isFinished)"
+        case .slot: "waits for a free slot"
+        }
+    }
+}

@@ -1,0 +1,4 @@
+import Operations
+import Testing
+
+@Suite struct SmokeStress {}
