@@ -2,36 +2,33 @@ import SchedulerCore
 
 // The pool's decisions. Each runs under the pool's lock and touches nothing else.
 extension WorkerPool.State {
-    func mayGrant(_ source: any WorkSource) -> Bool {
-        source.isEager
+    func mayGrant(_ request: WorkerPool.Request) -> Bool {
+        request.isEager
             ? activeEager < max(WorkerPool.eagerLimit, Processor.count)
             : activeShared < Processor.count + allowance
     }
 
-    /// Finds a worker for a source, or room for a new one.
-    mutating func grant(_ source: any WorkSource, in pool: WorkerPool) -> WorkerPool.Grant {
-        guard mayGrant(source) else { return .wait }
+    /// Finds a worker for a request, or room for a new one.
+    mutating func grant(_ request: WorkerPool.Request, in pool: WorkerPool) -> WorkerPool.Grant {
+        guard mayGrant(request) else { return .wait }
         if let worker = idle.popLast() {
-            begin(worker, source)
+            begin(worker, request)
             return .wake(worker)
         }
         guard threads < WorkerPool.threadCeiling else { return .wait }
         let worker = Worker(pool: pool)
         threads += 1
-        begin(worker, source)
+        begin(worker, request)
         return .spawn(worker)
     }
 
-    /// The oldest request, if a worker that has just become free may serve it.
-    mutating func takeRequest() -> (any WorkSource)? {
-        guard let first = requests.first, mayGrant(first) else { return nil }
-        return requests.popFirst()
-    }
+    /// The oldest request that may have a worker now.
+    mutating func takeRequest() -> WorkerPool.Request? { requests.removeFirst(where: mayGrant) }
 
-    mutating func begin(_ worker: Worker, _ source: any WorkSource) {
+    mutating func begin(_ worker: Worker, _ request: WorkerPool.Request) {
         busy[ObjectIdentifier(worker)] = worker
-        worker.census.source = source
-        worker.census.isEager = source.isEager
+        worker.census.source = request.source
+        worker.census.isEager = request.isEager
         count(worker, 1)
         worker.census.since = MonotonicClock.now
         worker.census.isSeenBlocked = false

@@ -32,7 +32,7 @@ final class WorkerPool: Sendable {
     struct State {
         var idle: [Worker] = []
         var busy: [ObjectIdentifier: Worker] = [:]
-        var requests = Ring<any WorkSource>()
+        var requests = Ring<Request>()
         var threads = 0
         /// The busy workers of eager sources that are not blocked, and those of all other sources. The two do not wait
         /// for one another: a serial queue that computes for ever takes no core from the queues of default width.
@@ -42,6 +42,17 @@ final class WorkerPool: Sendable {
         var blocked = 0
         /// How many more may work because all that do were seen to be blocked; see `Monitor`.
         var allowance = 0
+    }
+
+    /// A source that wants one worker. What is asked of the source is asked before the lock is taken.
+    struct Request {
+        let source: any WorkSource
+        let isEager: Bool
+
+        init(_ source: any WorkSource) {
+            self.source = source
+            isEager = source.isEager
+        }
     }
 
     /// What the pool knows about one worker. Guarded by the pool's lock.
@@ -62,13 +73,14 @@ final class WorkerPool: Sendable {
 
     /// Asks for one worker for a source.
     func request(_ source: any WorkSource) {
+        let request = Request(source)
         let grant = state.withLock { state in
-            let grant = state.grant(source, in: self)
-            if case .wait = grant { state.requests.append(source) }
+            let grant = state.grant(request, in: self)
+            if case .wait = grant { state.requests.append(request) }
             waiting.store(state.requests.count, ordering: .relaxed)
             return grant
         }
-        act(on: grant, for: source)
+        act(on: grant, for: request)
     }
 
     enum Grant {
@@ -77,21 +89,21 @@ final class WorkerPool: Sendable {
         case wait
     }
 
-    private func act(on grant: Grant, for source: any WorkSource) {
+    private func act(on grant: Grant, for request: Request) {
         switch grant {
         case .wake(let worker): worker.parker.unpark()
-        case .spawn(let worker): spawn(worker, for: source)
+        case .spawn(let worker): spawn(worker, for: request)
         case .wait: Monitor.shared.wakeIfAsleep()
         }
     }
 
-    private func spawn(_ worker: Worker, for source: any WorkSource) {
-        guard !worker.spawn(first: source) else { return }
+    private func spawn(_ worker: Worker, for request: Request) {
+        guard !worker.spawn(first: request.source) else { return }
         // The system refuses another thread: the request waits for one of those there are.
         state.withLock { state in
             _ = state.end(worker)
             state.threads -= 1
-            state.requests.append(source)
+            state.requests.append(request)
             waiting.store(state.requests.count, ordering: .relaxed)
         }
         Monitor.shared.wakeIfAsleep()
@@ -100,20 +112,16 @@ final class WorkerPool: Sendable {
     /// Gives workers to the requests that may have one now.
     private func grantWaiting() {
         while true {
-            let next: (Grant, any WorkSource)? = state.withLock { state in
-                guard let index = (0..<state.requests.count).first(where: { state.mayGrant(state.requests[$0]) })
-                else { return nil }
-                var position = -1
-                let source = state.requests.removeFirst { _ in
-                    position += 1
-                    return position == index
-                }.unsafelyUnwrapped
-                let grant = state.grant(source, in: self)
+            let next: (Grant, Request)? = state.withLock { state in
+                guard let request = state.takeRequest() else { return nil }
+                let grant = state.grant(request, in: self)
+                if case .wait = grant { state.requests.append(request) }
                 waiting.store(state.requests.count, ordering: .relaxed)
-                return (grant, source)
+                return (grant, request)
             }
-            guard let (grant, source) = next else { return }
-            act(on: grant, for: source)
+            guard let (grant, request) = next else { return }
+            act(on: grant, for: request)
+            if case .wait = grant { return }
         }
     }
 
@@ -127,13 +135,13 @@ final class WorkerPool: Sendable {
     func nextSource(for worker: Worker) -> (any WorkSource)? {
         let (found, finished): ((any WorkSource)?, (any WorkSource)?) = state.withLock { state in
             let finished = state.end(worker)
-            guard let source = state.takeRequest() else {
+            guard let request = state.takeRequest() else {
                 state.idle.append(worker)
                 return (nil, finished)
             }
             waiting.store(state.requests.count, ordering: .relaxed)
-            state.begin(worker, source)
-            return (source, finished)
+            state.begin(worker, request)
+            return (request.source, finished)
         }
         _ = consume finished
         if let found { return found }
