@@ -49,15 +49,17 @@ extension Operation {
     final func abandon() {
         guard let attachments else { return }
         attachments.isAbandoned.store(true, ordering: .releasing)
-        let (dependencies, others) = attachments.state.withLock { state in
+        var dependencies: [Operation] = []
+        let others = attachments.state.withLock { state in
             state.operation = nil
             let others = (state.dependents, state.completionBlock, state.watchers)
             state.dependents = []
             state.completionBlock = nil
             state.watchers = []
-            return (state.readiness.removeAll(), others)
+            dependencies = state.readiness.removeAll()
+            return others
         }
         withExtendedLifetime(others) {}
-        if !dependencies.isEmpty { Release.later(dependencies) }
+        Release.later(&dependencies)
     }
 }

@@ -4,15 +4,15 @@
 /// runtime, a chain of a million overflows the stack (rule D8). Here the first `deinit` on a thread releases in a loop
 /// what the nested ones hand over.
 enum Release {
-    static func later(_ operations: consuming [Operation]) {
+    /// Empties `operations`: a copy that the caller kept would be the last reference, and be released by recursion.
+    static func later(_ operations: inout [Operation]) {
+        guard !operations.isEmpty else { return }
         let context = ThreadContext.current
-        if context.releases != nil {
-            context.releases!.append(contentsOf: operations)
-            return
-        }
-        context.releases = operations
+        context.releases.append(contentsOf: operations)
         operations = []
-        while let operation = context.releases!.popLast() { _ = consume operation }
-        context.releases = nil
+        guard !context.isReleasing else { return }
+        context.isReleasing = true
+        while let operation = context.releases.popLast() { _ = consume operation }
+        context.isReleasing = false
     }
 }

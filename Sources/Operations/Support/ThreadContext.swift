@@ -12,8 +12,9 @@ package final class ThreadContext {
     var worker: Worker?
     /// The operation and queue that run here, innermost last.
     var frames: [Frame] = []
-    /// What is to be released once the release under way is done; nil when none is. See `Release`.
-    var releases: [Operation]?
+    /// What is to be released by the loop that is under way while `isReleasing`. See `Release`.
+    var releases: [Operation] = []
+    var isReleasing = false
     /// An operation that is asked whether it is asynchronous under one of the two names; see `AsynchronousNames`.
     var askedName: ObjectIdentifier?
     let parker = Parker()

@@ -1,0 +1,74 @@
+import Operations
+import Synchronization
+import Testing
+
+/// Rule D9: no wake-up is ever lost. Sized by the environment variable `OPERATIONS_STRESS`, 1 by default.
+@Suite(.timeLimit(.minutes(10))) struct LostWakeupStress {
+    @Test(arguments: [1, 2])
+    func `a dependent added while its dependency finishes always starts`(queues: Int) {
+        let (one, two) = (OperationQueue(), OperationQueue())
+        let other = queues == 1 ? one : two
+        let count = Atomic<Int>(0)
+        for _ in 0..<Stress.rounds(100_000) {
+            let first = BlockOperation { count.wrappingAdd(1, ordering: .relaxed) }
+            let second = BlockOperation { count.wrappingAdd(1, ordering: .relaxed) }
+            second.addDependency(first)
+            one.addOperation(first)
+            other.addOperation(second)
+        }
+        one.waitUntilAllOperationsAreFinished()
+        other.waitUntilAllOperationsAreFinished()
+        let ran = count.load(ordering: .relaxed)
+        #expect(ran == 2 * Stress.rounds(100_000))
+    }
+
+    @Test func `a dependency added while it finishes lets the dependent go`() {
+        let queue = OperationQueue()
+        let count = Atomic<Int>(0)
+        for _ in 0..<Stress.rounds(100_000) {
+            let first = BlockOperation { count.wrappingAdd(1, ordering: .relaxed) }
+            let second = BlockOperation { count.wrappingAdd(1, ordering: .relaxed) }
+            queue.addOperation(first)
+            second.addDependency(first)
+            queue.addOperation(second)
+        }
+        queue.waitUntilAllOperationsAreFinished()
+        let ran = count.load(ordering: .relaxed)
+        #expect(ran == 2 * Stress.rounds(100_000))
+    }
+
+    @Test func `a waiter never sleeps through the end of an operation`() {
+        let queue = OperationQueue()
+        for _ in 0..<Stress.rounds(20_000) {
+            let operation = BlockOperation {}
+            queue.addOperation(operation)
+            operation.waitUntilFinished()
+        }
+    }
+
+    @Test func `a waiter never sleeps through the end of all operations`() {
+        let queue = OperationQueue()
+        for _ in 0..<Stress.rounds(20_000) {
+            for _ in 0..<3 { queue.addOperation {} }
+            queue.waitUntilAllOperationsAreFinished()
+        }
+    }
+
+    @Test(arguments: [1, 2, 8, OperationQueue.defaultMaxConcurrentOperationCount])
+    func `adders on four threads lose nothing`(width: Int) {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = width
+        let count = Atomic<Int>(0)
+        let adders = OperationQueue()
+        adders.maxConcurrentOperationCount = 4
+        for _ in 0..<4 {
+            adders.addOperation {
+                for _ in 0..<Stress.rounds(25_000) { queue.addOperation { count.wrappingAdd(1, ordering: .relaxed) } }
+            }
+        }
+        adders.waitUntilAllOperationsAreFinished()
+        queue.waitUntilAllOperationsAreFinished()
+        let ran = count.load(ordering: .relaxed)
+        #expect(ran == 4 * Stress.rounds(25_000))
+    }
+}

@@ -1,4 +1,0 @@
-import Operations
-import Testing
-
-@Suite struct SmokeStress {}

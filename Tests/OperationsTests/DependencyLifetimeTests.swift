@@ -1,0 +1,139 @@
+import Operations
+import Synchronization
+import Testing
+
+/// Rules D6, D8, D10: early releases, deep chains, wide fans.
+@Suite(.timeLimit(.minutes(2))) struct DependencyLifetimeTests {
+    /// Rule D6.
+    @Test func `a dependent may be released before its dependency finishes`() {
+        let dependency = BlockOperation {}
+        weak var released: Operation?
+        do {
+            let dependent = BlockOperation {}
+            dependent.addDependency(dependency)
+            released = dependent
+        }
+        #expect(released == nil)
+        dependency.start()
+        #expect(dependency.isFinished)
+    }
+
+    /// Rule D6.
+    @Test func `a dependency that nobody starts is kept by its dependent only`() {
+        weak var released: Operation?
+        do {
+            let dependent = BlockOperation {}
+            do {
+                let dependency = BlockOperation {}
+                dependent.addDependency(dependency)
+                released = dependency
+            }
+            #expect(released != nil)
+        }
+        #expect(released == nil)
+    }
+
+    /// Rule D6.
+    @Test func `dependents released while their dependency finishes cause no crash`() {
+        let queue = OperationQueue()
+        for _ in 0..<2000 {
+            let dependency = BlockOperation {}
+            var dependents: [Operation] = (0..<8).map { _ in
+                let dependent = BlockOperation {}
+                dependent.addDependency(dependency)
+                return dependent
+            }
+            queue.addOperation(dependency)
+            while !dependents.isEmpty { dependents.removeLast() }
+        }
+        queue.waitUntilAllOperationsAreFinished()
+    }
+
+    /// Rule D6: what a long-lived operation remembers of dependents that are gone stays bounded.
+    @Test func `a dependency forgets dependents that are gone`() {
+        let dependency = BlockOperation {}
+        for _ in 0..<100_000 { BlockOperation {}.addDependency(dependency) }
+        let last = BlockOperation {}
+        last.addDependency(dependency)
+        dependency.start()
+        #expect(last.isReady)
+    }
+
+    /// Rule D8.
+    @Test func `a chain of a million operations that never run is released without overflowing the stack`() {
+        var last = BlockOperation {}
+        for _ in 0..<1_000_000 {
+            let next = BlockOperation {}
+            next.addDependency(last)
+            last = next
+        }
+        let end = Weak(last)
+        last = BlockOperation {}
+        #expect(end.isGone)
+    }
+
+    enum Order: CaseIterable { case forward, backward, shuffled }
+
+    /// Rules D8, D10. Debug builds do a tenth of it: what would be quadratic would show all the same.
+    @Test(arguments: Order.allCases)
+    func `a chain runs in order and is released, whatever the order of adding`(order: Order) {
+        #if DEBUG
+            let length = 100_000
+        #else
+            let length = 1_000_000
+        #endif
+        let queue = OperationQueue()
+        let position = Atomic<Int>(0)
+        let isInOrder = Atomic<Bool>(true)
+        let end: Weak<BlockOperation>
+        do {
+            var chain: [BlockOperation] = []
+            for i in 0..<length {
+                let operation = BlockOperation {
+                    if position.wrappingAdd(1, ordering: .relaxed).oldValue != i { isInOrder.store(false, ordering: .relaxed) }
+                }
+                if let last = chain.last { operation.addDependency(last) }
+                chain.append(operation)
+            }
+            end = Weak(chain[length - 1])
+            switch order {
+            case .forward: for operation in chain { queue.addOperation(operation) }
+            case .backward: for operation in chain.reversed() { queue.addOperation(operation) }
+            case .shuffled:
+                var random = SeededRandom(seed: 7)
+                for operation in chain.shuffled(using: &random) { queue.addOperation(operation) }
+            }
+            queue.waitUntilAllOperationsAreFinished()
+        }
+        let ran = position.load(ordering: .relaxed)
+        #expect(ran == length)
+        let wasInOrder = isInOrder.load(ordering: .relaxed)
+        #expect(wasInOrder)
+        // The worker that ran the last one lets go of it shortly after the queue is empty.
+        OperationQueue.settle()
+        #expect(end.isGone)
+    }
+
+    /// Rule D10.
+    @Test(arguments: [false, true])
+    func `a fan of a hundred thousand runs between its root and its sink`(isRootLast: Bool) {
+        let queue = OperationQueue()
+        let count = Atomic<Int>(0)
+        let width = 100_000
+        let log = Log<Int>()
+        let root = BlockOperation { log.append(count.load(ordering: .relaxed)) }
+        let sink = BlockOperation { log.append(count.load(ordering: .relaxed)) }
+        if !isRootLast { queue.addOperation(root) }
+        for _ in 0..<width {
+            let operation = BlockOperation { count.wrappingAdd(1, ordering: .relaxed) }
+            operation.addDependency(root)
+            sink.addDependency(operation)
+            queue.addOperation(operation)
+        }
+        if isRootLast { queue.addOperation(root) }
+        queue.addOperation(sink)
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(sink.isFinished)
+        #expect(log.entries == [0, width])
+    }
+}
