@@ -14,17 +14,40 @@ let package = Package(
     products: [
         .library(name: "Operations", targets: ["Operations"]),
         .library(name: "OperationsFoundation", targets: ["OperationsFoundation"]),
+        .executable(name: "opq", targets: ["opq"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     ],
     targets: [
         .target(name: "CPlatform"),
         .target(name: "SchedulerCore", swiftSettings: settings),
         .target(name: "Operations", dependencies: ["CPlatform", "SchedulerCore"], swiftSettings: settings),
         .target(name: "OperationsFoundation", dependencies: ["Operations"], swiftSettings: settings),
+        .target(
+            name: "WorkflowEngine",
+            dependencies: [
+                "Operations",
+                .product(name: "Subprocess", package: "swift-subprocess"),
+                .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "Yams", package: "Yams"),
+            ], swiftSettings: settings),
+        .executableTarget(
+            name: "opq",
+            dependencies: [
+                "WorkflowEngine",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ], swiftSettings: settings),
         .testTarget(name: "SchedulerCoreTests", dependencies: ["SchedulerCore"], swiftSettings: settings),
         .testTarget(name: "OperationsTests", dependencies: ["Operations", "SchedulerCore"], swiftSettings: settings),
         .testTarget(
             name: "OperationsStressTests", dependencies: ["Operations", "SchedulerCore"], swiftSettings: settings),
         .testTarget(
             name: "OperationsFoundationTests", dependencies: ["OperationsFoundation"], swiftSettings: settings),
+        .testTarget(name: "WorkflowEngineTests", dependencies: ["WorkflowEngine"], swiftSettings: settings),
     ]
 )

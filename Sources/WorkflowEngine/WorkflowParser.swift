@@ -1,0 +1,119 @@
+internal import Yams
+
+/// Reads a workflow out of YAML text.
+///
+/// It never stops at an error but reports it and goes on with what is left, so that one pass finds all.
+struct WorkflowParser {
+    /// What could be read.
+    private(set) var workflow = Workflow()
+    /// What could not.
+    private(set) var diagnostics = Diagnostics()
+    /// The document, unless it is not YAML.
+    private(set) var document: YAMLDocument?
+
+    /// Parses `text`; the result is in `workflow`, whatever is wrong with it in `diagnostics`.
+    init(_ text: String) {
+        let start = SourcePosition(line: 1, column: 1)
+        do {
+            document = try YAMLDocument(text)
+        } catch {
+            diagnostics.report(error.message, at: error.position, mend: error.mend)
+            return
+        }
+        guard let root = document?.root else {
+            report("the workflow is empty", at: start, mend: "give it operations:")
+            return
+        }
+        var hasOperations = false
+        for entry in entries(of: root, as: "the workflow", at: start, keys: ["name", "queues", "operations"]) {
+            switch entry.key.value {
+            case "name": workflow.name = string(in: entry)?.value
+            case "queues": workflow.queues += mapping(in: entry).map { queue($0) }
+            default:
+                hasOperations = true
+                workflow.operations += mapping(in: entry).map { operation($0) }
+                if entry.value.mapping?.isEmpty == true {
+                    report("'operations' holds no operation", at: entry.key.position, mend: "give it at least one")
+                }
+            }
+        }
+        if !hasOperations, root.mapping != nil {
+            report("the workflow has no 'operations'", at: SourcePosition(root.mark) ?? start, mend: "add operations:")
+        }
+    }
+
+    /// Reports that something is wrong with what stands at `position`.
+    mutating func report(_ message: String, at position: SourcePosition, mend: String? = nil) {
+        diagnostics.report(message, at: position, mend: mend)
+    }
+
+    private mutating func queue(_ entry: Entry) -> QueueDescription {
+        var queue = QueueDescription(name: entry.key.value)
+        // A queue that is only named, as in `tests:`, has nothing but defaults.
+        if entry.value.isNull { return queue }
+        for entry in entries(
+            of: entry.value, as: "queue '\(queue.name)'", at: entry.key.position, keys: ["width", "quality"])
+        {
+            if entry.key.value == "width" {
+                queue.width = width(in: entry)
+            } else if let name = string(in: entry) {
+                queue.quality = diagnostics.choice(name, for: "quality") ?? .default
+            }
+        }
+        return queue
+    }
+
+    private mutating func width(in entry: Entry) -> Int? {
+        guard let width = entry.value.int, entry.value.tagName == .int else {
+            mismatch(in: entry, expected: "a whole number")
+            return nil
+        }
+        guard width >= 1 else {
+            report(
+                "width must be 1 or more, found \(width)", at: entry.position,
+                mend: "leave 'width' out for one operation per processor")
+            return nil
+        }
+        return width
+    }
+
+    private mutating func operation(_ entry: Entry) -> OperationDescription {
+        var operation = OperationDescription(name: entry.key)
+        let keys = ["run", "queue", "after", "priority", "directory", "environment", "barrier", "each"]
+        let owner = "operation '\(entry.key.value)'"
+        let members = entries(of: entry.value, as: owner, at: entry.key.position, keys: keys)
+        for member in members {
+            switch member.key.value {
+            case "run": operation.run = string(in: member)
+            case "queue": operation.queue = string(in: member)
+            case "after": operation.after = strings(in: member)
+            case "priority": operation.priority = string(in: member)
+            case "directory": operation.directory = string(in: member)
+            case "environment": operation.environment = environment(in: member)
+            case "barrier": operation.isBarrier = bool(in: member) ?? false
+            default:
+                operation.each = strings(in: member, orNumbers: true)
+                if member.value.sequence?.isEmpty == true {
+                    report("'each' lists no item", at: member.position, mend: "give it a glob or a list")
+                }
+            }
+        }
+        if entry.value.mapping != nil, !members.contains(where: { $0.key.value == "run" }) {
+            report("\(owner) has no 'run'", at: entry.key.position, mend: "give it the shell command to run")
+        }
+        return operation
+    }
+
+    private mutating func environment(in entry: Entry) -> [(name: String, value: Located<String>)] {
+        mapping(in: entry).compactMap { variable in
+            let name = variable.key.value
+            if name.isEmpty || name.contains("=") || name.first?.isNumber == true {
+                report(
+                    "'\(name)' cannot name an environment variable", at: variable.key.position,
+                    mend: "use letters, digits and underscores, with no digit first")
+                return nil
+            }
+            return string(in: variable, orNumber: true).map { (name, $0) }
+        }
+    }
+}

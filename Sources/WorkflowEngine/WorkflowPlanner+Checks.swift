@@ -1,0 +1,75 @@
+/// What a planner checks beside expanding and resolving names.
+extension WorkflowPlanner {
+    /// Reports placeholders that are unknown, or that no item will fill.
+    mutating func check(_ description: OperationDescription) {
+        let fields = [description.run, description.queue, description.priority, description.directory]
+        for field in fields.compactMap(\.self) + description.after + description.environment.map(\.value) {
+            for name in Template(field.value).placeholders {
+                if description.each == nil {
+                    diagnostics.report(
+                        "'{\(name)}' in an operation without 'each'", at: field.position,
+                        mend: "add each: with a glob or a list")
+                } else if !Item.placeholders.contains(name) {
+                    diagnostics.report(
+                        "unknown placeholder '{\(name)}'", at: field.position,
+                        mend: suggestion(for: name, among: Item.placeholders))
+                }
+            }
+        }
+    }
+
+    /// The queue of that name, which is reported if it is unknown.
+    mutating func queue(_ name: Located<String>?) -> String {
+        guard let name else { return QueueDescription.defaultName }
+        let known = workflow.queues.map(\.name) + [QueueDescription.defaultName]
+        if !known.contains(name.value), Template(name.value).placeholders.isEmpty {
+            diagnostics.report(
+                "unknown queue '\(name.value)'", at: name.position, mend: suggestion(for: name.value, among: known))
+        }
+        return name.value
+    }
+
+    /// The priority of that name, or the usual one after an unknown name has been reported.
+    mutating func priority(_ name: Located<String>?) -> Priority {
+        guard let name, Template(name.value).placeholders.isEmpty else { return .normal }
+        return diagnostics.choice(name, for: "priority") ?? .normal
+    }
+
+    /// Reports operations that would have one name.
+    mutating func reportSharedNames() {
+        var owners: [String: String] = [:]
+        for draft in drafts {
+            let owner = draft.description.name
+            // Of operations with one key the parser has told.
+            if let other = owners.updateValue(owner.value, forKey: draft.operation.name), other != owner.value {
+                diagnostics.report(
+                    "'\(other)' and '\(owner.value)' both make an operation '\(draft.operation.name)'",
+                    at: owner.position, mend: "rename one of them")
+            }
+        }
+    }
+
+    /// Reports cycles; those that differ only in the items of families are reported as one.
+    mutating func report(_ cycles: [ExecutionOrder.Cycle], dependencies: [[Located<Int>]]) {
+        var seen: Set<[String]> = []
+        for cycle in cycles where seen.insert(cycle.map { drafts[$0.waiting].description.name.value }).inserted {
+            let path = (cycle.map(\.waiting) + [cycle[0].waiting]).map { drafts[$0].operation.name }
+            // Barriers wait only for what stands further up, so somewhere an 'after' closes the circle.
+            let reference = cycle.lazy.compactMap { link in
+                dependencies[link.waiting].first { $0.value == link.awaited }?.position
+            }.first
+            let message = "operations wait for each other: \(path.joined(separator: " → "))"
+            diagnostics.report(message, at: reference, mend: mend(of: cycle))
+        }
+    }
+
+    private func mend(of cycle: ExecutionOrder.Cycle) -> String {
+        let link = cycle.first { $0.reason != .after } ?? cycle[0]
+        let (waiting, awaited) = (drafts[link.waiting].operation.name, drafts[link.awaited].operation.name)
+        return switch link.reason {
+        case .after: "take one of them out of an 'after'"
+        case .behindBarrier: "'\(waiting)' is queued behind the barrier '\(awaited)': move it up or to another queue"
+        case .gatheredByBarrier: "the barrier '\(waiting)' waits for '\(awaited)', queued before it: move that down"
+        }
+    }
+}

@@ -1,0 +1,115 @@
+/// Turns a workflow into a plan, and reports what stands in the way.
+struct WorkflowPlanner {
+    /// A planned operation with the description it comes from.
+    struct Draft {
+        /// What will be in the plan.
+        var operation: PlannedOperation
+        /// What the file says.
+        let description: OperationDescription
+        /// What it names in `after`, with the item in place.
+        let references: [Located<String>]
+    }
+
+    /// The workflow to be planned.
+    let workflow: Workflow
+    private let base: String
+    private let matches: (_ pattern: String, _ directory: String) -> [String]
+    /// The operations so far.
+    private(set) var drafts: [Draft] = []
+    /// The names of families whose items could not be told.
+    private var unknowable: Set<String> = []
+    /// What is wrong with the workflow so far.
+    var diagnostics = Diagnostics()
+
+    /// A planner for a workflow file in the directory `base`, which finds files by `matches`.
+    init(
+        _ workflow: Workflow, base: String,
+        matches: @escaping (_ pattern: String, _ directory: String) -> [String] = { Glob(pattern: $0).matches(in: $1) }
+    ) {
+        self.workflow = workflow
+        self.base = base
+        self.matches = matches
+    }
+
+    /// The plan. It is sound if there are no diagnostics; otherwise it lacks what they are about.
+    mutating func plan() -> WorkflowPlan {
+        for description in workflow.operations { expand(description) }
+        reportSharedNames()
+        var queues = workflow.queues
+        if !queues.contains(where: { $0.name == QueueDescription.defaultName }),
+            drafts.contains(where: { $0.operation.queue == QueueDescription.defaultName })
+        {
+            queues.append(QueueDescription(name: QueueDescription.defaultName))
+        }
+        let references = References(to: drafts, families: families, unknowable: unknowable)
+        let dependencies = drafts.indices.map { references.dependencies(of: $0, diagnostics: &diagnostics) }
+        for index in drafts.indices { drafts[index].operation.dependencies = dependencies[index].map(\.value) }
+        let barriers = BarrierOrder(drafts.map(\.operation))
+        let order = ExecutionOrder(drafts.map(\.operation), barriers: barriers)
+        report(order.cycles, dependencies: dependencies)
+        for index in drafts.indices { drafts[index].operation.barrierAhead = barriers.ahead[index] }
+        return WorkflowPlan(
+            name: workflow.name, queues: queues, operations: drafts.map(\.operation), possibleOrder: order.possible,
+            describedCount: workflow.operations.count, hasFamilies: !families.isEmpty)
+    }
+
+    private var families: [String: [Int]] {
+        var families = Dictionary(
+            workflow.operations.filter { $0.each != nil }.map { ($0.name.value, [Int]()) }, uniquingKeysWith: +)
+        for (index, draft) in drafts.enumerated() { families[draft.description.name.value]?.append(index) }
+        return families
+    }
+
+    private mutating func expand(_ description: OperationDescription) {
+        check(description)
+        guard description.each != nil else {
+            drafts.append(draft(of: description, for: nil))
+            return
+        }
+        let items = items(of: description)
+        drafts += items.map { draft(of: description, for: Item(path: $0)) }
+        if items.isEmpty {
+            // Something is wrong with it; the rest of what it says is checked all the same.
+            unknowable.insert(description.name.value)
+            drafts.append(draft(of: description, for: nil))
+        }
+    }
+
+    private mutating func items(of description: OperationDescription) -> [String] {
+        // A directory that depends on the item cannot be where the item is looked for.
+        let directory = description.directory.flatMap { Template($0.value).placeholders.isEmpty ? $0.value : nil }
+        var items: [String] = []
+        var seen: Set<String> = []
+        for source in description.each ?? [] {
+            let found =
+                Glob.isPattern(source.value) ? matches(source.value, path(of: directory)) : [source.value]
+            if found.isEmpty {
+                diagnostics.report("'\(source.value)' matches nothing in \(path(of: directory))", at: source.position)
+            }
+            items += found.filter { seen.insert($0).inserted }
+        }
+        return items
+    }
+
+    private func path(of directory: String?) -> String {
+        guard let directory, !directory.isEmpty else { return base }
+        return directory.hasPrefix("/") ? directory : base == "." ? directory : "\(base)/\(directory)"
+    }
+
+    private mutating func draft(of description: OperationDescription, for item: Item?) -> Draft {
+        func filled(_ field: Located<String>?) -> Located<String>? {
+            field.map { Located(Template($0.value).text(for: item), at: $0.position) }
+        }
+        let name = description.name.value + (item.map { "[\($0.path)]" } ?? "")
+        let environment = description.environment.map { ($0.name, Template($0.value.value).text(for: item)) }
+        let operation = PlannedOperation(
+            name: name,
+            command: description.run.map { Template($0.value).command(for: item) } ?? "",
+            directory: path(of: filled(description.directory)?.value),
+            environment: Dictionary(environment) { $1 },
+            queue: queue(filled(description.queue)),
+            priority: priority(filled(description.priority)),
+            isBarrier: description.isBarrier)
+        return Draft(operation: operation, description: description, references: description.after.compactMap(filled))
+    }
+}

@@ -1,0 +1,15 @@
+import ArgumentParser
+import WorkflowEngine
+
+/// Tells all that is wrong with a workflow file.
+struct CheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Check a workflow file and tell all that is wrong with it.")
+
+    @OptionGroup var workflow: WorkflowArgument
+
+    func run() throws {
+        print("\(workflow.file): \(try workflow.plan().census)")
+    }
+}

@@ -1,0 +1,71 @@
+import ArgumentParser
+import Glibc
+import WorkflowEngine
+
+/// Runs a workflow file.
+struct RunCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Run the operations of a workflow file.",
+        discussion: """
+            What an operation prints is shown in one piece when it has ended. If it fails, those that come after \
+            it are skipped and all others go on. An operation owns its process group: what it leaves running in \
+            there is ended.
+            """)
+
+    enum FailurePolicy: EnumerableFlag {
+        case keepGoing, failFast
+
+        static func help(for value: Self) -> ArgumentHelp? {
+            switch value {
+            case .keepGoing: "Run all that does not come after a failed operation."
+            case .failFast: "Cancel the rest when an operation fails."
+            }
+        }
+    }
+
+    @OptionGroup var workflow: WorkflowArgument
+
+    @Option(name: .shortAndLong, help: "The width of queues without one. (default: the number of processors)")
+    var jobs: Int?
+
+    @Flag(help: "Print the commands in a possible order and run none.")
+    var dryRun = false
+
+    @Flag(exclusivity: .exclusive)
+    var failurePolicy = FailurePolicy.keepGoing
+
+    @Flag(name: .shortAndLong, help: "Print failures only.")
+    var quiet = false
+
+    @Flag(name: .shortAndLong, help: "Print commands as they start, too.")
+    var verbose = false
+
+    func validate() throws {
+        if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other.") }
+        if let jobs, jobs < 1 { throw ValidationError("--jobs must be 1 or more, found \(jobs).") }
+    }
+
+    func run() throws {
+        let plan = try workflow.plan()
+        let isColoured = isatty(STDOUT_FILENO) == 1 && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true)
+        let detail: RunReport.Detail = quiet ? .quiet : verbose ? .verbose : .normal
+        let printer = RunPrinter(report: RunReport(detail: detail, isColoured: isColoured))
+        if dryRun {
+            for index in plan.possibleOrder {
+                let operation = plan.operations[index]
+                _ = printer.print("# \(operation.name) in \(operation.directory)\n\(operation.command)")
+            }
+            return
+        }
+        // Otherwise a reader that goes away, as in `opq run … | head`, would leave all commands running.
+        signal(SIGPIPE, SIG_IGN)
+        let options = RunOptions(jobs: jobs, failsFast: failurePolicy == .failFast)
+        let run = WorkflowRun(plan, options: options) { printer.print($0) }
+        let interruption = Interruption(cancel: run.cancel, kill: run.kill)
+        let result = run.run()
+        _ = printer.print(printer.report.summary(of: result))
+        if interruption.hasHappened { throw ExitCode.interrupted }
+        if !result.conclusions.allSatisfy({ $0.outcome == .succeeded }) { throw ExitCode.failure }
+    }
+}

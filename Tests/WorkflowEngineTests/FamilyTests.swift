@@ -1,0 +1,81 @@
+import Testing
+
+@testable import WorkflowEngine
+
+struct FamilyTests {
+    @Test func `globs and plain strings make one operation each, duplicates one`() throws {
+        let plan = try plan(
+            of: "operations: {f: {run: 'cat {item}', each: ['*.c', b.c, 7]}}", files: ["*.c": ["a.c", "b.c"]])
+        #expect(plan.operations.map(\.name) == ["f[a.c]", "f[b.c]", "f[7]"])
+        #expect(plan.operations.map(\.command) == ["cat a.c", "cat b.c", "cat 7"])
+        #expect(plan.census == "1 queue, 1 operation (3 after each:)")
+    }
+
+    @Test func `the item fills every string`() throws {
+        let text = """
+            queues: {high: }
+            operations:
+              one-high: {run: x}
+              f:
+                each: [d/high.txt]
+                run: cat {item} {item.name} {item.stem} ${item}
+                queue: "{item.stem}"
+                after: "one-{item.stem}"
+                priority: "{item.stem}"
+                directory: d/{item.stem}
+                environment: {FILE: "{item.name}"}
+            """
+        let operation = try #require(try plan(of: text, base: "w").operations.last)
+        #expect(operation.command == "cat d/high.txt high.txt high ${item}")
+        #expect(operation.queue == "high")
+        #expect(operation.dependencies == [0])
+        #expect(operation.priority == .high)
+        #expect(operation.directory == "w/d/high")
+        #expect(operation.environment == ["FILE": "high.txt"])
+    }
+
+    @Test func `a glob without matches is told, and what else is wrong there`() {
+        let text = """
+            operations:
+              f: {run: x, each: ['*.c', '*.h'], queue: q, after: 'a[{item}]'}
+              g: {run: x, after: 'f[p]'}
+            """
+        #expect(
+            complaints(about: text) == [
+                "w:2:22: error: '*.c' matches nothing in .", "w:2:29: error: '*.h' matches nothing in .",
+                "w:2:44: error: unknown queue 'q'; expected default",
+            ])
+    }
+
+    @Test func `an unknown placeholder is told with the nearest one`() {
+        #expect(
+            complaints(about: "operations: {f: {run: 'x {item.nam} {item.foo} {other}', each: [a]}}") == [
+                "w:1:23: error: unknown placeholder '{item.nam}'; did you mean 'item.name'?",
+                "w:1:23: error: unknown placeholder '{item.foo}'; expected one of item, item.name, item.stem",
+            ])
+    }
+
+    @Test func `a placeholder needs each`() {
+        #expect(
+            complaints(about: "operations: {f: {run: 'x {item}'}}") == [
+                "w:1:23: error: '{item}' in an operation without 'each'; add each: with a glob or a list"
+            ])
+    }
+
+    @Test(arguments: [
+        ("a/b.tar.gz", "b.tar.gz", "b.tar"), ("a", "a", "a"), ("d/.hidden", ".hidden", ".hidden"), ("d/", "d", "d"),
+    ])
+    func `an item has a name and a stem`(path: String, name: String, stem: String) {
+        #expect(Item(path: path).name == name)
+        #expect(Item(path: path).stem == stem)
+    }
+
+    @Test(arguments: [
+        ("x {item}", "x 'a b'\\''$'"), ("x \"{item}\"", "x \"a b'\\$\""), ("x '{item}'", "x 'a b'\\''$'"),
+        ("x \"$(y {item})\" {item}", "x \"$(y 'a b'\\''$')\" 'a b'\\''$'"), ("x `y {item}`", "x `y 'a b'\\''$'`"),
+        ("x \\\" {item} # it's\n'{item}'", "x \\\" 'a b'\\''$' # it's\n'a b'\\''$'"),
+    ])
+    func `an item is one word of the command wherever it stands`(command: String, filled: String) {
+        #expect(Template(command).command(for: Item(path: "a b'$")) == filled)
+    }
+}

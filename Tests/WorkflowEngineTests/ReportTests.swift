@@ -1,0 +1,55 @@
+import Testing
+
+@testable import WorkflowEngine
+
+struct ReportTests {
+    @Test(arguments: [
+        (Outcome.succeeded, "✓ a  0.42s"), (.failed(.exit(3)), "✗ a  exit 3"),
+        (.failed(.signal(9)), "✗ a  signal 9 (SIGKILL)"), (.failed(.unstartable("no x")), "✗ a  cannot start: no x"),
+        (.skipped("dependency b failed"), "– a  skipped: dependency b failed"), (.cancelled, "– a  cancelled"),
+    ])
+    func `an operation that ended has a line`(outcome: Outcome, line: String) {
+        let conclusion = Conclusion(name: "a", outcome: outcome, duration: .milliseconds(415))
+        #expect(RunReport().line(for: conclusion) == line)
+    }
+
+    @Test func `colour is for the mark alone`() {
+        let report = RunReport(isColoured: true)
+        #expect(report.line(for: Conclusion(name: "a", outcome: .succeeded)) == "\u{1B}[32m✓\u{1B}[0m a")
+    }
+
+    @Test func `a quiet report tells of failures only`() {
+        let report = RunReport(detail: .quiet)
+        #expect(report.line(for: Conclusion(name: "a", outcome: .succeeded)) == nil)
+        #expect(report.line(for: Conclusion(name: "a", outcome: .failed(.exit(1)))) == "✗ a  exit 1")
+        #expect(report.summary(of: result([.succeeded])) == nil)
+        #expect(report.summary(of: result([.succeeded, .cancelled])) != nil)
+    }
+
+    @Test func `what was cancelled before it started is told only at length`() {
+        let conclusion = Conclusion(name: "a", outcome: .cancelled)
+        #expect(RunReport().line(for: conclusion) == nil)
+        #expect(RunReport(detail: .verbose).line(for: conclusion) == "– a  cancelled")
+    }
+
+    @Test func `the summary counts every kind of end`() {
+        #expect(
+            RunReport().summary(of: result([.succeeded, .failed(.exit(1)), .skipped("x"), .cancelled, .succeeded]))
+                == "2 succeeded, 1 failed, 1 skipped, 1 cancelled in 1.50s (3.00s of processor time)")
+    }
+
+    private func result(_ outcomes: [Outcome]) -> RunResult {
+        RunResult(
+            conclusions: outcomes.map { Conclusion(name: "x", outcome: $0) }, wallTime: .milliseconds(1500),
+            processorTime: .seconds(3))
+    }
+}
+
+struct NearestNameTests {
+    @Test(arguments: [
+        ("compres", "compress"), ("rnu", "run"), ("Verify", "verify"), ("zzz", nil), ("verfiy", "verify"),
+    ])
+    func `the name with the fewest slips is the nearest`(name: String, nearest: String?) {
+        #expect(nearestName(to: name, among: ["compress", "run", "verify"]) == nearest)
+    }
+}

@@ -1,0 +1,189 @@
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+@testable import WorkflowEngine
+
+/// Runs a workflow in `directory` and waits for its end elsewhere than on the threads its commands need.
+private func outcomes(
+    of text: String, in directory: TemporaryDirectory, options: RunOptions = RunOptions(jobs: 4),
+    handler: @escaping @Sendable (RunEvent) -> Bool = { _ in true },
+    whenGateOpens: (@Sendable (WorkflowRun) -> Void)? = nil
+) async throws -> [String: Outcome] {
+    let file = WorkflowFile(text, base: directory.path)
+    try #require(file.diagnostics == [])
+    let run = WorkflowRun(try #require(file.plan), options: options, handler: handler)
+    if let whenGateOpens {
+        let gate = directory.path + "/gate"
+        try #require(mkfifo(gate, 0o600) == 0)
+        Thread.detachNewThread {
+            let opened = fopen(gate, "r")
+            _ = opened.map { fgetc($0) }
+            whenGateOpens(run)
+        }
+    }
+    let result = await withCheckedContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(returning: run.run()) }
+    }
+    return Dictionary(uniqueKeysWithValues: result.conclusions.map { ($0.name, $0.outcome) })
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct RunTests {
+    @Test func `operations run after those they come after`() async throws {
+        let directory = try TemporaryDirectory()
+        let text = """
+            operations:
+              last: {run: echo last >> log, after: [f, first]}
+              f: {run: "echo f >> log", each: [1, 2], after: first}
+              first: {run: echo first >> log}
+            """
+        let outcomes = try await outcomes(of: text, in: directory)
+        #expect(outcomes.values.allSatisfy { $0 == .succeeded })
+        #expect(try directory.text(of: "log") == "first\nf\nf\nlast\n")
+    }
+
+    @Test func `what comes after a failure is skipped and the rest goes on`() async throws {
+        let text = """
+            operations:
+              bad: {run: exit 3}
+              shot: {run: kill -9 $$}
+              next: {run: x, after: bad}
+              last: {run: x, after: next}
+              good: {run: "true"}
+              lost: {run: "true", directory: nowhere}
+            """
+        let directory = try TemporaryDirectory()
+        #expect(
+            try await outcomes(of: text, in: directory) == [
+                "bad": .failed(.exit(3)), "shot": .failed(.signal(9)), "next": .skipped("dependency bad failed"),
+                "last": .skipped("dependency next was skipped"), "good": .succeeded,
+                "lost": .failed(.unstartable("there is no directory '\(directory.path)/nowhere'")),
+            ])
+    }
+
+    @Test func `a barrier keeps what is before it from what is behind it`() async throws {
+        let text = """
+            queues: {q: {width: 4}, other: }
+            operations:
+              a: {run: "read x < fifo; echo a >> log", queue: q, after: fifo}
+              b: {run: "echo b >> log", queue: q, barrier: true, after: far}
+              c: {run: "echo c >> log", queue: q}
+              fifo: {run: "mkfifo fifo", queue: other}
+              open: {run: "echo > fifo", queue: other, after: fifo}
+              far: {run: "echo far >> log", queue: other, after: a}
+              beyond: {run: "echo beyond >> log", queue: other, after: c}
+            """
+        let directory = try TemporaryDirectory()
+        let outcomes = try await outcomes(of: text, in: directory)
+        #expect(outcomes.values.allSatisfy { $0 == .succeeded })
+        #expect(try directory.text(of: "log") == "a\nfar\nb\nc\nbeyond\n")
+    }
+
+    @Test func `what is queued behind a failed barrier is skipped`() async throws {
+        let text = """
+            operations:
+              bad: {run: exit 1, barrier: true}
+              behind: {run: x}
+              second: {run: x, barrier: true}
+              last: {run: x}
+            """
+        #expect(
+            try await outcomes(of: text, in: TemporaryDirectory()) == [
+                "bad": .failed(.exit(1)), "behind": .skipped("barrier bad failed"),
+                "second": .skipped("barrier bad failed"), "last": .skipped("barrier second was skipped"),
+            ])
+    }
+
+    @Test func `a queue is as wide as it says and takes the most urgent first`() async throws {
+        let text = """
+            queues: {q: {width: 1}}
+            operations:
+              low: {run: echo low >> log, queue: q, priority: low}
+              normal: {run: echo normal >> log, queue: q}
+              high: {run: echo high >> log, queue: q, priority: veryHigh}
+            """
+        let directory = try TemporaryDirectory()
+        _ = try await outcomes(of: text, in: directory)
+        #expect(try directory.text(of: "log") == "high\nnormal\nlow\n")
+    }
+
+    @Test func `an operation has its environment and its output in the order it was printed`() async throws {
+        let printed = Mutex("")
+        let text = #"operations: {f: {run: 'echo 1; echo 2 >&2; printf "%s" "$X"', environment: {X: a b}}}"#
+        _ = try await outcomes(of: text, in: TemporaryDirectory()) { event in
+            guard case .ended(_, let spool?) = event else { return true }
+            try? spool.read { chunk in printed.withLock { $0 += String(decoding: chunk, as: UTF8.self) } }
+            return true
+        }
+        #expect(printed.withLock(\.self) == "1\n2\na b")
+    }
+
+    @Test func `the first failure can cancel the rest`() async throws {
+        let text = """
+            operations:
+              endless: {run: "echo > gate; exec sleep 1000", after: go}
+              go: {run: "mkfifo gate"}
+              bad: {run: "read x < gate; exit 1", after: go}
+              next: {run: x, after: endless}
+            """
+        let outcomes = try await outcomes(
+            of: text, in: TemporaryDirectory(), options: RunOptions(jobs: 4, failsFast: true))
+        #expect(outcomes == ["go": .succeeded, "bad": .failed(.exit(1)), "endless": .cancelled, "next": .cancelled])
+    }
+
+    @Test func `a handler that has had enough cancels the rest`() async throws {
+        let text = "operations: {a: {run: 'true'}, b: {run: sleep 1000, after: a}}"
+        let outcomes = try await outcomes(of: text, in: TemporaryDirectory()) { _ in false }
+        #expect(outcomes["b"] == .cancelled)
+    }
+
+    @Test func `what a command leaves running is ended with it`() async throws {
+        let directory = try TemporaryDirectory()
+        let text = "operations: {a: {run: 'sleep 1000 & echo $! > pid'}}"
+        #expect(try await outcomes(of: text, in: directory) == ["a": .succeeded])
+        #expect(try !isRunning(directory.text(of: "pid")))
+    }
+
+    @Test func `cancelling ends grandchildren that ignore it and what waits for a barrier`() async throws {
+        let directory = try TemporaryDirectory()
+        let text = """
+            queues: {p: , q: }
+            operations:
+              stubborn:
+                queue: p
+                run: sh -c 'trap "" TERM; echo $$ > pid; echo > gate; while :; do sleep 1; done' & wait
+              barrier: {run: x, queue: p, barrier: true}
+              behind: {run: x, queue: p}
+              far: {run: x, queue: q, barrier: true, after: barrier}
+            """
+        let outcomes = try await outcomes(of: text, in: directory) { _ in
+            true
+        } whenGateOpens: {
+            $0.cancel()
+        }
+        #expect(outcomes.values.allSatisfy { $0 == .cancelled })
+        #expect(try !isRunning(directory.text(of: "pid")))
+    }
+
+    @Test func `killing does not wait for anybody to tidy up`() async throws {
+        let directory = try TemporaryDirectory()
+        let text = """
+            operations:
+              stubborn: {run: "trap 'touch tidied' TERM; echo > gate; while :; do sleep 1; done"}
+            """
+        let outcomes = try await outcomes(of: text, in: directory) { _ in
+            true
+        } whenGateOpens: {
+            $0.kill()
+        }
+        #expect(outcomes == ["stubborn": .cancelled])
+    }
+
+    private func isRunning(_ pid: String) throws -> Bool {
+        let stat = try? String(contentsOfFile: "/proc/\(pid.dropLast())/stat", encoding: .utf8)
+        // An orphan may stay a zombie for as long as its new parent likes.
+        return stat.map { !$0.contains(") Z ") } ?? false
+    }
+}

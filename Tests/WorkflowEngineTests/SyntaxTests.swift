@@ -1,0 +1,114 @@
+import Testing
+
+@testable import WorkflowEngine
+
+struct SyntaxTests {
+    @Test func `a sound workflow has no complaints`() {
+        #expect(complaints(about: "operations: {a: {run: x}, b: {run: y, after: a}}") == [])
+    }
+
+    @Test func `all errors are told at once and in the order of the file`() {
+        let text = """
+            nmae: x
+            queues:
+              q: {width: 0, quality: utilty}
+            operations:
+              a: {rnu: x}
+              b: {run: y, after: c, queue: p}
+            """
+        #expect(
+            complaints(about: text) == [
+                "w:1:1: error: unknown key 'nmae' in the workflow; did you mean 'name'?",
+                "w:3:14: error: width must be 1 or more, found 0; leave 'width' out for one operation per processor",
+                "w:3:26: error: unknown quality 'utilty'; did you mean 'utility'?",
+                "w:5:3: error: operation 'a' has no 'run'; give it the shell command to run",
+                "w:5:7: error: unknown key 'rnu' in operation 'a'; did you mean 'run'?",
+                "w:6:22: error: unknown operation 'c'; did you mean 'a'?",
+                "w:6:32: error: unknown queue 'p'; did you mean 'q'?",
+            ])
+    }
+
+    @Test func `a wrong type is told with what was expected and found`() {
+        let text = """
+            queues: {q: {width: two}}
+            operations:
+              a: {run: [x], barrier: maybe, after: {b: c}, environment: [1]}
+              b: {run: 5, directory: , each: {}}
+              c: hello
+            """
+        #expect(
+            complaints(about: text) == [
+                "w:1:21: error: 'width' must be a whole number, found the string 'two'",
+                "w:3:12: error: 'run' must be a string, found a list",
+                "w:3:26: error: 'barrier' must be true or false, found the string 'maybe'",
+                "w:3:40: error: 'after' must be a string or a list of strings, found a map",
+                "w:3:61: error: 'environment' must be a map, found a list",
+                "w:4:12: error: 'run' must be a string, found the number 5; put it in quotes",
+                "w:4:15: error: 'directory' must be a string, found nothing",
+                "w:4:34: error: 'each' must be a string or a list of strings, found a map",
+                "w:5:6: error: operation 'c' must be a map, found the string 'hello'; "
+                    + "its keys are run, queue, after, priority, directory, environment, barrier, each",
+            ])
+    }
+
+    @Test func `duplicate keys are told beside all other errors`() {
+        let text = """
+            operations:
+              "a": {run: x}
+              a:
+                run: y
+                run: z
+                run: z
+              b: {run: {item}}
+            """
+        #expect(
+            complaints(about: text) == [
+                "w:3:3: error: duplicate key 'a'; it is given at line 2 already: keep one of them",
+                "w:5:5: error: duplicate key 'run'; it is given at line 4 already: keep one of them",
+                "w:6:5: error: duplicate key 'run'; it is given at line 4 already: keep one of them",
+                "w:7:12: error: 'run' must be a string, found a map; put it in quotes",
+            ])
+    }
+
+    @Test func `lines may end as they do elsewhere`() {
+        #expect(
+            complaints(about: "operations:\r\n  a: {run: x}\r\n  a: {run: y, after: b}\r\n") == [
+                "w:3:3: error: duplicate key 'a'; it is given at line 2 already: keep one of them",
+                "w:3:22: error: unknown operation 'b'; did you mean 'a'?",
+            ])
+    }
+
+    @Test(arguments: [
+        ("", "w:1:1: error: the workflow is empty; give it operations:"),
+        ("- a", "w:1:1: error: the workflow must be a map, found a list; its keys are name, queues, operations"),
+        ("name: x", "w:1:1: error: the workflow has no 'operations'; add operations:"),
+        ("operations: {}", "w:1:1: error: 'operations' holds no operation; give it at least one"),
+        (
+            "operations:\n  a: [",
+            "w:3:1: error: invalid YAML: while parsing a flow node, did not find expected node content"
+        ),
+        ("a: \u{1}", "w:1:4: error: invalid YAML: control characters are not allowed"),
+    ])
+    func `what is no workflow is told as such`(text: String, complaint: String) {
+        #expect(complaints(about: text) == [complaint])
+    }
+
+    @Test func `the name of an environment variable is checked`() {
+        #expect(
+            complaints(about: "operations: {a: {run: x, environment: {1A: x, \"B=\": y, C: 1, D: true}}}") == [
+                "w:1:40: error: '1A' cannot name an environment variable; "
+                    + "use letters, digits and underscores, with no digit first",
+                "w:1:47: error: 'B=' cannot name an environment variable; "
+                    + "use letters, digits and underscores, with no digit first",
+            ])
+    }
+
+    @Test func `anchors and aliases share values`() throws {
+        let text = """
+            operations:
+              a: {run: x, each: &items [p, q]}
+              b: {run: y, each: *items, after: "a[{item}]"}
+            """
+        #expect(try plan(of: text).operations.map(\.dependencies) == [[], [], [0], [1]])
+    }
+}

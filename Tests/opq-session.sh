@@ -1,0 +1,158 @@
+#!/bin/sh
+# Runs the built opq as people run it and asserts on exit statuses, on output, and that nothing is left running.
+# Usage: Tests/opq-session.sh [path of opq]
+set -u
+opq=$(realpath "${1:-.build/debug/opq}")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+passed=0 failed=0
+
+# check NAME COMMAND...: the command must succeed.
+check() {
+    name=$1
+    shift
+    if "$@"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "failed: $name"
+        sed 's/^/    /' out err
+    fi
+}
+
+# status EXPECTED ARGUMENT...: opq with these arguments must exit so.
+status() {
+    expected=$1
+    shift
+    timeout 60 "$opq" "$@" > out 2> err
+    actual=$?
+    check "opq $* exits with $expected, not $actual" test "$actual" -eq "$expected"
+}
+
+# gone FILE: the process whose identifier is in the file must have ended.
+gone() {
+    case $(cat "/proc/$(cat "$1")/stat" 2> /dev/null) in
+    '' | *') Z '*) true ;;
+    *) false ;;
+    esac
+}
+
+cat > good.yml << 'END'
+operations:
+  first: { run: echo one; echo two >&2 }
+  second: { run: printf three, after: first }
+END
+cat > failing.yml << 'END'
+operations:
+  bad: { run: exit 3 }
+  next: { run: "true", after: bad }
+  good: { run: "true" }
+END
+cat > wrong.yml << 'END'
+operations:
+  compress: { run: "true" }
+  verify: { run: "true", after: compres, prioriti: low }
+END
+printf 'operations: {a: {run: "\303\050"}}' > latin.yml
+cat > output.yml << 'END'
+operations:
+  much: { run: "head -c 100000000 /dev/zero | tr '\\0' x" }
+  more: { run: "head -c 100000000 /dev/zero | tr '\\0' y" }
+END
+cat > endless.yml << 'END'
+operations:
+  stubborn:
+    run: |
+      sh -c 'trap "" HUP INT TERM; echo $$ > stubborn; echo > gate; while :; do sleep 1; done' &
+      sleep 1000 & echo $! > sleeper
+      wait
+  tidy: { run: "trap 'touch tidied; exit' TERM; echo > gate; while :; do sleep 1; done" }
+  never: { run: touch ran, after: tidy }
+END
+cat > pipe.yml << 'END'
+operations:
+  endless: { run: "echo $$ > endless; echo > go; exec sleep 1000" }
+  first: { run: read _ < go; seq 100000 }
+END
+
+status 0
+check 'no arguments print help' grep -q SUBCOMMANDS out
+status 0 --version
+status 0 run --help
+status 2 rnu good.yml
+status 2 run
+status 2 run --jobs 0 good.yml
+status 2 run --jobs many good.yml
+
+status 0 check good.yml
+check 'check prints a census' grep -qx 'good.yml: 1 queue, 2 operations' out
+status 2 check wrong.yml
+check 'an unknown name is placed' grep -qx "wrong.yml:3:33: error: unknown operation 'compres'; did you mean 'compress'?" err
+check 'an unknown key is placed' grep -q "^wrong.yml:3:42: error: unknown key 'prioriti'" err
+check 'errors are not printed on standard output' test ! -s out
+status 2 run wrong.yml
+check 'run refuses what check does' test "$(wc -l < err)" -eq 2
+status 2 check missing.yml
+check 'a missing file is told' grep -qx 'missing.yml: error: cannot read the file: No such file or directory' err
+status 2 check .
+status 2 check latin.yml
+check 'a file that is not UTF-8 is told' grep -qx 'latin.yml:1:24: error: the file is not UTF-8' err
+
+status 0 run good.yml
+check 'output is in order and in one piece' test "$(sed 's/  .*//' out | head -n 5 | tr '\n' '|')" = '✓ first|one|two|✓ second|three|'
+check 'the summary counts' grep -q '^2 succeeded in ' out
+status 0 run --dry-run good.yml
+check 'a dry run prints commands' grep -qx 'printf three' out
+status 0 run --quiet good.yml
+check 'quiet success is silent' test ! -s out
+status 1 run failing.yml
+check 'a failure is told' grep -qx '✗ bad  exit 3' out
+check 'a skip is told' grep -qx -- '– next  skipped: dependency bad failed' out
+check 'the summary counts failures' grep -q '^1 succeeded, 1 failed, 1 skipped in ' out
+check 'no colour without a terminal' test "$(grep -c "$(printf '\033')" out)" -eq 0
+
+status 0 run --jobs 2 output.yml
+check 'much output is not mixed' test "$(tr -s xy < out | grep -c '^[xy]$')" -eq 2
+(ulimit -v 4000000 && timeout 60 "$opq" run output.yml > out 2> err)
+check 'much output takes no memory' test "$(wc -c < out)" -gt 200000000
+
+for signal in INT TERM HUP; do
+    rm -f gate tidied && mkfifo gate
+    timeout --foreground 60 "$opq" run --jobs 2 endless.yml > out 2> err &
+    timer=$!
+    exec 3<> gate
+    read -r _ <&3 && read -r _ <&3
+    kill -"$signal" "$(pgrep -P $timer)"
+    wait $timer
+    actual=$?
+    exec 3>&-
+    check "SIG$signal exits with 130, not $actual" test $actual -eq 130
+    check "SIG$signal lets commands tidy up" test -e tidied
+    check "SIG$signal ends what ignores it" gone stubborn
+    check "SIG$signal ends grandchildren" gone sleeper
+    check "SIG$signal is summed up" grep -q '^0 succeeded, 3 cancelled in ' out
+    check "SIG$signal starts nothing" test ! -e ran
+done
+
+rm -f gate tidied && mkfifo gate
+timeout --foreground 60 "$opq" run --jobs 2 endless.yml > out 2> err &
+timer=$!
+exec 3<> gate
+read -r _ <&3 && read -r _ <&3
+started=$(date +%s)
+# Two signals of one kind could become one.
+kill -INT "$(pgrep -P $timer)" && kill -TERM "$(pgrep -P $timer)"
+wait $timer
+actual=$?
+exec 3>&-
+check "a second signal exits with 130, not $actual" test $actual -eq 130
+check 'a second signal waits for nobody' test $(($(date +%s) - started)) -lt 2
+check 'a second signal ends everything' gone stubborn
+
+mkfifo go
+timeout 60 "$opq" run --jobs 2 pipe.yml 2> err | head -n 1 > out
+check 'a reader that goes away ends everything' gone endless
+
+echo "$passed passed, $failed failed"
+test $failed -eq 0
