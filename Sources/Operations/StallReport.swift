@@ -19,7 +19,8 @@ public struct Explanation: Sendable, CustomStringConvertible {
     public let reasons: [WaitingReason]
 
     public var description: String {
-        "\(operation): " + (reasons.isEmpty ? "nothing holds it back" : reasons.map(\.description).joined(separator: "; "))
+        "\(operation): "
+            + (reasons.isEmpty ? "nothing holds it back" : reasons.map(\.description).joined(separator: "; "))
     }
 }
 

@@ -12,7 +12,9 @@ import Testing
 
         override func main() {
             runs.wrappingAdd(1, ordering: .relaxed)
-            if dependencies.contains(where: { !$0.isFinished }), !isCancelled { isOutOfOrder.store(true, ordering: .relaxed) }
+            if dependencies.contains(where: { !$0.isFinished }), !isCancelled {
+                isOutOfOrder.store(true, ordering: .relaxed)
+            }
         }
     }
 

@@ -177,7 +177,8 @@ import Testing
         queue.addBarrierBlock {}
         queue.addOperation(behind)
         let report = queue.stallReport()
-        #expect(report?.description.contains("BlockOperation 'before' → BlockOperation 'behind' → a barrier of") == true)
+        #expect(
+            report?.description.contains("BlockOperation 'before' → BlockOperation 'behind' → a barrier of") == true)
         before.removeDependency(behind)
         queue.waitUntilAllOperationsAreFinished()
         #expect(queue.stallReport() == nil)

@@ -90,7 +90,9 @@ import Testing
             var chain: [BlockOperation] = []
             for i in 0..<length {
                 let operation = BlockOperation {
-                    if position.wrappingAdd(1, ordering: .relaxed).oldValue != i { isInOrder.store(false, ordering: .relaxed) }
+                    if position.wrappingAdd(1, ordering: .relaxed).oldValue != i {
+                        isInOrder.store(false, ordering: .relaxed)
+                    }
                 }
                 if let last = chain.last { operation.addDependency(last) }
                 chain.append(operation)

@@ -11,7 +11,11 @@ extension Operation {
     final func finishIfFinished() {
         HeldLocks.assertNone()
         guard isFinished else { return }
-        let finish = word.decide { $0.finishing() } next: { $0.next }
+        let finish = word.decide {
+            $0.finishing()
+        } next: {
+            $0.next
+        }
         guard case .claimed(let lifecycle, let tooEarly) = finish else { return }
         if tooEarly { warnOfEarlyFinish() }
         ThreadContext.current.worker?.willFinish(self)

@@ -10,7 +10,11 @@ import Synchronization
 extension Operation {
     /// Asks `isReady` anew if the operation waits in a queue. Call it while holding a reference.
     final func reconsiderReadiness() {
-        let question = word.decide { $0.reconsidered() } next: { $0.next }
+        let question = word.decide {
+            $0.reconsidered()
+        } next: {
+            $0.next
+        }
         if case .ask = question { askWhetherReady() }
     }
 
@@ -21,7 +25,11 @@ extension Operation {
             let isReady = isReady
             // The pin keeps the queue alive only until the answer is settled; the push comes after.
             let queue = queue
-            let answer = word.decide { $0.answered(isReady: isReady) } next: { $0.next }
+            let answer = word.decide {
+                $0.answered(isReady: isReady)
+            } next: {
+                $0.next
+            }
             switch answer {
             case .askAgain: continue
             case .settled(_, let finishNow):
@@ -38,7 +46,11 @@ extension Operation {
     /// Ends a question that was only asked for its pin; the answer stays what it was.
     final func unpin() {
         let queue = queue
-        let answer = word.decide { $0.answered(isReady: $0.contains(.ready)) } next: { $0.next }
+        let answer = word.decide {
+            $0.answered(isReady: $0.contains(.ready))
+        } next: {
+            $0.next
+        }
         switch answer {
         case .askAgain: askWhetherReady()
         case .settled(_, let finishNow): if finishNow { finishIfFinished() }

@@ -13,7 +13,11 @@ extension Operation {
         let isCancelled = isCancelled
         let properties: ObservedProperty = isCancelled ? [.isFinished] : [.isExecuting]
         let start = announcing(properties) {
-            word.decide { $0.started(isCancelled: isCancelled) } next: { $0.next }
+            word.decide {
+                $0.started(isCancelled: isCancelled)
+            } next: {
+                $0.next
+            }
         }
         switch start {
         case .run: run()
@@ -49,7 +53,9 @@ extension Operation {
     }
 
     private final func runMain() {
-        guard word.lifecycle.hasQueue, let reporter = queue?.takeUnretainedValue().progressReporter else { return main() }
+        guard word.lifecycle.hasQueue, let reporter = queue?.takeUnretainedValue().progressReporter else {
+            return main()
+        }
         reporter.willRunMain(of: self)
         main()
         reporter.didRunMain(of: self)

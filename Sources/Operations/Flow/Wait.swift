@@ -12,7 +12,8 @@ extension Operation {
             self.queue?.toOpaque() == queue.toOpaque()
         else { return }
         let current = queue.takeUnretainedValue()
-        let holdsSlot = frame.operation.takeUnretainedValue().word.lifecycle.phase.rawValue < Lifecycle.Phase.finishing.rawValue
+        let holdsSlot =
+            frame.operation.takeUnretainedValue().word.lifecycle.phase.rawValue < Lifecycle.Phase.finishing.rawValue
         if holdsSlot, current.maxConcurrentOperationCount == 1 {
             throw .waitsInsideSerialQueue(operation: label, queue: current.label)
         }
@@ -56,7 +57,8 @@ extension Operation {
 
 extension OperationQueue {
     func checkWaitForAll() throws(OperationError) {
-        for frame in ThreadContext.current.frames where frame.queue?.toOpaque() == Unmanaged.passUnretained(self).toOpaque() {
+        for frame in ThreadContext.current.frames
+        where frame.queue?.toOpaque() == Unmanaged.passUnretained(self).toOpaque() {
             let operation = frame.operation.takeUnretainedValue()
             guard operation.word.lifecycle.phase.rawValue >= Lifecycle.Phase.finishing.rawValue else {
                 throw .waitsForItself(operation: operation.label)

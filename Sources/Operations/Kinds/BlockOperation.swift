@@ -40,11 +40,13 @@ open class BlockOperation: Operation, @unchecked Sendable {
     /// `addExecutionBlock` that throws misuse M5 as an error and then has changed nothing.
     public final func tryAddExecutionBlock(_ block: @escaping @Sendable () -> Void) throws(OperationError) {
         let isLate = isExecuting || isFinished
-        let isTaken = !isLate && blocks.withLock { blocks in
-            guard !blocks.hasBegun else { return false }
-            if blocks.first == nil { blocks.first = block } else { blocks.others.append(block) }
-            return true
-        }
+        let isTaken =
+            !isLate
+            && blocks.withLock { blocks in
+                guard !blocks.hasBegun else { return false }
+                if blocks.first == nil { blocks.first = block } else { blocks.others.append(block) }
+                return true
+            }
         guard isTaken else { throw .lateExecutionBlock(operation: label) }
     }
 

@@ -47,7 +47,9 @@ public struct InvocationMethod: Sendable {
     }
 
     private static func target<Target>(_ target: AnyObject) -> Target {
-        guard let target = target as? Target else { fatalError("\(type(of: target)) is not the method's \(Target.self)") }
+        guard let target = target as? Target else {
+            fatalError("\(type(of: target)) is not the method's \(Target.self)")
+        }
         return target
     }
 

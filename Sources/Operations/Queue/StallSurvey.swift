@@ -27,7 +27,9 @@ struct StallSurvey {
 
     func explanation(of index: Int) -> Explanation {
         var reasons = ownReasons[index]
-        if !graph.canGoOn[index], let cycle = graph.cycle(from: index) { reasons.append(.cycle(cycle.map { labels[$0] })) }
+        if !graph.canGoOn[index], let cycle = graph.cycle(from: index) {
+            reasons.append(.cycle(cycle.map { labels[$0] }))
+        }
         return Explanation(operation: labels[index], reasons: reasons)
     }
 
@@ -125,7 +127,11 @@ extension Operation {
     /// The queue it waits in, safely: pinned for a moment, so that it can not leave and the queue can not go.
     fileprivate func queueWhileWaiting() -> OperationQueue? {
         for _ in 0..<1000 {
-            let question = word.decide { $0.reconsidered() } next: { $0.next }
+            let question = word.decide {
+                $0.reconsidered()
+            } next: {
+                $0.next
+            }
             switch question {
             case .needless: return nil
             case .delegated: Processor.yield()

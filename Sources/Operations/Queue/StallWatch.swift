@@ -63,11 +63,13 @@ extension OperationQueue {
     /// How long a queue has to be at rest with operations in it before a stall is reported; zero: never. Default 10 s.
     public final var stallDelay: Duration {
         get { state.withLock { $0.stallDelay } }
-        set { withState { state in
-            state.stallDelay = newValue
-            state.stallWatch = nil
-            watchForStall(&state)
-        } }
+        set {
+            withState { state in
+                state.stallDelay = newValue
+                state.stallWatch = nil
+                watchForStall(&state)
+            }
+        }
     }
 
     /// Why none of the queue's operations can start, or nil when one runs or can. O(operations and their dependencies).

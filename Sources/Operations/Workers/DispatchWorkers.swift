@@ -4,7 +4,9 @@ import Dispatch
 extension OperationQueue {
     /// Brings a worker, whatever runs this queue. The caller has claimed the call (`Signal`).
     func callWorker() {
-        let (kind, underlying, level) = state.withLock { ($0.kind, $0.underlyingQueue, ServiceLevel($0.qualityOfService)) }
+        let (kind, underlying, level) = state.withLock {
+            ($0.kind, $0.underlyingQueue, ServiceLevel($0.qualityOfService))
+        }
         if let dispatchQueue = underlying ?? (kind == .main ? DispatchQueue.main : nil) {
             dispatchQueue.async { self.workOnce() }
         } else {

@@ -58,7 +58,8 @@ final class Monitor: Sendable {
             var goesOn = false
             for pool in WorkerPool.pools where pool.survey() { goesOn = true }
             idleLooks = goesOn ? 0 : idleLooks + 1
-            tick = WorkerPool.pools.contains { $0.hasBlockedWorkers } || !goesOn
+            tick =
+                WorkerPool.pools.contains { $0.hasBlockedWorkers } || !goesOn
                 ? Self.shortestTick : min(tick * 2, Self.longestTick)
             if idleLooks > Self.patience {
                 fallAsleep()
