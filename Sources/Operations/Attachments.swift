@@ -5,12 +5,18 @@ import Synchronization
 ///
 /// Made when first needed. An operation's dependencies hold it too, in place of the operation: so a dependent can be
 /// released early, and its dependency finds `operation` gone instead of a dangling pointer (rule D6).
-final class Attachments: Sendable {
+final class Attachments: @unchecked Sendable {
+    // Sendable: `contents` is reached only through `withLock`.
+    private let lock = SpinLock()
+    @exclusivity(unchecked) private var contents: State
+
     /// The operation is gone. Read by dependencies that tidy their dependents, without taking this lock under theirs.
     let isAbandoned = Atomic(false)
-    let state: Locked<State>
 
-    init(of operation: Operation) { state = Locked(State(operation: Unmanaged.passUnretained(operation))) }
+    init(of operation: Operation) { contents = State(operation: Unmanaged.passUnretained(operation)) }
+
+    @inline(__always)
+    func withLock<Result>(_ body: (inout State) -> Result) -> Result { lock.withLock { body(&contents) } }
 
     struct State {
         /// nil from the beginning of `deinit`, which takes the lock for it: under the lock, the memory is there.
@@ -50,7 +56,7 @@ extension Operation {
         guard let attachments else { return }
         attachments.isAbandoned.store(true, ordering: .releasing)
         var dependencies: [Operation] = []
-        let others = attachments.state.withLock { state in
+        let others = attachments.withLock { state in
             state.operation = nil
             let others = (state.dependents, state.completionBlock, state.watchers)
             state.dependents = []

@@ -32,11 +32,11 @@ extension Operation {
     final func setThreadPriority(_ priority: Double) {
         guard !word.lifecycle.hasStarted else { return }
         let clamped = priority.isNaN ? 0.5 : min(max(priority, 0), 1)
-        ownAttachments.state.withLock { $0.threadPriority = clamped }
+        ownAttachments.withLock { $0.threadPriority = clamped }
     }
 
     final func setName(_ name: String?) {
-        announcing([.name]) { ownAttachments.state.withLock { $0.name = name } }
+        announcing([.name]) { ownAttachments.withLock { $0.name = name } }
     }
 
     /// The operation in messages: type and name, or address.

@@ -91,7 +91,7 @@ open class Operation: KeyValueAnnouncing, Hashable, CustomStringConvertible, @un
     open func removeDependency(_ op: Operation) { stopDepending(on: op) }
 
     /// What it depends on, finished or not, in the order added (rule D5).
-    open var dependencies: [Operation] { attachments?.state.withLock { $0.readiness.dependencies } ?? [] }
+    open var dependencies: [Operation] { attachments?.withLock { $0.readiness.dependencies } ?? [] }
 
     // MARK: - Priority and name
 
@@ -110,13 +110,13 @@ open class Operation: KeyValueAnnouncing, Hashable, CustomStringConvertible, @un
     /// Deprecated on every system; kept from 0 to 1, default 0.5, without effect (rule L13).
     @available(*, deprecated, message: "Use qualityOfService")
     open var threadPriority: Double {
-        get { attachments?.state.withLock { $0.threadPriority } ?? 0.5 }
+        get { attachments?.withLock { $0.threadPriority } ?? 0.5 }
         set { setThreadPriority(newValue) }
     }
 
     /// A label for people; shown in `description`, logs and stall reports.
     open var name: String? {
-        get { attachments?.state.withLock { $0.name } }
+        get { attachments?.withLock { $0.name } }
         set { setName(newValue) }
     }
 
@@ -130,7 +130,7 @@ open class Operation: KeyValueAnnouncing, Hashable, CustomStringConvertible, @un
     /// It is nil from the moment it begins, and released with its captures when it has run. Set on a finished
     /// operation, it is kept and never run.
     open var completionBlock: (@Sendable () -> Void)? {
-        get { attachments?.state.withLock { $0.completionBlock } }
+        get { attachments?.withLock { $0.completionBlock } }
         set { setCompletionBlock(newValue) }
     }
 

@@ -186,7 +186,26 @@ extension Lifecycle {
         }
     }
 
+    /// `started` for a plain block operation; nil when it has to go through `start()`.
+    @inlinable
+    package func startedPlainly() -> Lifecycle? {
+        guard phase == .starting, !isCancelled, !contains(.observed) else { return nil }
+        var next = self
+        next.phase = .executing
+        return next
+    }
+
     // MARK: Finish
+
+    /// `ended` and `finishing` at once for a plain block operation; nil when somebody wants to hear of it.
+    @inlinable
+    package func endedPlainly() -> Lifecycle? {
+        guard phase == .executing, !contains(.observed), !contains(.hasCompletionBlock) else { return nil }
+        var next = self
+        next.phase = .finishing
+        next.insert(.ranMain)
+        return next
+    }
 
     /// `main()` has returned; nil when the operation finished from inside it.
     @inlinable

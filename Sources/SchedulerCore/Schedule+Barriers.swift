@@ -17,16 +17,16 @@ extension Schedule {
 
     /// A barrier has entered the queue. O(1).
     package mutating func addedBarrier(_ id: ID) -> Ticket {
-        let ordinal = firstSegment + UInt64(segments.count)
+        let ordinal = firstSegment + UInt64(laterSegments.count + 1)
         let ticket = admit(
             Member(id: id, arrival: 0, segment: ordinal, state: .waiting, lane: .normal, isBarrier: true))
-        segments.append(Segment(gate: ticket))
+        laterSegments.append(Segment(gate: ticket))
         dropFinishedSegments()
         return ticket
     }
 
     var isBarrierRunning: Bool {
-        guard let gate = segments[0].gate else { return false }
+        guard let gate = front.gate else { return false }
         return members[Int(gate.slot)].state == .running
     }
 
@@ -34,7 +34,7 @@ extension Schedule {
     package func isBehindBarrier(_ ticket: Ticket) -> Bool {
         let member = members[Int(ticket.slot)]
         guard !member.isBarrier else { return member.segment > firstSegment }
-        return member.segment > firstSegment || segments[0].gate != nil
+        return member.segment > firstSegment || front.gate != nil
     }
 
     /// The members in front of the first barrier, in order of arrival. O(n log n).
@@ -45,14 +45,20 @@ extension Schedule {
 
     /// The barrier that stands first, if nothing of the segments before it is left.
     func openGate() -> Ticket? {
-        guard running == 0, let gate = segments[0].gate else { return nil }
+        guard running == 0, let gate = front.gate else { return nil }
         return gate
     }
 
     mutating func dropFinishedSegments() {
-        while segments.count > 1, segments[0].gate == nil, segments[0].live == 0 {
-            _ = segments.popFirst()
+        while front.gate == nil, front.live == 0, let next = laterSegments.popFirst() {
+            front = next
             firstSegment += 1
         }
+    }
+
+    /// Changes the segment of an ordinal in place.
+    @inline(__always)
+    mutating func withSegment<Result>(_ ordinal: UInt64, _ body: (inout Segment) -> Result) -> Result {
+        ordinal == firstSegment ? body(&front) : body(&laterSegments[Int(ordinal - firstSegment) - 1])
     }
 }

@@ -6,8 +6,8 @@ extension Schedule {
         expect(present.count { $0.state == .running } == running, "running")
         expect(freeSlots.count == members.count - present.count, "free slots")
         expect(Set(present.map(\.arrival)).count == present.count, "arrivals are unique")
-        for offset in 0..<segments.count {
-            let segment = segments[offset]
+        for offset in 0...laterSegments.count {
+            let segment = offset == 0 ? front : laterSegments[offset - 1]
             let own = present.filter { $0.segment == firstSegment + UInt64(offset) && !$0.isBarrier }
             expect(own.count == segment.live, "live members of a segment")
             expect(offset == 0 || !own.contains { $0.state == .running }, "nothing behind a barrier runs")

@@ -84,27 +84,29 @@ extension Schedule {
     mutating func makeReady(_ ticket: Ticket) {
         let index = Int(ticket.slot)
         let lane = members[index].lane
-        let offset = Int(members[index].segment - firstSegment)
         members[index].state = .ready
-        segments[offset].lanes.insert(ticket, in: lane)
+        withSegment(members[index].segment) { $0.lanes.insert(ticket, in: lane) }
     }
 
     /// Takes a ready member out of its lane; its entry there is stale from now on.
     mutating func leaveLane(_ ticket: Ticket) {
         let index = Int(ticket.slot)
         let lane = members[index].lane
-        let offset = Int(members[index].segment - firstSegment)
         members[index].state = .waiting
-        segments[offset].lanes.left(lane)
-        sweep(lane, ofSegment: offset, except: ticket)
+        let segment = members[index].segment
+        let left = withSegment(segment) { segment in
+            segment.lanes.left(lane)
+            return (entries: segment.lanes[lane].entries, live: segment.lanes[lane].live)
+        }
+        if left.entries > 2 * left.live + 64 { sweep(lane, ofSegment: segment) }
     }
 
     /// The ready member of the highest priority, earliest arrival, of the first segment; it has left its lane.
     mutating func popReady() -> Ticket? {
-        guard let lane = segments[0].lanes.highest else { return nil }
-        while let ticket = segments[0].lanes[lane].pop() {
+        guard let lane = front.lanes.highest else { return nil }
+        while let ticket = front.lanes[lane].pop() {
             guard isReady(ticket, in: lane) else { continue }
-            segments[0].lanes.left(lane)
+            front.lanes.left(lane)
             return ticket
         }
         preconditionFailure("a lane counts a member that it does not hold")
@@ -115,16 +117,21 @@ extension Schedule {
         return member.arrival == ticket.arrival && member.state == .ready && member.lane == lane
     }
 
-    private mutating func sweep(_ lane: PriorityLane, ofSegment offset: Int, except leaving: Ticket) {
-        let swept = segments[offset].lanes[lane]
-        guard swept.entries > 2 * swept.live + 64 else { return }
+    /// Throws the stale entries of a lane away.
+    private mutating func sweep(_ lane: PriorityLane, ofSegment segment: UInt64) {
+        var entries = withSegment(segment) { segment in
+            var taken = Lane()
+            swap(&taken, &segment.lanes[lane])
+            return taken
+        }
         var kept = Lane()
-        var seen = Set<Ticket>()
-        var rest = swept
-        while let ticket = rest.pop() {
-            guard ticket != leaving, isReady(ticket, in: lane), seen.insert(ticket).inserted else { continue }
+        var last: Ticket?
+        while let ticket = entries.pop() {
+            // One that left and came back stands here twice; both entries have its arrival, so they come in a row.
+            guard ticket != last, isReady(ticket, in: lane) else { continue }
+            last = ticket
             kept.insert(ticket)
         }
-        segments[offset].lanes[lane] = kept
+        withSegment(segment) { $0.lanes[lane] = kept }
     }
 }

@@ -42,8 +42,10 @@ package struct Schedule {
     package internal(set) var members: [Member] = []
     var freeSlots: [UInt32] = []
     var lastArrival: UInt64 = 0
-    var segments = Ring<Segment>()
-    /// The ordinal of `segments[0]`; it grows as segments are done with.
+    /// The first segment, the only one that may start anything. Kept apart from the others, which most queues never have.
+    var front = Segment(gate: nil)
+    var laterSegments = Ring<Segment>()
+    /// The ordinal of `front`; it grows as segments are done with.
     var firstSegment: UInt64 = 0
 
     /// Members that run now, a barrier included.
@@ -55,15 +57,12 @@ package struct Schedule {
     package private(set) var width: Int
     package private(set) var isSuspended = false
 
-    package init(width: Int) {
-        self.width = width
-        segments.append(Segment(gate: nil))
-    }
+    package init(width: Int) { self.width = width }
 
     package var isEmpty: Bool { count == 0 }
 
     /// Members that are no barriers.
-    package var operationCount: Int { count - (segments.count - 1) - (segments[0].gate == nil ? 0 : 1) }
+    package var operationCount: Int { count - laterSegments.count - (front.gate == nil ? 0 : 1) }
 
     /// Something that arrives, or becomes ready, now could start now. While false, whoever brings it need not call a
     /// worker: the next `finished`, `setWidth` or `setSuspended` looks.
@@ -72,7 +71,6 @@ package struct Schedule {
     /// `next()` would answer an operation, unless its claim fails.
     package var hasStartable: Bool {
         guard hasRoom else { return false }
-        let front = segments[0]
         return front.gate == nil ? front.hasReady : running == 0
     }
 }
@@ -82,10 +80,10 @@ package struct Schedule {
 extension Schedule {
     /// An operation has entered the queue. O(1), O(log n) when not in order of arrival.
     package mutating func added(_ id: ID, lane: PriorityLane, isReady: Bool) -> Ticket {
-        let ordinal = firstSegment + UInt64(segments.count - 1)
+        let ordinal = firstSegment + UInt64(laterSegments.count)
         let ticket = admit(
             Member(id: id, arrival: 0, segment: ordinal, state: .waiting, lane: lane, isBarrier: false))
-        segments[segments.count - 1].live += 1
+        withSegment(ordinal) { $0.live += 1 }
         if isReady { makeReady(ticket) }
         return ticket
     }
@@ -110,7 +108,7 @@ extension Schedule {
     /// Answers the next member to start and counts it as running; nil when nothing may start.
     package mutating func next() -> (ticket: Ticket, id: ID)? {
         guard hasRoom else { return nil }
-        guard let ticket = segments[0].gate == nil ? popReady() : openGate() else { return nil }
+        guard let ticket = front.gate == nil ? popReady() : openGate() else { return nil }
         members[Int(ticket.slot)].state = .running
         running += 1
         return (ticket, members[Int(ticket.slot)].id)
@@ -131,11 +129,9 @@ extension Schedule {
         case .ready: leaveLane(ticket)
         case .waiting, .gone: break
         }
-        let offset = Int(members[index].segment - firstSegment)
-        if members[index].isBarrier {
-            segments[offset].gate = nil
-        } else {
-            segments[offset].live -= 1
+        let isBarrier = members[index].isBarrier
+        withSegment(members[index].segment) { segment in
+            if isBarrier { segment.gate = nil } else { segment.live -= 1 }
         }
         members[index].state = .gone
         freeSlots.append(ticket.slot)
@@ -180,6 +176,6 @@ extension Schedule {
         guard members.count > 1024 else { return }
         members = []
         freeSlots = []
-        segments[0].lanes = Lanes()
+        front.lanes = Lanes()
     }
 }

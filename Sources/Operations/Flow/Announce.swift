@@ -48,7 +48,7 @@ extension Operation {
 
     final func tell(_ change: Attachments.Watcher.Change, _ properties: ObservedProperty) {
         guard word.lifecycle.contains(.observed), let attachments else { return }
-        let watchers = attachments.state.withLock { $0.watchers }
+        let watchers = attachments.withLock { $0.watchers }
         HeldLocks.assertNone()
         for watcher in watchers { watcher.tell(change, properties, self) }
     }
@@ -60,14 +60,14 @@ extension Operation {
         _ tell: @escaping @Sendable (Attachments.Watcher.Change, ObservedProperty, Operation) -> Void
     ) -> () -> Void {
         let attachments = ownAttachments
-        let id = attachments.state.withLock { state in
+        let id = attachments.withLock { state in
             let id = (state.watchers.last?.id ?? 0) + 1
             state.watchers.append(Attachments.Watcher(id: id, tell: tell))
             return id
         }
         word.insert(.observed)
         return {
-            let gone = attachments.state.withLock { state in
+            let gone = attachments.withLock { state in
                 state.watchers.firstIndex { $0.id == id }.map { state.watchers.remove(at: $0) }
             }
             _ = consume gone

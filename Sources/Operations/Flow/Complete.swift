@@ -4,14 +4,18 @@ import SchedulerCore
 
 extension Operation {
     /// Lets waiters go, then runs the completion block. The operation has left its queue, so the block delays nobody.
-    final func complete() {
-        let old = word.update { $0.finished() }.unsafelyUnwrapped
-        if old.contains(.hasWaiters) { wakeWaiters() }
-        if old.contains(.hasCompletionBlock) { runCompletionBlock() }
+    final func complete() { complete(markFinished()) }
+
+    /// From here on waiters go, and the completion block is not taken any more. Answers the word before.
+    final func markFinished() -> Lifecycle { word.update { $0.finished() }.unsafelyUnwrapped }
+
+    final func complete(_ lifecycle: Lifecycle) {
+        if lifecycle.contains(.hasWaiters) { wakeWaiters() }
+        if lifecycle.contains(.hasCompletionBlock) { runCompletionBlock() }
     }
 
     private final func wakeWaiters() {
-        let waiters = attachments?.state.withLock { state in
+        let waiters = attachments?.withLock { state in
             defer { state.waiters = [] }
             return state.waiters
         }
@@ -19,7 +23,7 @@ extension Operation {
     }
 
     private final func runCompletionBlock() {
-        let block = attachments?.state.withLock { $0.completionBlock.take() }
+        let block = attachments?.withLock { $0.completionBlock.take() }
         guard let block else { return }
         // The block may take its time, or wait for an operation of the queue just left: this thread's promise to look
         // for more work there is given to another one.
@@ -38,7 +42,7 @@ extension Operation {
         guard block != nil || attachments != nil else { return }
         let attachments = ownAttachments
         let old = announcing([.completionBlock]) {
-            attachments.state.withLock { state in
+            attachments.withLock { state in
                 let old = state.completionBlock
                 state.completionBlock = block
                 return old

@@ -39,15 +39,22 @@ extension Operation {
 
 extension OperationQueue {
     /// Forgets a finished operation and looks for someone to use its slot.
-    func leave(_ operation: Operation) {
+    func leave(_ operation: Operation) { _ = leave(operation, claimingNext: false) }
+
+    /// The same, and claims the next operation for this thread in the same stride.
+    func leave(_ operation: Operation, claimingNext: Bool) -> Claim? {
         while true {
             let departure: Departure? = withState { state in
                 // Pinned: someone is about to push it. Without its ticket it cannot leave; it is a matter of moments.
                 guard !operation.word.lifecycle.contains(.inInbox) else { return nil }
                 state.schedule.finished(operation.ticket)
-                return depart(&state)
+                return depart(&state, claimingNext: claimingNext)
             }
-            if let departure { return act(on: departure) }
+            if let departure {
+                for waiter in departure.waiters { waiter.wake() }
+                if departure.hasStartable { offerSlot() }
+                return departure.next
+            }
             Processor.yield()
         }
     }
@@ -57,20 +64,20 @@ extension OperationQueue {
         var waiters: [Waiter] = []
         var keptAlive: OperationQueue?
         var hasStartable = false
+        var next: Claim?
     }
 
-    private func depart(_ state: inout State) -> Departure {
-        guard state.schedule.isEmpty else { return Departure(hasStartable: state.schedule.hasStartable) }
+    @inline(__always)
+    private func depart(_ state: inout State, claimingNext: Bool) -> Departure {
+        guard state.schedule.isEmpty else {
+            return claimingNext
+                ? Departure(next: claim(from: &state)) : Departure(hasStartable: state.schedule.hasStartable)
+        }
         defer {
             state.idleWaiters = []
             state.keptAlive = nil
         }
         return Departure(waiters: state.idleWaiters, keptAlive: state.keptAlive)
-    }
-
-    private func act(on departure: Departure) {
-        for waiter in departure.waiters { waiter.wake() }
-        if departure.hasStartable { offerSlot() }
     }
 }
 

@@ -66,10 +66,10 @@ extension Operation {
         guard dependency !== self else { throw .dependsOnItself(operation: label) }
         let attachments = ownAttachments
         announcing([.dependencies]) {
-            guard attachments.state.withLock({ $0.readiness.add(dependency) }) else { return }
+            guard attachments.withLock({ $0.readiness.add(dependency) }) else { return }
             // One that has finished, also by its own word only, holds nothing back (rule D3).
             guard !dependency.isFinished else { return }
-            let isHeld = attachments.state.withLock { state in
+            let isHeld = attachments.withLock { state in
                 guard word.update({ $0.heldByOneMore() }) != nil else { return false }
                 state.readiness.hold(dependency)
                 return true
@@ -83,7 +83,7 @@ extension Operation {
     final func stopDepending(on dependency: Operation) {
         guard let attachments else { return }
         announcing([.dependencies]) {
-            let removed = attachments.state.withLock { state in
+            let removed = attachments.withLock { state in
                 let removed = state.readiness.remove(dependency)
                 if removed?.held == true { word.update { $0.heldByOneLess() } }
                 return removed
@@ -95,7 +95,7 @@ extension Operation {
     /// Remembers a dependent; false when this operation has finished, and the dependent need not wait.
     private final func adopt(_ dependent: Attachments) -> Bool {
         let attachments = ownAttachments
-        let isOpen = attachments.state.withLock { state in
+        let isOpen = attachments.withLock { state in
             guard !state.isClosed else { return false }
             state.adopt(dependent)
             return true
@@ -109,7 +109,7 @@ extension Operation {
     /// Tells every dependent that this operation has finished. Part of step 4.
     final func tellDependents() {
         guard let attachments else { return }
-        let dependents = attachments.state.withLock { state in
+        let dependents = attachments.withLock { state in
             state.isClosed = true
             defer { state.dependents = [] }
             return state.dependents
@@ -121,7 +121,7 @@ extension Operation {
 extension Attachments {
     /// A dependency of this operation has finished.
     fileprivate func finished(_ dependency: Operation) {
-        let asker: Operation? = state.withLock { state in
+        let asker: Operation? = withLock { state in
             guard state.readiness.finished(dependency), let operation = state.operation else { return nil }
             // Under the lock, which `deinit` needs, the memory of the operation is there; beyond it only the pin that
             // `ask` makes, or the count of somebody else's reference, keeps it.

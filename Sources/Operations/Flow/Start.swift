@@ -48,6 +48,11 @@ extension Operation {
             runMain()
             context.frames.removeLast()
         }
+        endAnnounced()
+    }
+
+    /// `main()` has returned.
+    final func endAnnounced() {
         let ended = announcing([.isExecuting, .isFinished]) { word.update { $0.ended() } }
         if ended != nil { finishIfFinished() }
     }

@@ -8,7 +8,7 @@ extension Operation {
         guard word.lifecycle.phase != .finished else { return }
         let context = ThreadContext.current
         if context.isRunning(self) { throw .waitsForItself(operation: label) }
-        guard let frame = context.frames.last, let queue = frame.queue, word.lifecycle.phase == .enqueued,
+        guard let frame = context.innermost, let queue = frame.queue, word.lifecycle.phase == .enqueued,
             self.queue?.toOpaque() == queue.toOpaque()
         else { return }
         let current = queue.takeUnretainedValue()
@@ -40,7 +40,7 @@ extension Operation {
 
     /// Promises the waiter a wake; false when the operation has finished.
     private final func enlist(_ waiter: Waiter) -> Bool {
-        ownAttachments.state.withLock { state in
+        ownAttachments.withLock { state in
             // In the word's order: before `finished`, which then sees the bit and waits for this lock, or not at all.
             let isEarly = word.update { lifecycle in
                 guard lifecycle.phase != .finished else { return nil }
@@ -57,8 +57,8 @@ extension Operation {
 
 extension OperationQueue {
     func checkWaitForAll() throws(OperationError) {
-        for frame in ThreadContext.current.frames
-        where frame.queue?.toOpaque() == Unmanaged.passUnretained(self).toOpaque() {
+        let own = Unmanaged.passUnretained(self).toOpaque()
+        for frame in ThreadContext.current.allFrames where frame.queue?.toOpaque() == own {
             let operation = frame.operation.takeUnretainedValue()
             guard operation.word.lifecycle.phase.rawValue >= Lifecycle.Phase.finishing.rawValue else {
                 throw .waitsForItself(operation: operation.label)

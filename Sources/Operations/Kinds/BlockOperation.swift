@@ -1,13 +1,12 @@
-import Synchronization
-
 /// Runs one or more blocks; it is finished when all have returned (rules B1–B4).
 ///
 /// The blocks run concurrently, so one may wait for another, also in a queue of width 1. The first runs on the thread
 /// that starts the operation; the others take no slot of the queue. At least `guaranteedConcurrency` blocks that wait
 /// for one another never deadlock.
 open class BlockOperation: Operation, @unchecked Sendable {
-    // Sendable: the blocks are behind a lock.
-    private let blocks: Locked<Blocks>
+    // Sendable: `blocks` is reached only through `withBlocks`.
+    private final let lock = SpinLock()
+    @exclusivity(unchecked) private final var blocks: Blocks
 
     /// So many blocks of one operation run at a time, if need be (rule B4).
     public static let guaranteedConcurrency = 64
@@ -22,14 +21,15 @@ open class BlockOperation: Operation, @unchecked Sendable {
 
     /// An operation without a block, which just finishes.
     public override init() {
-        blocks = Locked(Blocks())
+        blocks = Blocks()
         super.init()
     }
 
     /// An operation with one block.
     public convenience init(block: @escaping @Sendable () -> Void) {
         self.init()
-        blocks.withLock { $0.first = block }
+        // Nobody else has the operation yet.
+        blocks.first = block
     }
 
     /// Adds a block. When the operation executes or has finished that is misuse (M5); `tryAddExecutionBlock` throws.
@@ -42,7 +42,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
         let isLate = isExecuting || isFinished
         let isTaken =
             !isLate
-            && blocks.withLock { blocks in
+            && withBlocks { blocks in
                 guard !blocks.hasBegun else { return false }
                 if blocks.first == nil { blocks.first = block } else { blocks.others.append(block) }
                 return true
@@ -51,12 +51,17 @@ open class BlockOperation: Operation, @unchecked Sendable {
     }
 
     /// The blocks in the order added; none once they have been taken to run (rule W5).
-    open var executionBlocks: [@Sendable () -> Void] { blocks.withLock { $0.all } }
+    open var executionBlocks: [@Sendable () -> Void] { withBlocks { $0.all } }
 
     override func discardWork() { _ = takeBlocks() }
 
-    private func takeBlocks() -> Blocks {
-        blocks.withLock { blocks in
+    @inline(__always)
+    private final func withBlocks<Result>(_ body: (inout Blocks) -> Result) -> Result {
+        lock.withLock { body(&blocks) }
+    }
+
+    private final func takeBlocks() -> Blocks {
+        withBlocks { blocks in
             let taken = blocks
             blocks = Blocks(hasBegun: true)
             return taken
@@ -64,7 +69,9 @@ open class BlockOperation: Operation, @unchecked Sendable {
     }
 
     /// Runs the blocks and returns when all have returned.
-    open override func main() {
+    open override func main() { runBlocks() }
+
+    final func runBlocks() {
         let blocks = takeBlocks()
         HeldLocks.assertNone()
         guard !blocks.others.isEmpty else {

@@ -22,7 +22,7 @@ final class ConcurrentBlocks: WorkSource {
     init(_ blocks: [@Sendable () -> Void], of operation: BlockOperation) {
         state = Locked(State(waiting: blocks.reversed(), unfinished: blocks.count))
         self.operation = operation
-        queue = ThreadContext.current.frames.last?.queue?.takeUnretainedValue()
+        queue = ThreadContext.current.innermost?.queue?.takeUnretainedValue()
         level = ThreadContext.current.worker?.pool.level ?? .normal
     }
 

@@ -10,7 +10,7 @@ import CPlatform
 extension OperationQueue {
     /// The innermost queue whose operation runs on this thread; main on the main thread (rule Q9).
     static var currentQueue: OperationQueue? {
-        if let queue = ThreadContext.current.frames.last(where: { $0.queue != nil })?.queue {
+        if let queue = ThreadContext.current.innermostQueue {
             return queue.takeUnretainedValue()
         }
         return isMainThread ? MainQueue.shared : nil

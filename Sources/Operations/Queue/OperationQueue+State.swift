@@ -17,7 +17,6 @@ extension OperationQueue {
         var idleWaiters: [Waiter] = []
         /// The queue itself while it holds operations (rule Q1).
         var keptAlive: OperationQueue?
-        var progressReporter: (any ProgressReporter)?
         var stallHandler: (@Sendable (StallReport) -> Void)?
         var stallDelay = Duration.seconds(10)
         var stallWatch: StallWatch?
@@ -108,21 +107,25 @@ extension OperationQueue {
 
     func callWorkerIfNone() { if signal.claimCall() { callWorker() } }
 
-    /// Claims the best operation that may start. `wantsMore`: another worker could start another one.
-    func claim() -> (operation: Operation, wantsMore: Bool)? {
-        withState { state in
-            while let (ticket, id) = state.schedule.next() {
-                let operation = Self.operation(id)
-                if operation.word.update({ $0.claimed() }) != nil {
-                    state.starts &+= 1
-                    return (operation, state.schedule.hasStartable)
-                }
-                // Something holds it back since it became ready (rule D2), or it is pinned and about to be pushed.
-                state.schedule.heldBack(ticket)
+    /// An operation that this thread has claimed. `wantsMore`: another worker could start another one.
+    typealias Claim = (operation: Operation, wantsMore: Bool)
+
+    /// Claims the best operation that may start.
+    func claim() -> Claim? { withState { claim(from: &$0) } }
+
+    @inline(__always)
+    func claim(from state: inout State) -> Claim? {
+        while let (ticket, id) = state.schedule.next() {
+            let operation = Self.operation(id)
+            if operation.word.update({ $0.claimed() }) != nil {
+                state.starts &+= 1
+                return (operation, state.schedule.hasStartable)
             }
-            watchForStall(&state)
-            return nil
+            // Something holds it back since it became ready (rule D2), or it is pinned and about to be pushed.
+            state.schedule.heldBack(ticket)
         }
+        watchForStall(&state)
+        return nil
     }
 
     final func snapshot() -> [Operation] {

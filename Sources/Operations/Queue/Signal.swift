@@ -38,6 +38,11 @@ struct Signal: ~Copyable, Sendable {
         bits.bitwiseOr(Self.calling, ordering: .sequentiallyConsistent).oldValue & Self.calling == 0
     }
 
+    /// Claims the call for a worker that stays a little longer; false when one is on its way, or there is no room.
+    func claimLingering() -> Bool {
+        bits.compareExchange(expected: 0, desired: Self.calling, ordering: .sequentiallyConsistent).exchanged
+    }
+
     /// The worker that was called is here and looks after this.
     func workerArrived() { bits.bitwiseAnd(~Self.calling, ordering: .sequentiallyConsistent) }
 

@@ -68,7 +68,7 @@ struct StallSurvey {
     }
 
     private mutating func visitWaiting(_ index: Int, _ operation: Operation) {
-        let holding = operation.attachments?.state.withLock { $0.readiness.holding } ?? []
+        let holding = operation.attachments?.withLock { $0.readiness.holding } ?? []
         if !operation.isReady {
             for dependency in holding {
                 nodes[index].waitsFor.append(position(of: dependency))

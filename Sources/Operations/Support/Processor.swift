@@ -5,6 +5,7 @@
 #elseif canImport(Darwin)
     import Darwin
 #endif
+import CPlatform
 
 /// The processor, from a thread's point of view.
 enum Processor {
@@ -13,11 +14,16 @@ enum Processor {
 
     static func yield() { sched_yield() }
 
-    /// Looks a few hundred times, about a microsecond or two, before a thread goes to sleep, which costs more.
+    /// Looks again for some microseconds before a thread goes to sleep, because sleeping and being woken costs more.
     @inline(__always)
     static func spin(until condition: () -> Bool) -> Bool {
-        guard count > 1 else { return condition() }
-        for _ in 0..<200 where condition() { return true }
-        return false
+        for _ in 0..<spins {
+            if condition() { return true }
+            cplatform_pause()
+        }
+        return condition()
     }
+
+    /// With a single core, whoever is waited for could not even run meanwhile.
+    private static let spins = count > 1 ? 300 : 0
 }

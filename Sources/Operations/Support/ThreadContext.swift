@@ -8,18 +8,18 @@
 
 /// What the system knows about the thread it runs on. Only its own thread touches it.
 package final class ThreadContext {
-    /// The worker whose thread this is.
-    var worker: Worker?
-    /// The operation and queue that run here, innermost last.
-    var frames: [Frame] = []
+    /// The worker whose thread this is. What it runs for its queue is the outermost frame.
+    @exclusivity(unchecked) var worker: Worker?
+    /// The other operations that run here, innermost last.
+    @exclusivity(unchecked) var frames: [Frame] = []
     /// What is to be released by the loop that is under way while `isReleasing`. See `Release`.
-    var releases: [Operation] = []
-    var isReleasing = false
+    @exclusivity(unchecked) var releases: [Operation] = []
+    @exclusivity(unchecked) var isReleasing = false
     /// An operation that is asked whether it is asynchronous under one of the two names; see `AsynchronousNames`.
     var askedName: ObjectIdentifier?
     let parker = Parker()
     #if DEBUG
-        var heldLocks = 0
+        @exclusivity(unchecked) var heldLocks = 0
     #endif
 
     struct Frame {
@@ -46,8 +46,17 @@ package final class ThreadContext {
         return new
     }
 
-    /// The frame of `operation`, if this thread runs it.
+    var innermost: Frame? { frames.last ?? worker?.frame }
+
+    var innermostQueue: Unmanaged<OperationQueue>? {
+        frames.last { $0.queue != nil }?.queue ?? worker?.frame?.queue
+    }
+
+    /// Everything that runs here, in no particular order.
+    var allFrames: [Frame] { frames + (worker?.frame.map { [$0] } ?? []) }
+
     func isRunning(_ operation: Operation) -> Bool {
-        frames.contains { $0.operation.toOpaque() == Unmanaged.passUnretained(operation).toOpaque() }
+        let sought = Unmanaged.passUnretained(operation).toOpaque()
+        return worker?.frame?.operation.toOpaque() == sought || frames.contains { $0.operation.toOpaque() == sought }
     }
 }

@@ -10,23 +10,78 @@ extension OperationQueue: WorkSource {
     /// others until the very moment they start. Who finds more work calls the next worker before running its own.
     func work(on worker: Worker) {
         signal.workerArrived()
-        let context = ThreadContext.current
-        while let (operation, wantsMore) = claim() {
-            if wantsMore { callWorkerIfNone() }
-            let level = ServiceLevel(operation: operation.qualityOfService, queue: .default)
-            if level > worker.pool.level {
-                WorkerPool[level].request(HandedOver(operation: operation, queue: self))
-            } else {
-                worker.begin(operation, of: self)
-                run(operation, in: context)
-                worker.end()
+        var next = claim()
+        while true {
+            guard let (operation, wantsMore) = next else {
+                guard linger() else { return }
+                next = claim()
+                continue
             }
-            if worker.shouldYield(to: self) { return callWorkerIfNone() }
+            if wantsMore { callWorkerIfNone() }
+            switch run(operation, on: worker) {
+            case .claimed(let claim): next = claim
+            case .yields: return callWorkerIfNone()
+            }
         }
+    }
+
+    private enum AfterRun {
+        case claimed(Claim?)
+        /// Others wait for this thread.
+        case yields
+    }
+
+    /// Runs an operation to the end of its `start()`, and claims the next one.
+    private func run(_ operation: Operation, on worker: Worker) -> AfterRun {
+        guard ServiceLevel(operation: operation.qualityOfService, queue: .default) <= worker.pool.level else {
+            handOver(operation)
+            return .claimed(claim())
+        }
+        HeldLocks.assertNone()
+        worker.begin(operation, of: self)
+        switch type(of: operation) == BlockOperation.self ? operation.runPlainly(on: worker) : .declined {
+        case .declined:
+            operation.start()
+        case .finished:
+            break
+        case .ended:
+            let yields = worker.shouldYield(to: self)
+            let next = leave(operation, claimingNext: !yields)
+            worker.end()
+            let isNextFree = completePlainly(operation, before: next)
+            return yields ? .yields : .claimed(isNextFree ? next : claim())
+        }
+        worker.end()
+        return worker.shouldYield(to: self) ? .yields : .claimed(claim())
+    }
+
+    /// Gives a claimed operation to another thread: its level is above this one's (rule P6), or this one is delayed.
+    private func handOver(_ operation: Operation) {
+        let level = ServiceLevel(operation: operation.qualityOfService, queue: qualityOfService)
+        WorkerPool[level].request(HandedOver(operation: operation, queue: self))
+    }
+
+    /// Completes an operation that has left while the next one is claimed already. Answers whether that is still this
+    /// thread's: a completion block may take its time, so before it runs, the next one goes to another thread.
+    private func completePlainly(_ operation: Operation, before next: Claim?) -> Bool {
+        let lifecycle = operation.markFinished()
+        let hasBlock = lifecycle.contains(.hasCompletionBlock)
+        if hasBlock, let next { handOver(next.operation) }
+        operation.complete(lifecycle)
+        Unmanaged.passUnretained(operation).release()
+        return !hasBlock
+    }
+
+    /// Looks into the inbox for a few microseconds more, in the place of a worker that would have to be woken.
+    private func linger() -> Bool {
+        guard signal.claimLingering() else { return false }
+        let found = Processor.spin { !inbox.isEmpty }
+        signal.workerArrived()
+        return found || !inbox.isEmpty
     }
 }
 
-/// A claimed operation whose level is above its queue's: a thread of that level runs it (rule P6).
+/// An operation that one thread has claimed and another one runs.
 private final class HandedOver: WorkSource {
     let operation: Operation
     let queue: OperationQueue

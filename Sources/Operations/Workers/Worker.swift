@@ -10,13 +10,12 @@ import Synchronization
 
 /// One thread of a pool. It works for one source after another, and sleeps in between.
 final class Worker: @unchecked Sendable {
-    // Sendable: `operation`, `queue` and `namedFor` belong to the worker's own thread; `census` to its pool's lock; the
+    // Sendable: `frame` and `namedFor` belong to the worker's own thread; `census` to its pool's lock; the
     // rest is atomic or constant.
     let pool: WorkerPool
     let parker = Parker()
     /// The operation this thread has claimed and runs, and its queue.
-    private var operation: Unmanaged<Operation>?
-    private var queue: Unmanaged<OperationQueue>?
+    @exclusivity(unchecked) private(set) var frame: ThreadContext.Frame?
     private var namedFor: String?
     /// The operation it runs has ended and left a slot that this thread has promised to fill when `start()` returns.
     ///
@@ -35,20 +34,18 @@ final class Worker: @unchecked Sendable {
     // MARK: - One operation
 
     func begin(_ operation: Operation, of queue: OperationQueue) {
-        self.operation = Unmanaged.passUnretained(operation)
-        self.queue = Unmanaged.passUnretained(queue)
+        frame = .init(operation: Unmanaged.passUnretained(operation), queue: Unmanaged.passUnretained(queue))
     }
 
     func end() {
-        operation = nil
-        queue = nil
+        frame = nil
         debt.store(false, ordering: .relaxed)
         progress.store(progress.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     }
 
     /// The operation ends on this thread, inside its `start()`: from here on the worker looks for the next one itself.
     func willFinish(_ operation: Operation) {
-        guard self.operation?.toOpaque() == Unmanaged.passUnretained(operation).toOpaque() else { return }
+        guard frame?.operation.toOpaque() == Unmanaged.passUnretained(operation).toOpaque() else { return }
         debt.store(true, ordering: .relaxed)
         // Nothing of the user's can follow in the `start()` of the system's own classes.
         if type(of: operation) != BlockOperation.self { Monitor.shared.wakeIfAsleep() }
@@ -56,13 +53,13 @@ final class Worker: @unchecked Sendable {
 
     /// This thread is about to look into the queue in any case.
     func owes(_ queue: OperationQueue) -> Bool {
-        debt.load(ordering: .relaxed) && self.queue?.toOpaque() == Unmanaged.passUnretained(queue).toOpaque()
+        debt.load(ordering: .relaxed) && frame?.queue?.toOpaque() == Unmanaged.passUnretained(queue).toOpaque()
     }
 
     /// Something that may take time begins: somebody else keeps the promise.
     func passOnDebt() {
         guard debt.exchange(false, ordering: .relaxed) else { return }
-        queue?.takeUnretainedValue().callWorkerIfNone()
+        frame?.queue?.takeUnretainedValue().callWorkerIfNone()
     }
 
     /// The monitor has seen the promise unkept for too long.
