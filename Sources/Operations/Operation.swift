@@ -15,7 +15,7 @@ open class Operation: KeyValueAnnouncing, Hashable, CustomStringConvertible, @un
     /// Phase, cancellation, priority, count of unfinished dependencies. See `Lifecycle`.
     final let word = Word()
     /// Everything that most operations never need. See `Attachments`.
-    final let attachmentsReference = AtomicLazyReference<Attachments>()
+    final let attachmentsReference = LazyReference<Attachments>()
     /// The queue it is or was in. Written in `entering`, before the word says so; constant from `enqueued` on.
     final var queue: Unmanaged<OperationQueue>?
     /// The next operation in the inbox. Owned by whoever set `inInbox`, then by whoever drains.

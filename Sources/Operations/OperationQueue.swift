@@ -17,7 +17,7 @@ open class OperationQueue: Hashable, CustomStringConvertible, @unchecked Sendabl
     /// What adders have to know without the lock. See `Signal`.
     final let signal = Signal()
     /// Who keeps the queue's progress, if anybody wants to know it.
-    final let reporterReference = AtomicLazyReference<InstalledReporter>()
+    final let reporterReference = LazyReference<InstalledReporter>()
     /// Everything else. Reach it by `withState`.
     final let state: Locked<State>
 

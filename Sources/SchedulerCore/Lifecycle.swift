@@ -20,7 +20,8 @@
 /// - While `inInbox` or `evaluating` is set in `enqueued`, the operation is *pinned*: it neither starts nor leaves its
 ///   queue. So whoever set the bit may use the operation and the queue, which then exist without a reference of his own,
 ///   until he has pushed the operation or settled the question.
-/// - `unfinished` counts dependencies that still hold the operation back; it moves only before `starting`.
+/// - `unfinished` counts dependencies that are not finished yet; it grows only before `starting`. What starts cancelled
+///   may still have some, and they are counted down later.
 @frozen
 package struct Lifecycle: RawRepresentable, Equatable, Sendable {
     package var rawValue: UInt64

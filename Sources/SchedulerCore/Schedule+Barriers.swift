@@ -37,9 +37,10 @@ extension Schedule {
         return member.segment > firstSegment || front.gate != nil
     }
 
-    /// The members in front of the first barrier, in order of arrival. O(n log n).
+    /// The members in front of the first barrier, in order of arrival; none when it stands first, or runs. O(n log n).
     package var idsBeforeBarrier: [ID] {
-        members.lazy.filter { $0.state != .gone && !$0.isBarrier && $0.segment == firstSegment }
+        guard front.gate == nil else { return [] }
+        return members.lazy.filter { $0.state != .gone && !$0.isBarrier && $0.segment == firstSegment }
             .sorted { $0.arrival < $1.arrival }.map(\.id)
     }
 

@@ -52,6 +52,8 @@ package struct Schedule {
     package internal(set) var running = 0
     /// Members in all, barriers included.
     package internal(set) var count = 0
+    /// Members that are barriers.
+    var barrierCount = 0
 
     /// The most members that may run at once.
     package private(set) var width: Int
@@ -62,7 +64,7 @@ package struct Schedule {
     package var isEmpty: Bool { count == 0 }
 
     /// Members that are no barriers.
-    package var operationCount: Int { count - laterSegments.count - (front.gate == nil ? 0 : 1) }
+    package var operationCount: Int { count - barrierCount }
 
     /// Something that arrives, or becomes ready, now could start now. While false, whoever brings it need not call a
     /// worker: the next `finished`, `setWidth` or `setSuspended` looks.
@@ -88,10 +90,10 @@ extension Schedule {
         return ticket
     }
 
-    /// What the queue schedules a member by has changed, or may have. No effect on one that runs.
+    /// What the queue schedules a member by has changed, or may have. No effect on one that runs, nor on a barrier.
     package mutating func updated(_ ticket: Ticket, lane: PriorityLane, isReady: Bool) {
         let index = Int(ticket.slot)
-        guard holds(ticket) else { return }
+        guard holds(ticket), !members[index].isBarrier else { return }
         switch (members[index].state, isReady) {
         case (.ready, true) where members[index].lane == lane: return
         case (.ready, _):
@@ -130,6 +132,7 @@ extension Schedule {
         case .waiting, .gone: break
         }
         let isBarrier = members[index].isBarrier
+        if isBarrier { barrierCount -= 1 }
         withSegment(members[index].segment) { segment in
             if isBarrier { segment.gate = nil } else { segment.live -= 1 }
         }
@@ -161,6 +164,7 @@ extension Schedule {
     mutating func admit(_ newcomer: Member) -> Ticket {
         lastArrival += 1
         count += 1
+        if newcomer.isBarrier { barrierCount += 1 }
         var member = newcomer
         member.arrival = lastArrival
         if let slot = freeSlots.popLast() {

@@ -18,7 +18,7 @@ extension Operation {
     /// Runs a `BlockOperation` that was claimed by the worker of this thread.
     final func runPlainly(on worker: Worker) -> PlainRun {
         let queue = queue.unsafelyUnwrapped
-        guard queue._withUnsafeGuaranteedRef({ $0.reporterReference.load() == nil }),
+        guard queue._withUnsafeGuaranteedRef({ !$0.reporterReference.isSet }),
             word.update({ $0.startedPlainly() }) != nil
         else { return .declined }
         unsafeDowncast(self, to: BlockOperation.self).runBlocks()

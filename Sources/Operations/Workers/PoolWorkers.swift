@@ -11,12 +11,7 @@ extension OperationQueue: WorkSource {
     func work(on worker: Worker) {
         signal.workerArrived()
         var next = claim()
-        while true {
-            guard let (operation, wantsMore) = next else {
-                guard linger() else { return }
-                next = claim()
-                continue
-            }
+        while let (operation, wantsMore) = next ?? lingered() {
             if wantsMore { callWorkerIfNone() }
             switch run(operation, on: worker) {
             case .claimed(let claim): next = claim
@@ -72,12 +67,15 @@ extension OperationQueue: WorkSource {
         return !hasBlock
     }
 
-    /// Looks into the inbox for a few microseconds more, in the place of a worker that would have to be woken.
-    private func linger() -> Bool {
-        guard signal.claimLingering() else { return false }
-        let found = Processor.spin { !inbox.isEmpty }
+    /// Waits a few microseconds for something to claim, in the place of a worker that would have to be woken.
+    ///
+    /// It claims in any case. What was pushed meanwhile may have been taken out of the inbox by any thread that had the
+    /// lock, and whoever made something startable has called nobody, because this worker was there.
+    private func lingered() -> Claim? {
+        guard signal.claimLingering() else { return nil }
+        _ = Processor.spin { !inbox.isEmpty }
         signal.workerArrived()
-        return found || !inbox.isEmpty
+        return claim()
     }
 }
 

@@ -1,0 +1,46 @@
+import ArgumentParser
+
+@main
+struct Benchmarks: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "Benchmarks", abstract: "Measures operation queues against their peers, in one table.")
+
+    @Option(parsing: .upToNextOption, help: ArgumentHelp("Only these rows of the table.", valueName: "number"))
+    var row: [Int] = []
+
+    @Option(
+        help: ArgumentHelp("Only this contender, for a profiler to look at; repeat for several.", valueName: "name"))
+    var contender: [Contender] = []
+
+    @Flag(help: "About two minutes: smaller sizes, fewer repetitions.")
+    var quick = false
+
+    @Option(help: ArgumentHelp("Also writes the figures, every repetition of them, as JSON.", valueName: "file"))
+    var json: String?
+
+    @Option(help: .private)
+    var child: ChildTask?
+
+    func validate() throws {
+        let known = Row.all(.full).map(\.number)
+        if let unknown = row.first(where: { !known.contains($0) }) {
+            throw ValidationError(
+                "There is no row \(unknown). Rows: \(known.map(String.init).joined(separator: ", ")).")
+        }
+    }
+
+    func run() throws {
+        let scale: Scale = quick ? .quick : .full
+        if let child { return child.perform(at: scale) }
+        var engine = Engine(scale: scale)
+        if !contender.isEmpty { engine.contenders = contender }
+        let rows = Row.all(scale).filter { row.isEmpty || row.contains($0.number) }
+        let machine = Machine.current
+        let report = Report(machine: machine, scale: scale, lines: rows.flatMap { engine.measure($0) })
+        print(report.text)
+        if let json { try report.writeJSON(to: json) }
+    }
+}
+
+extension Contender: ExpressibleByArgument {}
+extension ChildTask: ExpressibleByArgument {}

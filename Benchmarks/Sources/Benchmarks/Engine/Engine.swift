@@ -1,0 +1,111 @@
+import Glibc
+
+/// Measures rows: every repetition runs each contender of each line once, in an order that rotates, so that what
+/// disturbs the machine for a while disturbs all alike.
+struct Engine {
+    let scale: Scale
+    var contenders = Contender.allCases
+
+    /// Between two measurements, for the threads of the last one to come to rest.
+    private static let rest: UInt32 = 20_000
+
+    init(scale: Scale) { self.scale = scale }
+
+    func measure(_ row: Row) -> [LineResult] {
+        var results = row.lines.map { LineResult(row: row, line: $0) }
+        let slots = row.lines.indices.flatMap { line in
+            row.lines[line].entries.indices.map { (line: line, entry: $0) }
+        }
+        .filter { contenders.contains(row.lines[$0.line].entries[$0.entry].contender) }
+        progress("row \(row.number), \(row.question) …")
+        for repetition in 0..<scale.repetitions {
+            for position in slots.indices {
+                let (line, index) = slots[(position + repetition) % slots.count]
+                let entry = row.lines[line].entries[index]
+                guard repetition < entry.repetitions else { continue }
+                usleep(Self.rest)
+                let outcome =
+                    entry.isInChild
+                    ? ChildTask(row: row.number, line: line, contender: entry.contender).run(at: scale)
+                    : Outcome(figure: entry.measure().figure)
+                results[line].add(outcome, of: entry.contender)
+            }
+        }
+        for (index, line) in row.lines.enumerated() {
+            results[index].judge(line.bars, after: index > 0 ? results[index - 1].medians : nil)
+        }
+        return results
+    }
+
+    private func progress(_ message: String) {
+        let line = Array("\(message)\n".utf8)
+        _ = write(STDERR_FILENO, line, line.count)
+    }
+}
+
+/// What became of one repetition.
+struct Outcome {
+    var figure: Double?
+    /// The process died, before or after it gave a figure.
+    var crashed = false
+}
+
+/// What was found out about one line.
+struct LineResult: Codable {
+    let row: Int
+    let question: String
+    let work: String
+    let unit: Unit
+    var figures: [Figures] = []
+    var bars: [Verdict] = []
+
+    struct Figures: Codable {
+        let contender: Contender
+        var samples: [Double] = []
+        var crashes = 0
+    }
+
+    struct Verdict: Codable {
+        let bar: String
+        /// nil: a figure is missing.
+        let isReached: Bool?
+    }
+
+    init(row: Row, line: Line) {
+        self.row = row.number
+        question = row.question
+        work = line.work
+        unit = line.unit
+    }
+
+    var medians: Medians {
+        Dictionary(
+            uniqueKeysWithValues: figures.compactMap { figures in figures.median.map { (figures.contender, $0) } })
+    }
+
+    mutating func add(_ outcome: Outcome, of contender: Contender) {
+        let index = figures.firstIndex { $0.contender == contender } ?? figures.endIndex
+        if index == figures.endIndex { figures.append(Figures(contender: contender)) }
+        if let figure = outcome.figure { figures[index].samples.append(figure) }
+        if outcome.crashed { figures[index].crashes += 1 }
+    }
+
+    mutating func judge(_ bars: [Bar], after previous: Medians?) {
+        self.bars = bars.map { Verdict(bar: $0.text, isReached: $0.isReached(medians, previous)) }
+    }
+}
+
+extension LineResult.Figures {
+    var median: Double? {
+        let sorted = samples.sorted()
+        guard !sorted.isEmpty else { return nil }
+        let middle = sorted.count / 2
+        return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+    }
+
+    /// Half the way from the least to the greatest sample, as a part of the median.
+    var spread: Double? {
+        guard samples.count > 1, let median, let least = samples.min(), let greatest = samples.max() else { return nil }
+        return (greatest - least) / 2 / median
+    }
+}

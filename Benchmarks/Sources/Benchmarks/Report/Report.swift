@@ -1,0 +1,33 @@
+import struct Foundation.Data
+import class Foundation.JSONEncoder
+import struct Foundation.URL
+
+/// Everything one run has found out, and where.
+struct Report: Codable {
+    let machine: Machine
+    let scale: Scale
+    let lines: [LineResult]
+
+    var text: String { "\(machine.text)\n\n\(Table(lines, repetitions: scale.repetitions).text)\n\n\(legend)" }
+
+    private var legend: String {
+        let figures = lines.flatMap(\.figures)
+        let hasFew = figures.contains { !$0.samples.isEmpty && $0.samples.count < scale.repetitions }
+        return [
+            "Medians of \(scale.repetitions) repetitions that take turns."
+                + (scale == .quick ? " Quick: small sizes." : ""),
+            "±: half the distance from the least to the greatest. Ratios: how many times as long as Operations.",
+            hasFew ? "×n: of n repetitions only." : nil,
+            figures.contains { $0.crashes > 0 && !$0.samples.isEmpty }
+                ? "†: the process crashed after the figure, while it let go of the operations." : nil,
+        ].compactMap { $0 }.joined(separator: "\n")
+    }
+
+    func writeJSON(to path: String) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        var data = try encoder.encode(self)
+        data.append(UInt8(ascii: "\n"))
+        try data.write(to: URL(fileURLWithPath: path))
+    }
+}

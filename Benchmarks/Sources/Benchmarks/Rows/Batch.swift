@@ -1,0 +1,29 @@
+extension Row {
+    /// What an operation costs that is added together with many others.
+    static func batch(_ scale: Scale) -> Row {
+        let count = scale.pick(full: 200_000, quick: 50_000)
+        return Row(
+            number: 3, question: "batch",
+            lines: [
+                Line(
+                    work: "\(count.grouped) blocks added by addOperations, default width",
+                    entries: [
+                        .queues(OperationsQueues.self) { allAtOnce(OperationsQueues.self, count) },
+                        .queues(FoundationQueues.self) { allAtOnce(FoundationQueues.self, count) },
+                    ],
+                    bars: [.faster(than: .foundation, by: 12)])
+            ])
+    }
+}
+
+private func allAtOnce<System: OperationSystem>(_: System.Type, _ count: Int) -> Sample {
+    let queue = System.queue(width: nil)
+    var operations: [System.Operation] = []
+    let figure = Tally.nanoseconds(perOperationOf: count) { tally in
+        let block = tally.block
+        operations = (0..<count).map { _ in System.operation(block) }
+        System.add(operations, to: queue)
+        System.waitUntilIdle(queue)
+    }
+    return Sample(figure: figure, leftovers: operations)
+}

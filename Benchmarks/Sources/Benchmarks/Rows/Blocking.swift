@@ -1,0 +1,41 @@
+import Dispatch
+import Glibc
+
+extension Row {
+    /// How many operations that do nothing but sleep a queue of the default width runs at a time.
+    static func blocking(_ scale: Scale) -> Row {
+        let count = 200
+        let pause: UInt32 = 50_000
+        // 64 at a time need four rounds.
+        let atBest = Double((count + 63) / 64) * Double(pause) / 1_000
+        return Row(
+            number: 12, question: "blocking work",
+            lines: [
+                Line(
+                    work: "\(count) operations that sleep 50 ms (64 at a time: \(atBest.brief) ms)",
+                    unit: .milliseconds,
+                    entries: [
+                        .queues(OperationsQueues.self) { sleeping(OperationsQueues.self, count, pause) },
+                        .queues(FoundationQueues.self) { sleeping(FoundationQueues.self, count, pause) },
+                        Entry(contender: .dispatch) { sleepingBlocks(count, pause) },
+                    ],
+                    bars: [.atMost(atBest * 1.1, .milliseconds)])
+            ])
+    }
+}
+
+private func sleeping<System: OperationSystem>(_: System.Type, _ count: Int, _ pause: UInt32) -> Sample {
+    let queue = System.queue(width: nil)
+    let time = ContinuousClock().measure {
+        for _ in 0..<count { System.add(System.operation { usleep(pause) }, to: queue) }
+        System.waitUntilIdle(queue)
+    }
+    return Sample(figure: time / .milliseconds(1))
+}
+
+private func sleepingBlocks(_ count: Int, _ pause: UInt32) -> Sample {
+    let time = ContinuousClock().measure {
+        DispatchQueues.run(count, of: { usleep(pause) }, on: .global())
+    }
+    return Sample(figure: time / .milliseconds(1))
+}

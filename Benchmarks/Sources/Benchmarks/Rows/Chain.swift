@@ -1,0 +1,48 @@
+extension Row {
+    /// What an operation costs that depends on the one before it, and whether that stays so in long chains.
+    static func chain(_ scale: Scale) -> Row {
+        Row(
+            number: 5, question: "chain",
+            lines: [
+                Line(
+                    work: "8,000 operations in a queue, each depends on the one before",
+                    entries: [
+                        .queues(OperationsQueues.self) { linkedInARow(OperationsQueues.self, 8_000) },
+                        // Many seconds each; letting go of a longer chain overflows the stack.
+                        .queues(FoundationQueues.self, repetitions: scale.pick(full: 3, quick: 1), isInChild: true) {
+                            linkedInARow(FoundationQueues.self, 8_000)
+                        },
+                    ],
+                    bars: [.faster(than: .foundation, by: 500)]),
+                Line(
+                    work: "100,000 operations",
+                    entries: [.queues(OperationsQueues.self) { linkedInARow(OperationsQueues.self, 100_000) }],
+                    bars: [.linear]),
+                Line(
+                    work: "1,000,000 operations",
+                    entries: [.queues(OperationsQueues.self) { linkedInARow(OperationsQueues.self, 1_000_000) }],
+                    bars: [.linear]),
+            ])
+    }
+}
+
+/// Makes, links and adds the whole chain before any of it may start, then lets it run. Timed but for the release.
+private func linkedInARow<System: OperationSystem>(_: System.Type, _ count: Int) -> Sample {
+    let queue = System.queue(width: nil)
+    System.suspend(queue)
+    var operations: [System.Operation] = []
+    let figure = Tally.nanoseconds(perOperationOf: count) { tally in
+        let block = tally.block
+        operations.reserveCapacity(count)
+        operations.append(System.operation(block))
+        for _ in 1..<count {
+            let operation = System.operation(block)
+            System.make(operation, dependOn: operations[operations.count - 1])
+            operations.append(operation)
+        }
+        for operation in operations { System.add(operation, to: queue) }
+        System.resume(queue)
+        System.waitUntilIdle(queue)
+    }
+    return Sample(figure: figure, leftovers: operations)
+}

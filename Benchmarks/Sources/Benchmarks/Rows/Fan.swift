@@ -1,0 +1,47 @@
+extension Row {
+    /// What an operation costs between a root that all wait for and a sink that waits for all.
+    static func fan(_ scale: Scale) -> Row {
+        Row(
+            number: 6, question: "fan",
+            lines: [
+                Line(
+                    work: "root, 8,000 operations that depend on it, sink",
+                    entries: [
+                        .queues(OperationsQueues.self) { linkedInAFan(OperationsQueues.self, 8_000) },
+                        .queues(FoundationQueues.self, repetitions: scale.pick(full: 3, quick: 1), isInChild: true) {
+                            linkedInAFan(FoundationQueues.self, 8_000)
+                        },
+                    ],
+                    bars: [.faster(than: .foundation, by: 500)]),
+                Line(
+                    work: "root, 100,000 operations, sink",
+                    entries: [.queues(OperationsQueues.self) { linkedInAFan(OperationsQueues.self, 100_000) }],
+                    bars: [.linear]),
+            ])
+    }
+}
+
+/// Makes, links and adds the whole fan before any of it may start, then lets it run. Timed but for the release.
+private func linkedInAFan<System: OperationSystem>(_: System.Type, _ count: Int) -> Sample {
+    let queue = System.queue(width: nil)
+    System.suspend(queue)
+    var operations: [System.Operation] = []
+    let figure = Tally.nanoseconds(perOperationOf: count + 2) { tally in
+        let block = tally.block
+        let root = System.operation(block)
+        let sink = System.operation(block)
+        operations.reserveCapacity(count + 2)
+        operations.append(root)
+        for _ in 0..<count {
+            let operation = System.operation(block)
+            System.make(operation, dependOn: root)
+            System.make(sink, dependOn: operation)
+            operations.append(operation)
+        }
+        operations.append(sink)
+        for operation in operations { System.add(operation, to: queue) }
+        System.resume(queue)
+        System.waitUntilIdle(queue)
+    }
+    return Sample(figure: figure, leftovers: operations)
+}

@@ -1,0 +1,37 @@
+import Dispatch
+
+extension Row {
+    /// What an operation costs that depends on nothing.
+    static func independent(_ scale: Scale) -> Row {
+        let count = scale.pick(full: 200_000, quick: 50_000)
+        return Row(
+            number: 1, question: "independent",
+            lines: [
+                Line(
+                    work: "\(count.grouped) blocks added one by one, default width",
+                    entries: [
+                        .queues(OperationsQueues.self) { oneByOne(OperationsQueues.self, count, width: nil) },
+                        .queues(FoundationQueues.self) { oneByOne(FoundationQueues.self, count, width: nil) },
+                        Entry(contender: .dispatch) {
+                            Sample(figure: DispatchQueues.addOneByOne(count, to: .global()))
+                        },
+                        Entry(contender: .taskGroup) { Sample(figure: TaskGroups.addOneByOne(count)) },
+                    ],
+                    bars: [
+                        .faster(than: .foundation, by: 12), .faster(than: .dispatch, by: 1.5),
+                        .faster(than: .taskGroup, by: 5),
+                    ])
+            ])
+    }
+}
+
+/// Adds block operations one by one from the calling thread and waits until the queue is idle.
+func oneByOne<System: OperationSystem>(_: System.Type, _ count: Int, width: Int?) -> Sample {
+    let queue = System.queue(width: width)
+    return Sample(
+        figure: Tally.nanoseconds(perOperationOf: count) { tally in
+            let block = tally.block
+            for _ in 0..<count { System.add(System.operation(block), to: queue) }
+            System.waitUntilIdle(queue)
+        })
+}

@@ -1,0 +1,36 @@
+import CHeap
+
+extension Row {
+    /// What a block operation holds while it waits in a queue.
+    static func memory(_ scale: Scale) -> Row {
+        let count = scale.pick(full: 200_000, quick: 50_000)
+        return Row(
+            number: 13, question: "memory",
+            lines: [
+                Line(
+                    work: "\(count.grouped) pending block operations, suspended queue", unit: .bytesPerOperation,
+                    entries: [
+                        .queues(OperationsQueues.self, isInChild: true) { pending(OperationsQueues.self, count) },
+                        .queues(FoundationQueues.self, isInChild: true) { pending(FoundationQueues.self, count) },
+                    ],
+                    bars: [.atMost(350, .bytesPerOperation)])
+            ])
+    }
+}
+
+private func pending<System: OperationSystem>(_: System.Type, _ count: Int) -> Sample {
+    let queue = System.queue(width: nil)
+    System.suspend(queue)
+    System.add(System.operation {}, to: queue)
+    let before = heapInUse
+    for _ in 0..<count { System.add(System.operation {}, to: queue) }
+    let held = heapInUse - before
+    return Sample(figure: Double(held) / Double(count), leftovers: queue)
+}
+
+/// Bytes of the heap that are allocated, headers and rounding included. The main thread's arena only, which suffices
+/// here: nobody else allocates.
+private var heapInUse: Int {
+    let info = mallinfo2()
+    return Int(info.uordblks + info.hblkhd)
+}

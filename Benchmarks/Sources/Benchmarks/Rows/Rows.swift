@@ -1,0 +1,9 @@
+extension Row {
+    /// Every row there is, in the order of the table.
+    static func all(_ scale: Scale) -> [Row] {
+        [
+            independent(scale), serial(scale), batch(scale), adders(scale), chain(scale), fan(scale), roundTrip(scale),
+            blocking(scale), memory(scale),
+        ]
+    }
+}

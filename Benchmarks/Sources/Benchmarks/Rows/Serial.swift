@@ -1,0 +1,22 @@
+import Dispatch
+
+extension Row {
+    /// What an operation costs in a queue that runs one at a time.
+    static func serial(_ scale: Scale) -> Row {
+        let count = scale.pick(full: 200_000, quick: 50_000)
+        return Row(
+            number: 2, question: "serial",
+            lines: [
+                Line(
+                    work: "\(count.grouped) blocks added one by one, width 1",
+                    entries: [
+                        .queues(OperationsQueues.self) { oneByOne(OperationsQueues.self, count, width: 1) },
+                        .queues(FoundationQueues.self) { oneByOne(FoundationQueues.self, count, width: 1) },
+                        Entry(contender: .dispatch) {
+                            Sample(figure: DispatchQueues.addOneByOne(count, to: DispatchQueue(label: "serial")))
+                        },
+                    ],
+                    bars: [.faster(than: .foundation, by: 8), .faster(than: .dispatch, by: 1)])
+            ])
+    }
+}

@@ -1,0 +1,20 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// One small program for each pattern. Run one with `swift run Dependencies`.
+
+let names = [
+    "SynchronousSubclass", "AsynchronousSubclass", "Dependencies", "SerialQueue", "HandOverToMain", "TicketWindows",
+]
+
+let package = Package(
+    name: "Examples",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "swift-operations", path: "..")],
+    targets: names.map { name in
+        .executableTarget(
+            name: name,
+            dependencies: [.product(name: "OperationsFoundation", package: "swift-operations")],
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)])
+    }
+)

@@ -1,0 +1,138 @@
+import Foundation
+import Operations
+
+/// The progress of a queue: one unit for each operation that finishes through `main()` (rules G1–G4).
+///
+/// The counts are kept here, under the lock. What Foundation keeps is a copy in finer units, `resolution` to each, so
+/// that operations under way contribute fractions without being children in Foundation's tree. Only the finer number of
+/// completed units changes while operations run, one word at a time: a thread that reads `fractionCompleted`, the one
+/// member that cannot be overridden, sees the value before or after, and none between.
+final class QueueProgress: ContainedProgress, @unchecked Sendable {
+    // Sendable: every field is guarded by the lock, but `queue`, which is constant.
+
+    /// The finer units in one. Divisible by all numbers up to 16 and by 1000, so common fractions come out exactly.
+    static let resolution: Int64 = 18_018_000
+
+    /// The queue holds its progress and not the other way round.
+    private weak var queue: OperationQueue?
+    private(set) var total: Int64 = 0
+    var completed: Int64 = 0
+    /// The operations whose `main()` runs now.
+    var running: [ObjectIdentifier: OperationProgress] = [:]
+    /// Who is told of changes; see `ticks`.
+    var watchers: [Int: AsyncStream<Void>.Continuation] = [:]
+    var watchersSoFar = 0
+
+    init(of queue: OperationQueue) {
+        self.queue = queue
+        super.init()
+        isCancellable = true
+        isPausable = queue !== OperationQueue.main
+    }
+
+    deinit { for watcher in watchers.values { watcher.finish() } }
+
+    // MARK: - Counts
+
+    /// The operations that the whole work consists of. Nothing is reported while it is not above 0 (rule G1).
+    override var totalUnitCount: Int64 {
+        get { withLock { total } }
+        set { change { total = newValue } }
+    }
+
+    /// The units done.
+    override var completedUnitCount: Int64 {
+        get {
+            lookDown()
+            return withLock { completed }
+        }
+        set { change { completed = newValue } }
+    }
+
+    /// Whether there is nothing to report, because no total is set.
+    override var isIndeterminate: Bool { withLock { total < 0 || completed < 0 || (total == 0 && completed == 0) } }
+
+    /// Ends `becomeCurrent(withPendingUnitCount:)`: adds the pending units, unless a child took them.
+    override func resignCurrent() {
+        change {
+            // Foundation adds the pending units to its own count, past the override.
+            let before = super.completedUnitCount
+            super.resignCurrent()
+            completed += super.completedUnitCount - before
+        }
+    }
+
+    override func fraction() -> Double {
+        copyDown()
+        return fractionCompleted
+    }
+
+    /// The three numbers as of one moment, fractions of running operations included.
+    var update: ProgressUpdates.Element {
+        lookDown()
+        return withLock {
+            .init(fractionCompleted: fractionCompleted, completedUnitCount: completed, totalUnitCount: total)
+        }
+    }
+
+    /// Takes in what operations under way, and children, have done meanwhile.
+    func lookDown() {
+        var gone: [Progress] = []
+        withLock {
+            completed += settleChildren(gone: &gone)
+            copyDown()
+        }
+        withExtendedLifetime(gone) {}
+    }
+
+    /// Makes a change of the counts, under the lock, and tells the watchers, without it.
+    func change(_ body: () -> Void) {
+        let watchers = withLock {
+            body()
+            copyDown()
+            return self.watchers
+        }
+        for watcher in watchers.values { watcher.yield() }
+    }
+
+    /// Writes Foundation's copy. Under the lock.
+    private func copyDown() {
+        // Foundation traps when a total goes from above 0 to 0 or below. So the copy keeps its own, with nothing done.
+        guard total > 0 else { return setCopy(completed: 0) }
+        let limit = Int64.max / (4 * Self.resolution)
+        let resolution = max(total.magnitude, completed.magnitude) < limit ? Self.resolution : 1
+        var fine = completed * resolution
+        if resolution > 1 {
+            for operation in running.values { fine += operation.parts(resolution: resolution) }
+            fine = fine.addingReportingOverflow(partsOfChildren(resolution: resolution)).partialValue
+        }
+        if super.totalUnitCount != total * resolution { super.totalUnitCount = total * resolution }
+        setCopy(completed: fine)
+    }
+
+    private func setCopy(completed fine: Int64) {
+        if super.completedUnitCount != fine { super.completedUnitCount = fine }
+    }
+
+    // MARK: - Steering
+
+    override func cancel() {
+        super.cancel()
+        queue?.cancelAllOperations()
+        for operation in underWay() { operation.cancel() }
+    }
+
+    override func pause() {
+        super.pause()
+        queue?.isSuspended = true
+        for operation in underWay() { operation.pause() }
+    }
+
+    override func resume() {
+        super.resume()
+        for operation in underWay() { operation.resume() }
+        queue?.isSuspended = false
+    }
+
+    private func underWay() -> [OperationProgress] { withLock { Array(running.values) } }
+}

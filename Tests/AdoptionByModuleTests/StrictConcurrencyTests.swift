@@ -1,0 +1,107 @@
+import OperationsFoundation
+import Testing
+
+/// What strict concurrency demands of users, and what it lets them do (rule U3). A warning fails the build of this target.
+@Suite struct StrictConcurrencyTests {
+    /// A subclass without state of its own needs no mark but the inherited one.
+    private class Stateless: Operation, @unchecked Sendable {
+        override func main() { name = "ran" }
+    }
+
+    /// A subclass whose state never changes is as easy.
+    private final class Constant: Stateless, @unchecked Sendable {
+        let number: Int
+
+        init(_ number: Int) {
+            self.number = number
+            super.init()
+        }
+    }
+
+    /// State that changes belongs to an actor or behind a lock.
+    private actor Results {
+        private(set) var numbers: [Int] = []
+        func append(_ number: Int) { numbers.append(number) }
+    }
+
+    /// Announces a property of its own beside the inherited ones.
+    private final class Ready: Operation, @unchecked Sendable {
+        // Sendable: the flag is behind the lock.
+        private let lock = NSLock()
+        private var isOpen = false
+
+        override var isReady: Bool { super.isReady && lock.withLock { isOpen } }
+
+        func open(spellsOutType: Bool) {
+            if spellsOutType { willChangeValue(for: \Ready.isReady) } else { willChangeValue(for: \.isReady) }
+            lock.withLock { isOpen = true }
+            if spellsOutType { didChangeValue(for: \Ready.isReady) } else { didChangeValue(for: \.isReady) }
+        }
+    }
+
+    @Test func `operations and queues go between tasks and actors`() async {
+        let queue = OperationQueue()
+        let results = Results()
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<10 {
+                let operation = Constant(number)
+                queue.addOperation(operation)
+                group.addTask {
+                    await operation.waitUntilFinished()
+                    await results.append(operation.number)
+                }
+            }
+        }
+        #expect(await results.numbers.sorted() == Array(0..<10))
+    }
+
+    @Test func `blocks are sendable closures, and capture what is sendable`() async {
+        let queue = OperationQueue()
+        let words = Order()
+        let block: @Sendable () -> Void = { words.append("block") }
+        let operation = BlockOperation(block: block)
+        operation.addExecutionBlock { words.append("another") }
+        operation.completionBlock = { [weak queue] in queue?.addOperation { words.append("completion") } }
+        await queue.addOperations([operation], waitUntilFinished: true)
+        await queue.waitUntilAllOperationsAreFinished()
+        queue.addBarrierBlock { words.append("barrier") }
+        await queue.waitUntilAllOperationsAreFinished()
+        #expect(Set(words.list).isSuperset(of: ["block", "another", "barrier"]))
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+    func `announcements by key path, also of a final class, come from any thread`(spellsOutType: Bool) async {
+        let operation = Ready()
+        let queue = OperationQueue()
+        queue.addOperation(operation)
+        await Task.detached { operation.open(spellsOutType: spellsOutType) }.value
+        await operation.waitUntilFinished()
+        #expect(operation.isFinished)
+    }
+
+    @MainActor private final class Screen {
+        var title = ""
+    }
+
+    @Test @MainActor func `the main queue is the main actor's`() async {
+        let screen = Screen()
+        await withCheckedContinuation { continuation in
+            OperationQueue.main.addOperation {
+                MainActor.assumeIsolated { screen.title = "done" }
+                continuation.resume()
+            }
+        }
+        #expect(screen.title == "done")
+    }
+
+    @Test func `states of progress are observed from a task`() async {
+        let queue = OperationQueue()
+        queue.progress.totalUnitCount = 3
+        let observer = Task {
+            for await update in queue.progressUpdates where update.fractionCompleted == 1 { return true }
+            return false
+        }
+        for _ in 0..<3 { queue.addOperation {} }
+        #expect(await observer.value)
+    }
+}

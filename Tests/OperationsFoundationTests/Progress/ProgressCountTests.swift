@@ -1,0 +1,140 @@
+import OperationsFoundation
+import Testing
+
+@Suite struct ProgressCountTests {
+    @Test func `nothing is reported before the total is set`() {
+        let queue = OperationQueue()
+        let progress = queue.progress
+        for _ in 0..<10 { queue.addOperation {} }
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(progress.completedUnitCount == 0)
+        #expect(progress.fractionCompleted == 0)
+    }
+
+    @Test func `from the total on, each operation that has run main adds one unit`() {
+        let queue = OperationQueue()
+        queue.addOperations([BlockOperation {}], waitUntilFinished: true)
+        queue.progress.totalUnitCount = 4
+        queue.addOperations([BlockOperation {}], waitUntilFinished: true)
+        #expect(queue.progress.completedUnitCount == 1)
+        #expect(queue.progress.fractionCompleted == 0.25)
+        queue.addOperations([BlockOperation {}, Operation(), BlockOperation()], waitUntilFinished: true)
+        #expect(queue.progress.completedUnitCount == 4)
+        #expect(queue.progress.fractionCompleted == 1)
+        #expect(queue.progress.isFinished)
+    }
+
+    @Test func `an operation that runs when the total is set counts`() {
+        let queue = OperationQueue()
+        let (started, gate) = (Gate(), Gate())
+        queue.addOperation {
+            started.open()
+            gate.pass()
+        }
+        started.pass()
+        queue.progress.totalUnitCount = 1
+        gate.open()
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(queue.progress.completedUnitCount == 1)
+    }
+
+    @Test(arguments: 0..<3)
+    func `100,000 operations, eight at a time, from four threads count exactly`(round: Int) {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 8
+        queue.progress.totalUnitCount = 100_000
+        DispatchQueue.concurrentPerform(iterations: 4) { _ in
+            for _ in 0..<25_000 { queue.addOperation {} }
+        }
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(queue.progress.completedUnitCount == 100_000)
+        #expect(queue.progress.fractionCompleted == 1)
+    }
+
+    @Test func `the unit is there when a waiter goes on`() {
+        let queue = OperationQueue()
+        queue.progress.totalUnitCount = 100
+        for count in 1...100 {
+            queue.addOperations([BlockOperation {}], waitUntilFinished: true)
+            #expect(queue.progress.completedUnitCount == Int64(count))
+        }
+    }
+
+    @Test func `an operation that overrides start adds nothing`() {
+        let queue = OperationQueue()
+        queue.progress.totalUnitCount = 2
+        queue.addOperations([StartedByItself(), BlockOperation {}], waitUntilFinished: true)
+        #expect(queue.progress.completedUnitCount == 1)
+    }
+
+    @Test func `a cancelled operation, which skips main, adds nothing`() {
+        let queue = OperationQueue()
+        queue.progress.totalUnitCount = 2
+        let cancelled = BlockOperation {}
+        cancelled.cancel()
+        queue.addOperations([cancelled, BlockOperation {}], waitUntilFinished: true)
+        #expect(queue.progress.completedUnitCount == 1)
+    }
+
+    @Test func `a barrier block adds nothing`() {
+        let queue = OperationQueue()
+        queue.progress.totalUnitCount = 2
+        queue.addBarrierBlock {}
+        queue.addOperation {}
+        queue.addBarrierBlock {}
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(queue.progress.completedUnitCount == 1)
+    }
+
+    @Test func `in a barrier block the count is exact and the total may change`() {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 8
+        queue.progress.totalUnitCount = 200
+        let seen = Log<Double>()
+        func add() { queue.addOperation { seen.append(queue.progress.fractionCompleted) } }
+        for _ in 0..<100 { add() }
+        queue.addBarrierBlock {
+            #expect(queue.progress.completedUnitCount == 100)
+            #expect(queue.progress.fractionCompleted == 0.5)
+            // Less is left than was thought: the bar jumps, forward.
+            queue.progress.totalUnitCount = 150
+            seen.append(queue.progress.fractionCompleted)
+        }
+        for _ in 0..<50 { add() }
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(queue.progress.completedUnitCount == 150)
+        #expect(queue.progress.fractionCompleted == 1)
+        // Threads append in any order, but nothing behind the barrier may be less than what the barrier saw.
+        #expect(seen.values[..<100].allSatisfy { $0 < 0.5 })
+        #expect(seen.values[101...].allSatisfy { $0 >= 100.0 / 150 })
+    }
+
+    @Test(arguments: [Int64(0), -1])
+    func `a total that is taken away again ends the reporting`(none: Int64) {
+        let queue = OperationQueue()
+        queue.progress.totalUnitCount = 2
+        queue.addOperations([BlockOperation {}], waitUntilFinished: true)
+        queue.progress.totalUnitCount = none
+        queue.addOperations([BlockOperation {}], waitUntilFinished: true)
+        #expect(queue.progress.totalUnitCount == none)
+        #expect(queue.progress.completedUnitCount == 1)
+        #expect(queue.progress.fractionCompleted == 0)
+        #expect(queue.progress.isIndeterminate == (none < 0))
+        queue.progress.totalUnitCount = 4
+        #expect(queue.progress.fractionCompleted == 0.25)
+    }
+
+    @Test func `units added with resignCurrent are not lost beside those of operations`() {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 8
+        queue.progress.totalUnitCount = 20_000
+        let progress = queue.progress
+        for _ in 0..<10_000 { queue.addOperation {} }
+        for _ in 0..<10_000 {
+            progress.becomeCurrent(withPendingUnitCount: 1)
+            progress.resignCurrent()
+        }
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(queue.progress.completedUnitCount == 20_000)
+    }
+}

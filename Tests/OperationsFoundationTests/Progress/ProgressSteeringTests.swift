@@ -1,0 +1,108 @@
+import OperationsFoundation
+import Testing
+
+@Suite struct ProgressSteeringTests {
+    @Test func `cancelling the progress cancels what is in the queue`() {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        queue.progress.totalUnitCount = 3
+        let (started, gate, ran) = (Gate(), Gate(), Log<String>())
+        let running = BlockOperation {
+            started.open()
+            gate.pass()
+        }
+        let waiting = BlockOperation { ran.append("waiting") }
+        queue.addOperation(running)
+        queue.addOperation(waiting)
+        started.pass()
+        queue.progress.cancel()
+        #expect(running.isCancelled && waiting.isCancelled)
+        #expect(queue.progress.isCancelled)
+        gate.open()
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(ran.values.isEmpty)
+    }
+
+    @Test func `cancelling the progress cancels the children that operations have made, and make`() {
+        let queue = OperationQueue()
+        queue.progress.totalUnitCount = 1
+        let (made, cancelled) = (Gate(), Gate())
+        queue.addOperation {
+            let first = Progress(totalUnitCount: 1)
+            made.open()
+            cancelled.pass()
+            #expect(first.isCancelled)
+            #expect(Progress(totalUnitCount: 1, parent: .current()!, pendingUnitCount: 1).isCancelled)
+        }
+        made.pass()
+        queue.progress.cancel()
+        cancelled.open()
+        queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test func `cancelling a progress above cancels the queue's operations`() {
+        let queue = OperationQueue()
+        queue.isSuspended = true
+        let operation = BlockOperation {}
+        queue.addOperation(operation)
+        let above = Progress.discreteProgress(totalUnitCount: 1)
+        above.addChild(queue.progress, withPendingUnitCount: 1)
+        above.cancel()
+        #expect(operation.isCancelled)
+        queue.isSuspended = false
+        queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test func `pausing suspends the queue and resuming resumes it`() {
+        let queue = OperationQueue()
+        queue.progress.totalUnitCount = 1
+        #expect(queue.progress.isPausable)
+        queue.progress.pause()
+        #expect(queue.isSuspended)
+        queue.addOperation {}
+        #expect(queue.progress.completedUnitCount == 0)
+        queue.progress.resume()
+        #expect(!queue.isSuspended)
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(queue.progress.completedUnitCount == 1)
+    }
+
+    @Test func `a queue whose progress was read is freed, and its progress outlives it harmlessly`() {
+        weak var freed: OperationQueue?
+        var progress: Progress?
+        do {
+            let queue = OperationQueue()
+            freed = queue
+            progress = queue.progress
+            queue.progress.totalUnitCount = 1
+            queue.addOperations([BlockOperation { _ = Progress(totalUnitCount: 1) }], waitUntilFinished: true)
+            queue.waitUntilAllOperationsAreFinished()
+        }
+        // The worker that ran the last operation may hold the queue for a moment yet.
+        while freed != nil { Thread.sleep(forTimeInterval: 0) }
+        progress?.cancel()
+        progress?.pause()
+        progress?.resume()
+        #expect(progress?.completedUnitCount == 1)
+        weak let freedProgress = progress
+        progress = nil
+        #expect(freedProgress == nil)
+    }
+
+    @Test func `threads that read the progress first all get the same`() {
+        let queue = OperationQueue()
+        let seen = Log<ObjectIdentifier>()
+        DispatchQueue.concurrentPerform(iterations: 8) { _ in seen.append(ObjectIdentifier(queue.progress)) }
+        #expect(Set(seen.values).count == 1)
+    }
+
+    @Test func `a queue is a reporter of progress`() {
+        let queue = OperationQueue()
+        let reporting: any ProgressReporting = queue
+        #expect(reporting.progress === queue.progress)
+        #expect(reporting.isEqual(queue) && !reporting.isEqual(OperationQueue()) && !reporting.isProxy())
+        #expect(reporting.`self`() === queue)
+        #expect(reporting.hash == queue.hash)
+        #expect(reporting.debugDescription == queue.description)
+    }
+}

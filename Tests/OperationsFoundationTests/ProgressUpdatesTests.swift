@@ -1,0 +1,50 @@
+import OperationsFoundation
+import Testing
+
+@Suite struct ProgressUpdatesTests {
+    @Test func `the states begin with the present one, never go back, and end with the whole`() async {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 8
+        queue.progress.totalUnitCount = 1000
+        var last = -1.0
+        for await update in queue.progressUpdates {
+            if last < 0 {
+                #expect(update.completedUnitCount == 0 && update.totalUnitCount == 1000)
+                for _ in 0..<1000 { queue.addOperation {} }
+            }
+            #expect(update.fractionCompleted > last)
+            #expect(update.fractionCompleted == Double(update.completedUnitCount) / 1000)
+            last = update.fractionCompleted
+            if last == 1 { break }
+        }
+        #expect(last == 1)
+    }
+
+    @Test func `the states end when the queue is gone`() async {
+        var updates = OperationQueue().progressUpdates.makeAsyncIterator()
+        #expect(await updates.next() == nil)
+        var queue: OperationQueue? = OperationQueue()
+        var others = queue!.progressUpdates.makeAsyncIterator()
+        #expect(await others.next()?.totalUnitCount == 0)
+        queue = nil
+        #expect(await others.next() == nil)
+    }
+
+    @Test func `a change of the total is a state`() async {
+        let queue = OperationQueue()
+        var updates = queue.progressUpdates.makeAsyncIterator()
+        #expect(await updates.next()?.totalUnitCount == 0)
+        queue.progress.totalUnitCount = 5
+        #expect(await updates.next()?.totalUnitCount == 5)
+    }
+
+    @Test func `a cancelled task ends its states`() async {
+        let queue = OperationQueue()
+        let task = Task {
+            for await _ in queue.progressUpdates {}
+            return true
+        }
+        task.cancel()
+        #expect(await task.value)
+    }
+}

@@ -1,0 +1,37 @@
+import Operations
+import Synchronization
+import Testing
+
+/// A worker that lingers stands for one that would be woken: what arrives meanwhile, by whatever way, is its to run.
+@Suite(.timeLimit(.minutes(10))) struct LingeringStress {
+    @Test(arguments: [1, OperationQueue.defaultMaxConcurrentOperationCount])
+    func `an operation that arrives as the last worker goes to sleep is run`(width: Int) {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = width
+        for round in 0..<Stress.rounds(100_000) {
+            queue.addOperation {}
+            // A different pause each round, around the time that a worker lingers.
+            for _ in 0..<(round % 200) { Pause.once() }
+            queue.addOperation {}
+            queue.waitUntilAllOperationsAreFinished()
+        }
+    }
+
+    @Test func `resuming as the last worker goes to sleep starts what waited`() {
+        let queue = OperationQueue()
+        for round in 0..<Stress.rounds(50_000) {
+            queue.addOperation {}
+            for _ in 0..<(round % 100) { Pause.once() }
+            queue.isSuspended = true
+            queue.addOperation {}
+            queue.isSuspended = false
+            queue.waitUntilAllOperationsAreFinished()
+        }
+    }
+
+    private enum Pause {
+        static let something = Atomic<Int>(0)
+
+        static func once() { something.wrappingAdd(1, ordering: .relaxed) }
+    }
+}

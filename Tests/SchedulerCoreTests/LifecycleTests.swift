@@ -1,0 +1,225 @@
+import SchedulerCore
+import Testing
+
+@Suite struct LifecycleTests {
+    typealias Word = Lifecycle
+    typealias Phase = Lifecycle.Phase
+
+    static let waiting: Set<Phase> = [.idle, .entering, .enqueued]
+    static let over: Set<Phase> = [.ended, .finishing, .finished]
+
+    private func allBut(_ phases: Set<Phase>) -> Set<Phase> { Set(Phase.allCases).subtracting(phases) }
+
+    private func allBut(_ phase: Phase) -> Set<Phase> { allBut([phase]) }
+
+    // MARK: Add
+
+    @Test func `only an idle operation enters a queue, and old news is forgotten`() {
+        check(
+            { $0.entering() },
+            [
+                Row<Word?>([.idle]) { $0.but(.entering, without: [.askAgain, .finishAnnounced]) },
+                Row<Word?>(allBut(.idle)) { _ in nil },
+            ])
+    }
+
+    @Test func `an operation that is refused is idle as before`() {
+        let entering = allWords.filter { $0.phase == .entering }
+        check(
+            { $0.refused() }, over: entering, [Row { $0.but(.idle, without: [.askAgain, .finishAnnounced]) }])
+        for word in allWords where word.phase == .idle {
+            let fresh = word.but(without: [.askAgain, .finishAnnounced])
+            #expect(word.entering()?.refused() == fresh)
+        }
+    }
+
+    @Test(arguments: [true, false], PriorityLane.allCases)
+    func `an operation is enqueued as its answer says, unless it has to be asked again`(
+        isReady: Bool, lane: PriorityLane
+    ) {
+        let entering = allWords.filter { $0.phase == .entering }
+        check(
+            { $0.enqueued(isReady: isReady, priority: lane) }, over: entering,
+            [
+                Row(with: .askAgain) { .askAgain($0.but(without: .askAgain)) },
+                Row(without: .askAgain) { word in
+                    let answer: Lifecycle.Flags = isReady ? .ready : []
+                    let enqueued = word.but(.enqueued, with: [.inInbox, .queued], effectivePriority: lane)
+                    return .enqueued(enqueued.but(with: answer))
+                },
+            ])
+    }
+
+    @Test func `an operation that is drained loses the pin of the inbox only`() {
+        check({ $0.drained() }, [Row { $0.but(without: .inInbox) }])
+    }
+
+    // MARK: Ready
+
+    @Test func `a question is asked by one thread, and only of an operation that waits in a queue`() {
+        check(
+            { $0.reconsidered() },
+            [
+                Row([.entering]) { .delegated($0.but(with: .askAgain)) },
+                Row([.enqueued], with: .evaluating) { .delegated($0.but(with: .askAgain)) },
+                Row([.enqueued], without: .evaluating) { .ask($0.but(with: .evaluating, without: .askAgain)) },
+                Row(allBut([.entering, .enqueued])) { _ in .needless },
+            ])
+    }
+
+    static let asked = allWords.filter { $0.phase == .enqueued && $0.contains(.evaluating) }
+
+    @Test func `an answer of yes is pushed, unless the operation is in the inbox`() {
+        check(
+            { $0.answered(isReady: true) }, over: Self.asked,
+            [
+                Row(with: .askAgain) { .askAgain($0.but(without: .askAgain)) },
+                Row(with: .inInbox, without: .askAgain) { word in
+                    .settled(
+                        word.but(with: .ready, without: [.evaluating, .finishAnnounced]),
+                        finishNow: word.contains(.finishAnnounced))
+                },
+                Row(without: [.inInbox, .askAgain]) { word in
+                    .push(
+                        word.but(with: [.ready, .inInbox], without: [.evaluating, .finishAnnounced]),
+                        finishNow: word.contains(.finishAnnounced))
+                },
+            ])
+    }
+
+    @Test func `an answer of no is settled without a push`() {
+        check(
+            { $0.answered(isReady: false) }, over: Self.asked,
+            [
+                Row(with: .askAgain) { .askAgain($0.but(without: .askAgain)) },
+                Row(without: .askAgain) { word in
+                    .settled(
+                        word.but(without: [.ready, .evaluating, .finishAnnounced]),
+                        finishNow: word.contains(.finishAnnounced))
+                },
+            ])
+    }
+
+    @Test func `an operation is pinned only while it waits outside the inbox`() {
+        check(
+            { $0.pinned() },
+            [
+                Row<Word?>([.enqueued], with: .inInbox) { _ in nil },
+                Row<Word?>([.enqueued], without: .inInbox) { $0.but(with: .inInbox) },
+                Row<Word?>(allBut(.enqueued)) { _ in nil },
+            ])
+    }
+
+    @Test func `a dependency more holds back what has not started, and makes it unready unless it is cancelled`() {
+        check(
+            { $0.heldByOneMore() },
+            [
+                Row<Word?>(Self.waiting, with: .cancelled) { $0.but(moreUnfinished: 1) },
+                Row<Word?>(Self.waiting, without: .cancelled) { $0.but(without: .ready, moreUnfinished: 1) },
+                Row<Word?>(allBut(Self.waiting)) { _ in nil },
+            ])
+    }
+
+    @Test func `a dependency less is counted in every phase and changes nothing else`() {
+        let held = allWords.filter { $0.unfinished > 0 }
+        check({ $0.heldByOneLess() }, over: held, [Row { $0.but(moreUnfinished: -1) }])
+    }
+
+    @Test func `more dependencies finish than were counted and the process stops`() async {
+        await #expect(processExitsWith: .failure) { _ = Lifecycle().heldByOneLess() }
+    }
+
+    // MARK: Start
+
+    @Test func `a worker claims only what waits, is ready and is not pinned`() {
+        check(
+            { $0.claimed() },
+            [
+                Row<Word?>([.enqueued], with: .ready, without: [.inInbox, .evaluating]) { $0.but(.starting) },
+                Row<Word?>([.enqueued], without: [.ready, .inInbox, .evaluating]) { _ in nil },
+                Row<Word?>([.enqueued], with: .inInbox) { _ in nil },
+                Row<Word?>([.enqueued], with: .evaluating, without: .inInbox) { _ in nil },
+                Row<Word?>(allBut(.enqueued)) { _ in nil },
+            ])
+    }
+
+    @Test(arguments: [true, false])
+    func `an operation starts by hand or by its queue's claim, and a cancelled one skips its work`(isCancelled: Bool) {
+        check(
+            { $0.started(isCancelled: isCancelled) },
+            [
+                Row([.idle, .starting]) { isCancelled ? .skip($0.but(.ended)) : .run($0.but(.executing)) },
+                Row([.entering, .enqueued]) { _ in .inQueue },
+                Row([.executing]) { _ in .alreadyExecuting },
+                Row(Self.over) { _ in .alreadyFinished },
+            ])
+    }
+
+    /// All words, and all again with each bit that a plain operation must not have.
+    static let wordsForPlain =
+        allWords + allWords.map { $0.but(with: .observed) } + allWords.map { $0.but(with: .hasCompletionBlock) }
+
+    @Test func `a plain operation starts in one step when it was claimed and nobody observes or cancels it`() {
+        check(
+            { $0.startedPlainly() }, over: Self.wordsForPlain,
+            [
+                Row<Word?>([.starting], without: [.cancelled, .observed]) { $0.but(.executing) },
+                Row<Word?>([.starting], with: .cancelled) { _ in nil },
+                Row<Word?>([.starting], with: .observed, without: .cancelled) { _ in nil },
+                Row<Word?>(allBut(.starting)) { _ in nil },
+            ])
+    }
+
+    // MARK: Finish
+
+    @Test func `a plain operation ends in one step when nobody wants to hear of it`() {
+        check(
+            { $0.endedPlainly() }, over: Self.wordsForPlain,
+            [
+                Row<Word?>([.executing], without: [.observed, .hasCompletionBlock]) {
+                    $0.but(.finishing, with: .ranMain)
+                },
+                Row<Word?>([.executing], with: .observed) { _ in nil },
+                Row<Word?>([.executing], with: .hasCompletionBlock, without: .observed) { _ in nil },
+                Row<Word?>(allBut(.executing)) { _ in nil },
+            ])
+    }
+
+    @Test func `main ends an operation that still executes`() {
+        check(
+            { $0.ended() },
+            [
+                Row<Word?>([.executing]) { $0.but(.ended, with: .ranMain) },
+                Row<Word?>(allBut(.executing)) { _ in nil },
+            ])
+    }
+
+    @Test func `one thread finishes an operation, or leaves that to the one that adds or asks it`() {
+        check(
+            { $0.finishing() },
+            [
+                Row([.entering]) { .delegated($0.but(with: .finishAnnounced)) },
+                Row([.enqueued], with: .evaluating) { .delegated($0.but(with: .finishAnnounced)) },
+                Row([.enqueued], without: .evaluating) { .claimed($0.but(.finishing), tooEarly: true) },
+                Row([.idle, .starting, .executing, .ended]) { .claimed($0.but(.finishing), tooEarly: false) },
+                Row([.finishing, .finished]) { _ in .already },
+            ])
+    }
+
+    @Test func `an operation that has left its queue is finished and changes no more`() {
+        let finishing = allWords.filter { $0.phase == .finishing }
+        check({ $0.finished() }, over: finishing, [Row { $0.but(.finished) }])
+    }
+
+    // MARK: Cancel
+
+    @Test func `an operation is cancelled once, and not after its end`() {
+        check(
+            { $0.cancelled() },
+            [
+                Row<Word?>(allBut(Self.over), without: .cancelled) { $0.but(with: .cancelled) },
+                Row<Word?>(allBut(Self.over), with: .cancelled) { _ in nil },
+                Row<Word?>(Self.over) { _ in nil },
+            ])
+    }
+}

@@ -1,0 +1,254 @@
+import SchedulerCore
+import Testing
+
+@Suite struct LifecycleWalkTests {
+    @Test func `a million legal transitions keep every invariant and walk every arrow`() throws {
+        var walk = LifecycleWalk(seed: 20_260_101)
+        while walk.transitions < 1_000_000 {
+            if let broken = walk.step() {
+                Issue.record("\(broken), at transition \(walk.transitions), in \(Parts(walk.word))")
+                return
+            }
+        }
+        #expect(walk.arrows == LifecycleWalk.documentedArrows)
+        #expect(walk.outcomes == Set(LifecycleWalk.Outcome.allCases))
+    }
+}
+
+/// One operation after the other, driven through random transitions as the callers of `Lifecycle` are allowed to.
+struct LifecycleWalk {
+    enum Step: CaseIterable {
+        case enter, refuse, enqueue, drain, reconsider, answer, pin, hold, release, claim, start, end, finish, leave
+        case cancel, startPlainly, endPlainly
+    }
+
+    enum Outcome: CaseIterable {
+        case entryAskedAgain, questionDelegated, answerAskedAgain, answerSettled, answerPushed, finishedLate
+        case startSkipped, startInQueue, startTwice, startTooLate, finishDelegated, finishedTooEarly, finishedAlready
+    }
+
+    struct Arrow: Hashable {
+        var from: Lifecycle.Phase
+        var to: Lifecycle.Phase
+    }
+
+    static let documentedArrows: Set<Arrow> = {
+        let targets: [Lifecycle.Phase: [Lifecycle.Phase]] = [
+            .idle: [.entering, .executing, .ended, .finishing],
+            .entering: [.idle, .enqueued],
+            .enqueued: [.starting, .finishing],
+            .starting: [.executing, .ended, .finishing],
+            .executing: [.ended, .finishing],
+            .ended: [.finishing],
+            .finishing: [.finished],
+        ]
+        return Set(targets.flatMap { from, targets in targets.map { Arrow(from: from, to: $0) } })
+    }()
+
+    private(set) var word = Lifecycle()
+    private(set) var transitions = 0
+    private(set) var arrows: Set<Arrow> = []
+    private(set) var outcomes: Set<Outcome> = []
+    private var generator: SplitMix64
+    /// What the end of this life is compared with.
+    private var birth = Lifecycle()
+    private var runs = 0
+    private var finishes = 0
+    /// The end was announced and the announcer sent away: somebody else has to finish the operation.
+    private var isFinishOwed = false
+
+    init(seed: UInt64) {
+        generator = SplitMix64(seed: seed)
+        beBorn()
+    }
+
+    private mutating func beBorn() {
+        var word = Lifecycle()
+        word.priority = generator.pick(PriorityLane.allCases)
+        word.serviceIndex = UInt8(generator.below(8))
+        for flag: Lifecycle.Flags in [.barrier, .observed, .hasDependents] where generator.chance(50) {
+            word.insert(flag)
+        }
+        (self.word, birth, runs, finishes, isFinishOwed) = (word, word, 0, 0, false)
+    }
+
+    /// Takes one step if it is legal; answers the invariant that it broke.
+    mutating func step() -> String? {
+        if word.phase == .finished, generator.chance(30) { beBorn() }
+        let step = Step.allCases[generator.below(Step.allCases.count)]
+        // Early ends are rare, so that the long paths are walked too.
+        if step == .finish || step == .start, word.phase.rawValue < Lifecycle.Phase.starting.rawValue,
+            generator.chance(80)
+        {
+            return nil
+        }
+        let old = word
+        guard let next = take(step) else { return old.phase == word.phase ? nil : "a refusal changed the phase" }
+        transitions += 1
+        word = next
+        if old.phase != next.phase { arrows.insert(Arrow(from: old.phase, to: next.phase)) }
+        return brokenRule(step, from: old, to: next)
+    }
+
+    /// What the word becomes; nil when the step is not legal now, for the word or for its caller.
+    private mutating func take(_ step: Step) -> Lifecycle? {
+        switch step {
+        case .enter: return word.entering()
+        case .refuse:
+            guard word.phase == .entering, generator.chance(20) else { return nil }
+            isFinishOwed = false
+            return word.refused()
+        case .enqueue: return word.phase == .entering ? enqueue() : nil
+        case .drain: return word.contains(.inInbox) ? word.drained() : nil
+        case .reconsider: return reconsider()
+        case .answer: return word.contains(.evaluating) ? answer() : nil
+        case .pin: return word.pinned()
+        case .hold: return word.unfinished < 4 ? word.heldByOneMore() : nil
+        case .release: return word.unfinished > 0 ? word.heldByOneLess() : nil
+        case .claim: return word.claimed()
+        case .start: return start()
+        case .end: return word.ended()
+        case .finish: return finish()
+        case .leave: return word.phase == .finishing && !word.contains(.inInbox) ? word.finished() : nil
+        case .cancel: return generator.chance(20) ? word.cancelled() : nil
+        case .startPlainly:
+            guard let next = word.startedPlainly() else { return nil }
+            runs += 1
+            return next
+        case .endPlainly:
+            guard let next = word.endedPlainly() else { return nil }
+            finishes += 1
+            return next
+        }
+    }
+
+    private mutating func enqueue() -> Lifecycle {
+        let lane = generator.pick(PriorityLane.allCases)
+        switch word.enqueued(isReady: generator.chance(50), priority: lane) {
+        case .askAgain(let next):
+            outcomes.insert(.entryAskedAgain)
+            return next
+        case .enqueued(let next): return next
+        }
+    }
+
+    private mutating func reconsider() -> Lifecycle? {
+        switch word.reconsidered() {
+        case .needless: return nil
+        case .delegated(let next):
+            outcomes.insert(.questionDelegated)
+            return next
+        case .ask(let next): return next
+        }
+    }
+
+    private mutating func answer() -> Lifecycle {
+        let isReady = generator.chance(60)
+        switch word.answered(isReady: isReady) {
+        case .askAgain(let next):
+            outcomes.insert(.answerAskedAgain)
+            return next
+        case .settled(let next, let finishNow):
+            outcomes.insert(.answerSettled)
+            settle(finishNow)
+            return next
+        case .push(let next, let finishNow):
+            outcomes.insert(.answerPushed)
+            settle(finishNow)
+            return next
+        }
+    }
+
+    private mutating func settle(_ finishNow: Bool) {
+        guard finishNow else { return }
+        outcomes.insert(.finishedLate)
+        isFinishOwed = false
+    }
+
+    private mutating func start() -> Lifecycle? {
+        switch word.started(isCancelled: word.isCancelled || generator.chance(10)) {
+        case .run(let next):
+            runs += 1
+            return next
+        case .skip(let next):
+            runs += 1
+            outcomes.insert(.startSkipped)
+            return next
+        case .alreadyFinished: outcomes.insert(.startTooLate)
+        case .alreadyExecuting: outcomes.insert(.startTwice)
+        case .inQueue: outcomes.insert(.startInQueue)
+        }
+        return nil
+    }
+
+    private mutating func finish() -> Lifecycle? {
+        switch word.finishing() {
+        case .claimed(let next, let tooEarly):
+            if tooEarly { outcomes.insert(.finishedTooEarly) }
+            finishes += 1
+            isFinishOwed = false
+            return next
+        case .delegated(let next):
+            outcomes.insert(.finishDelegated)
+            isFinishOwed = true
+            return next
+        case .already:
+            outcomes.insert(.finishedAlready)
+            return nil
+        }
+    }
+}
+
+// MARK: - The invariants
+
+extension LifecycleWalk {
+    private func brokenRule(_ step: Step, from old: Lifecycle, to new: Lifecycle) -> String? {
+        brokenPath(step, from: old, to: new) ?? brokenPin(step, from: old, to: new)
+            ?? brokenPart(step, from: old, to: new)
+    }
+
+    private func brokenPath(_ step: Step, from old: Lifecycle, to new: Lifecycle) -> String? {
+        if old.isFinished && !new.isFinished { return "an end was taken back" }
+        if runs > 1 { return "an operation started twice" }
+        if finishes > 1 { return "two threads finish one operation" }
+        if step == .claim && !old.contains(.ready) { return "an operation started that was not ready" }
+        if old.isCancelled && !new.isCancelled { return "a cancellation was taken back" }
+        if !old.isCancelled && new.isCancelled && old.isFinished { return "a cancellation came after the end" }
+        if !old.contains(.ranMain) && new.contains(.ranMain) && step != .end && step != .endPlainly {
+            return "main ran outside main"
+        }
+        if old.contains(.queued) && !new.contains(.queued) { return "the queue forgot that it holds the operation" }
+        if new.phase == .enqueued && !new.contains(.queued) { return "the queue does not know that it holds one" }
+        return nil
+    }
+
+    private func brokenPin(_ step: Step, from old: Lifecycle, to new: Lifecycle) -> String? {
+        let isInQueue = new.phase == .enqueued
+        if old.contains(.evaluating) && !isInQueue { return "an operation left the queue while it was asked" }
+        if old.isPinned && new.phase == .starting && old.phase == .enqueued { return "a pinned operation started" }
+        if new.contains(.evaluating) && !isInQueue { return "an operation is asked outside a queue" }
+        if new.contains(.inInbox) && !isInQueue && new.phase != .finishing { return "an inbox holds a stranger" }
+        if old.contains(.inInbox) && !new.contains(.inInbox) && step != .drain { return "a pin was stolen" }
+        if old.contains(.evaluating) && !new.contains(.evaluating) && step != .answer { return "a question was lost" }
+        if new.contains(.askAgain) && new.phase != .entering && !new.contains(.evaluating) {
+            return "nobody is there to ask again"
+        }
+        if step == .reconsider && !new.contains(.askAgain) && !new.contains(.evaluating) { return "news was lost" }
+        let isBusy = new.phase == .entering || new.contains(.evaluating)
+        if isBusy && new.contains(.finishAnnounced) != isFinishOwed { return "an announced end was lost or made up" }
+        return nil
+    }
+
+    private func brokenPart(_ step: Step, from old: Lifecycle, to new: Lifecycle) -> String? {
+        if new.priority != birth.priority { return "the owner's priority changed" }
+        if new.serviceIndex != birth.serviceIndex { return "the quality of service changed" }
+        if new.effectivePriority != old.effectivePriority && step != .enqueue { return "the queue's priority changed" }
+        if new.unfinished > old.unfinished && old.hasStarted { return "a dependency held back what had started" }
+        if new.unfinished != old.unfinished && step != .hold && step != .release { return "a count went wrong" }
+        for flag: Lifecycle.Flags in [.barrier, .observed, .hasDependents]
+        where new.contains(flag) != birth.contains(flag) {
+            return "a bit that is no transition's business changed"
+        }
+        return nil
+    }
+}

@@ -1,0 +1,90 @@
+import SchedulerCore
+
+/// What `Schedule` decides, in the plainest way: one list in order of arrival, filtered and sorted at each question.
+struct ScheduleModel {
+    struct Member {
+        let id: Schedule.ID
+        let isBarrier: Bool
+        /// The barriers that had arrived when it did, itself included.
+        let segment: Int
+        var lane: PriorityLane
+        var isReady: Bool
+        var isRunning = false
+    }
+
+    private(set) var members: [Member] = []
+    private var barriersSoFar = 0
+    var width: Int
+    var isSuspended = false
+
+    init(width: Int) { self.width = width }
+
+    // MARK: Events
+
+    mutating func added(_ id: Schedule.ID, lane: PriorityLane, isReady: Bool) {
+        members.append(Member(id: id, isBarrier: false, segment: barriersSoFar, lane: lane, isReady: isReady))
+    }
+
+    mutating func addedBarrier(_ id: Schedule.ID) {
+        barriersSoFar += 1
+        members.append(Member(id: id, isBarrier: true, segment: barriersSoFar, lane: .normal, isReady: false))
+    }
+
+    mutating func updated(_ id: Schedule.ID, lane: PriorityLane, isReady: Bool) {
+        change(id) { member in
+            guard !member.isBarrier, !member.isRunning else { return }
+            member.lane = lane
+            member.isReady = isReady
+        }
+    }
+
+    mutating func next() -> Schedule.ID? {
+        guard let best else { return nil }
+        change(best) { $0.isRunning = true }
+        return best
+    }
+
+    mutating func heldBack(_ id: Schedule.ID) {
+        change(id) { member in
+            member.isRunning = false
+            member.isReady = false
+        }
+    }
+
+    mutating func finished(_ id: Schedule.ID) { members.removeAll { $0.id == id } }
+
+    private mutating func change(_ id: Schedule.ID, _ body: (inout Member) -> Void) {
+        guard let index = members.firstIndex(where: { $0.id == id }) else { return }
+        body(&members[index])
+    }
+
+    // MARK: Questions
+
+    var running: Int { members.count(where: \.isRunning) }
+
+    var hasRoom: Bool { !isSuspended && running < width && !members.contains { $0.isBarrier && $0.isRunning } }
+
+    /// What has to be gone before anything else has its turn.
+    private var front: [Member] { members.filter { $0.segment == members[0].segment } }
+
+    /// What should start now.
+    var best: Schedule.ID? {
+        guard hasRoom else { return nil }
+        if let barrier = front.first(where: \.isBarrier) { return running == 0 ? barrier.id : nil }
+        return front.filter { $0.isReady && !$0.isRunning }.enumerated()
+            .max { ($0.element.lane, -$0.offset) < ($1.element.lane, -$1.offset) }?.element.id
+    }
+
+    var idsInOrder: [Schedule.ID] { members.filter { !$0.isBarrier }.map(\.id) }
+
+    /// What the first barrier waits for.
+    var idsBeforeBarrier: [Schedule.ID] {
+        members.isEmpty || front.contains(where: \.isBarrier) ? [] : front.map(\.id)
+    }
+
+    func isBehindBarrier(_ id: Schedule.ID) -> Bool {
+        guard let member = members.first(where: { $0.id == id }) else { return false }
+        if member.segment > members[0].segment { return true }
+        return !member.isBarrier && front.contains(where: \.isBarrier)
+    }
+}

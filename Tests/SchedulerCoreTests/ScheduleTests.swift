@@ -1,0 +1,228 @@
+import SchedulerCore
+import Testing
+
+@Suite struct ScheduleTests {
+    // MARK: Priorities
+
+    @Test func `a new schedule is empty and has nothing to start`() {
+        var schedule = Schedule(width: 4)
+        #expect(schedule.isEmpty)
+        #expect(schedule.hasRoom)
+        #expect(!schedule.hasStartable)
+        #expect(schedule.next() == nil)
+        schedule.checkInvariants()
+    }
+
+    @Test func `equal priorities start in order of arrival`() {
+        var schedule = Schedule(width: 1)
+        for id: UInt in 1...200 { _ = schedule.added(id, lane: .normal, isReady: true) }
+        #expect(schedule.startAll() == Array(1...200))
+    }
+
+    @Test func `the highest priority starts first, whatever the order of arrival`() {
+        var schedule = Schedule(width: 1)
+        let lanes: [PriorityLane] = [.low, .veryHigh, .normal, .veryLow, .high, .normal, .veryHigh]
+        for (id, lane) in lanes.enumerated() { _ = schedule.added(UInt(id), lane: lane, isReady: true) }
+        #expect(schedule.startAll() == [1, 6, 4, 2, 5, 0, 3])
+    }
+
+    @Test func `a ready low one starts before an unready high one`() {
+        var schedule = Schedule(width: 1)
+        let high = schedule.added(1, lane: .veryHigh, isReady: false)
+        _ = schedule.added(2, lane: .veryLow, isReady: true)
+        #expect(schedule.next()?.id == 2)
+        schedule.setWidth(2)
+        #expect(schedule.next() == nil)
+        schedule.updated(high, lane: .veryHigh, isReady: true)
+        #expect(schedule.next()?.id == 1)
+    }
+
+    @Test func `members that become ready out of order start in order of arrival`() {
+        var schedule = Schedule(width: 1)
+        let tickets = (0..<6).map { schedule.added(UInt($0), lane: .normal, isReady: false) }
+        for place in [3, 0, 5, 4, 1, 2] { schedule.updated(tickets[place], lane: .normal, isReady: true) }
+        _ = schedule.added(6, lane: .normal, isReady: true)
+        schedule.checkInvariants()
+        #expect(schedule.startAll() == [0, 1, 2, 3, 4, 5, 6])
+    }
+
+    @Test func `a member whose priority changes takes the place of its arrival`() {
+        var schedule = Schedule(width: 1)
+        let tickets = (0..<5).map { schedule.added(UInt($0), lane: $0 == 2 ? .low : .high, isReady: true) }
+        schedule.updated(tickets[2], lane: .high, isReady: true)
+        schedule.updated(tickets[0], lane: .low, isReady: true)
+        schedule.checkInvariants()
+        #expect(schedule.startAll() == [1, 2, 3, 4, 0])
+    }
+
+    @Test func `a priority that changes while a member waits counts when it is ready`() {
+        var schedule = Schedule(width: 1)
+        let late = schedule.added(1, lane: .low, isReady: false)
+        _ = schedule.added(2, lane: .normal, isReady: true)
+        schedule.updated(late, lane: .high, isReady: false)
+        #expect(schedule.hasStartable)
+        schedule.updated(late, lane: .high, isReady: true)
+        #expect(schedule.startAll() == [1, 2])
+    }
+
+    @Test func `a priority that changes and changes back leaves one place in the order`() {
+        var schedule = Schedule(width: 3)
+        let tickets = (0..<3).map { schedule.added(UInt($0), lane: .normal, isReady: true) }
+        for lane: PriorityLane in [.high, .normal, .low, .normal] {
+            schedule.updated(tickets[1], lane: lane, isReady: true)
+            schedule.checkInvariants()
+        }
+        #expect(schedule.startAll() == [0, 1, 2])
+    }
+
+    @Test func `a member that is ready no longer does not start`() {
+        var schedule = Schedule(width: 2)
+        let first = schedule.added(1, lane: .normal, isReady: true)
+        _ = schedule.added(2, lane: .normal, isReady: true)
+        schedule.updated(first, lane: .normal, isReady: false)
+        #expect(schedule.next()?.id == 2)
+        #expect(!schedule.hasStartable)
+        #expect(schedule.next() == nil)
+        schedule.updated(first, lane: .normal, isReady: true)
+        #expect(schedule.next()?.id == 1)
+    }
+
+    @Test func `a change on a running member has no effect`() {
+        var schedule = Schedule(width: 2)
+        let ticket = schedule.added(1, lane: .normal, isReady: true)
+        #expect(schedule.next()?.ticket == ticket)
+        schedule.updated(ticket, lane: .high, isReady: true)
+        schedule.updated(ticket, lane: .high, isReady: false)
+        schedule.checkInvariants()
+        #expect(schedule.running == 1)
+        #expect(schedule.next() == nil)
+    }
+
+    @Test func `a member that is held back frees its slot for the next and starts when it is ready again`() throws {
+        var schedule = Schedule(width: 1)
+        _ = schedule.added(1, lane: .high, isReady: true)
+        _ = schedule.added(2, lane: .normal, isReady: true)
+        let refused = try schedule.startOne()
+        #expect(refused.id == 1)
+        schedule.heldBack(refused.ticket)
+        schedule.checkInvariants()
+        let taken = try schedule.startOne()
+        #expect(taken.id == 2)
+        schedule.finished(taken.ticket)
+        #expect(schedule.next() == nil)
+        schedule.updated(refused.ticket, lane: .high, isReady: true)
+        #expect(schedule.next()?.id == 1)
+    }
+
+    // MARK: Width and suspension
+
+    @Test func `no more members run than the width allows`() throws {
+        var schedule = Schedule(width: 3)
+        for id: UInt in 1...5 { _ = schedule.added(id, lane: .normal, isReady: true) }
+        let running = (0..<3).compactMap { _ in schedule.next() }
+        #expect(running.map(\.id) == [1, 2, 3])
+        #expect(!schedule.hasRoom)
+        #expect(schedule.next() == nil)
+        schedule.finished(running[1].ticket)
+        #expect(schedule.hasStartable)
+        #expect(schedule.next()?.id == 4)
+        #expect(schedule.next() == nil)
+    }
+
+    @Test func `a width of zero starts nothing`() {
+        var schedule = Schedule(width: 0)
+        _ = schedule.added(1, lane: .normal, isReady: true)
+        #expect(!schedule.hasRoom)
+        #expect(!schedule.hasStartable)
+        #expect(schedule.next() == nil)
+        schedule.setWidth(1)
+        #expect(schedule.next()?.id == 1)
+    }
+
+    @Test func `a lower width holds for what has not started, a higher one at once`() {
+        var schedule = Schedule(width: 2)
+        for id: UInt in 1...4 { _ = schedule.added(id, lane: .normal, isReady: true) }
+        let running = (0..<2).compactMap { _ in schedule.next() }
+        schedule.setWidth(1)
+        schedule.finished(running[0].ticket)
+        #expect(schedule.running == 1)
+        #expect(schedule.next() == nil)
+        schedule.setWidth(3)
+        #expect(schedule.next()?.id == 3)
+        #expect(schedule.next()?.id == 4)
+    }
+
+    @Test func `a suspended schedule starts nothing and forgets nothing`() throws {
+        var schedule = Schedule(width: 2)
+        _ = schedule.added(1, lane: .normal, isReady: true)
+        let first = try schedule.startOne()
+        schedule.setSuspended(true)
+        _ = schedule.added(2, lane: .normal, isReady: true)
+        #expect(!schedule.hasRoom)
+        #expect(schedule.next() == nil)
+        schedule.finished(first.ticket)
+        #expect(schedule.next() == nil)
+        #expect(schedule.idsInOrder == [2])
+        schedule.setSuspended(false)
+        #expect(schedule.next()?.id == 2)
+    }
+
+    // MARK: Members
+
+    @Test func `members are listed in order of arrival, also when slots are used again`() {
+        var schedule = Schedule(width: 1)
+        let tickets = (0..<6).map { schedule.added(UInt($0), lane: .normal, isReady: false) }
+        for place in [1, 4, 0] { schedule.finished(tickets[place]) }
+        for id: UInt in 6...8 { _ = schedule.added(id, lane: .high, isReady: true) }
+        #expect(schedule.idsInOrder == [2, 3, 5, 6, 7, 8])
+        #expect(schedule.members.count == 6, "the free slots were used")
+        schedule.checkInvariants()
+    }
+
+    @Test func `a member that ends before it starts is forgotten, ready or not`() {
+        var schedule = Schedule(width: 1)
+        let waiting = schedule.added(1, lane: .normal, isReady: false)
+        let ready = schedule.added(2, lane: .normal, isReady: true)
+        _ = schedule.added(3, lane: .normal, isReady: true)
+        schedule.finished(ready)
+        schedule.finished(waiting)
+        schedule.checkInvariants()
+        #expect(schedule.operationCount == 1)
+        #expect(schedule.startAll() == [3])
+    }
+
+    @Test func `a ticket means nothing once its member is gone, also to the slot's next holder`() {
+        var schedule = Schedule(width: 2)
+        let old = schedule.added(1, lane: .normal, isReady: true)
+        schedule.finished(old)
+        schedule.finished(old)
+        let new = schedule.added(2, lane: .normal, isReady: true)
+        #expect(old.slot == new.slot)
+        #expect(!schedule.holds(old))
+        #expect(schedule.holds(new))
+        schedule.updated(old, lane: .high, isReady: false)
+        schedule.finished(old)
+        #expect(!schedule.holds(.none))
+        schedule.checkInvariants()
+        #expect(schedule.next()?.ticket == new)
+        #expect(schedule.next() == nil)
+    }
+}
+
+extension Schedule {
+    /// Starts and finishes one after the other until nothing may start; answers them in order.
+    mutating func startAll() -> [ID] {
+        var started: [ID] = []
+        while let next = next() {
+            started.append(next.id)
+            finished(next.ticket)
+        }
+        return started
+    }
+
+    /// Starts the next one, which has to be there.
+    mutating func startOne() throws -> (ticket: Ticket, id: ID) {
+        let next = next()
+        return try #require(next)
+    }
+}
