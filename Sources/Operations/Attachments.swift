@@ -22,7 +22,7 @@ final class Attachments: @unchecked Sendable {
         /// nil from the beginning of `deinit`, which takes the lock for it: under the lock, the memory is there.
         var operation: Unmanaged<Operation>?
         var readiness = Readiness<Operation>()
-        var dependents: [Attachments] = []
+        var dependents = SmallArray<Attachments>()
         /// The count at which abandoned dependents are swept out next.
         var sweepLimit = 32
         /// The dependents have been told, or will never be.
@@ -59,7 +59,7 @@ extension Operation {
         let others = attachments.withLock { state in
             state.operation = nil
             let others = (state.dependents, state.completionBlock, state.watchers)
-            state.dependents = []
+            state.dependents = SmallArray()
             state.completionBlock = nil
             state.watchers = []
             dependencies = state.readiness.removeAll()

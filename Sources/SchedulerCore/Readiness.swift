@@ -15,17 +15,17 @@ package struct Readiness<Dependency: AnyObject> {
     }
 
     /// Removed entries leave a hole, so that the others keep their place; holes are closed when they are the majority.
-    @usableFromInline var entries: [Entry?] = []
+    @usableFromInline var entries = SmallArray<Entry?>()
     @usableFromInline var index: [ObjectIdentifier: Int] = [:]
     @usableFromInline var holes = 0
 
     @inlinable
     package init() {}
 
-    package var dependencies: [Dependency] { entries.compactMap { $0?.dependency } }
+    package var dependencies: [Dependency] { entries.elements.compactMap { $0?.dependency } }
 
     /// The dependencies that hold the operation back.
-    package var holding: [Dependency] { entries.compactMap { $0.flatMap { $0.holds ? $0.dependency : nil } } }
+    package var holding: [Dependency] { entries.elements.compactMap { $0.flatMap { $0.holds ? $0.dependency : nil } } }
 
     /// Adds a dependency; false when it is there already. It holds nothing back until `hold` says so.
     @inlinable
@@ -85,7 +85,7 @@ package struct Readiness<Dependency: AnyObject> {
 
     @inlinable
     mutating func buildIndex() {
-        for (position, entry) in entries.enumerated() {
+        for (position, entry) in entries.elements.enumerated() {
             if let entry { index[ObjectIdentifier(entry.dependency)] = position }
         }
     }

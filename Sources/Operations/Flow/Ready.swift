@@ -111,10 +111,10 @@ extension Operation {
         guard let attachments else { return }
         let dependents = attachments.withLock { state in
             state.isClosed = true
-            defer { state.dependents = [] }
+            defer { state.dependents = SmallArray() }
             return state.dependents
         }
-        for dependent in dependents { dependent.finished(self) }
+        dependents.forEach { $0.finished(self) }
     }
 }
 

@@ -39,7 +39,14 @@ package struct Locked<Value>: @unchecked Sendable {
                     lock.initialize(to: os_unfair_lock())
                 #else
                     lock.initialize(to: pthread_mutex_t())
-                    pthread_mutex_init(lock, nil)
+                    var attributes = pthread_mutexattr_t()
+                    pthread_mutexattr_init(&attributes)
+                    // Sections are short: who meets another spins a little before it sleeps in the kernel.
+                    #if canImport(Glibc)
+                        pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_ADAPTIVE_NP))
+                    #endif
+                    pthread_mutex_init(lock, &attributes)
+                    pthread_mutexattr_destroy(&attributes)
                 #endif
             }
             return initial
