@@ -9,18 +9,10 @@ extension Operation {
 
     /// Reads `queuePriority`, overridden or not, and tells the queue; it re-orders before it starts the next (rule P3).
     final func reconsiderPriority() {
-        guard word.lifecycle.phase == .enqueued else { return }
         let lane = queuePriority.lane
         let queue = queue
-        let pinned = word.update { lifecycle in
-            guard lifecycle.phase == .enqueued, lifecycle.effectivePriority != lane else { return nil }
-            var next = lifecycle.pinned() ?? lifecycle
-            next.effectivePriority = lane
-            return next
-        }
-        // The pin that was there before is another thread's to push.
-        guard let pinned, !pinned.contains(.inInbox) else { return }
-        queue?.takeUnretainedValue().push(self, last: nil)
+        let reordering = word.decide { $0.reordered(lane) } next: { $0.next }
+        if case .push = reordering { queue?.takeUnretainedValue().push(self, last: nil) }
     }
 
     final func setQualityOfService(_ quality: QualityOfService) {
@@ -51,5 +43,14 @@ extension Operation {
             isFinished ? "finished" : isExecuting ? "executing" : isReady ? "ready" : "waiting for dependencies"
         let cancelled = isCancelled ? ", cancelled" : ""
         return "<\(type(of: self)) \(address) name: \(name.map { "'\($0)'" } ?? "nil"), \(state)\(cancelled)>"
+    }
+}
+
+extension Lifecycle.Reordering {
+    var next: Lifecycle? {
+        switch self {
+        case .needless: nil
+        case .delegated(let next), .push(let next): next
+        }
     }
 }

@@ -16,6 +16,8 @@ open class OperationQueue: Hashable, CustomStringConvertible, @unchecked Sendabl
     final let inbox = Inbox()
     /// What adders have to know without the lock. See `Signal`.
     final let signal = Signal()
+    /// The level that its threads are to have; for a look without the lock.
+    final let level = Atomic<Int>(ServiceLevel.normal.rawValue)
     /// Who keeps the queue's progress, if anybody wants to know it.
     final let reporterReference = LazyReference<InstalledReporter>()
     /// Everything else. Reach it by `withState`.

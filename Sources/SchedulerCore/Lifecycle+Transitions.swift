@@ -116,14 +116,32 @@ extension Lifecycle {
         return .push(next, finishNow: finishNow)
     }
 
-    /// Pins the operation in its queue, so that the queue looks at it anew; nil when it is not waiting there or is
-    /// in the inbox already (then the queue will look in any case).
+    @frozen
+    package enum Reordering: Equatable, Sendable {
+        /// Not waiting in a queue, or in that lane already.
+        case needless
+        /// The adding thread, or whoever takes it out of the inbox, reads the new priority.
+        case delegated(Lifecycle)
+        /// Pinned by this thread: push it, so that its queue looks at it anew.
+        case push(Lifecycle)
+    }
+
+    /// `queuePriority` may have changed.
     @inlinable
-    package func pinned() -> Lifecycle? {
-        guard phase == .enqueued, !contains(.inInbox) else { return nil }
+    package func reordered(_ lane: PriorityLane) -> Reordering {
         var next = self
-        next.insert(.inInbox)
-        return next
+        switch phase {
+        case .entering:
+            next.insert(.askAgain)
+            return .delegated(next)
+        case .enqueued where effectivePriority != lane:
+            next.effectivePriority = lane
+            guard !contains(.inInbox) else { return .delegated(next) }
+            next.insert(.inInbox)
+            return .push(next)
+        default:
+            return .needless
+        }
     }
 
     /// One more dependency holds the operation back; nil when it is too late to hold it.

@@ -100,13 +100,23 @@ import Testing
             ])
     }
 
-    @Test func `an operation is pinned only while it waits outside the inbox`() {
+    @Test func `a new priority pins what waits outside the inbox, and makes an adder ask again`() {
+        func inLane(_ word: Lifecycle) -> Lifecycle {
+            var next = word
+            next.effectivePriority = .high
+            return next
+        }
         check(
-            { $0.pinned() },
+            { $0.reordered(.high) },
             [
-                Row<Word?>([.enqueued], with: .inInbox) { _ in nil },
-                Row<Word?>([.enqueued], without: .inInbox) { $0.but(with: .inInbox) },
-                Row<Word?>(allBut(.enqueued)) { _ in nil },
+                Row([.entering]) { .delegated($0.but(with: .askAgain)) },
+                Row([.enqueued], with: .inInbox) {
+                    $0.effectivePriority == .high ? .needless : .delegated(inLane($0))
+                },
+                Row([.enqueued], without: .inInbox) {
+                    $0.effectivePriority == .high ? .needless : .push(inLane($0.but(with: .inInbox)))
+                },
+                Row(allBut([.entering, .enqueued])) { _ in .needless },
             ])
     }
 

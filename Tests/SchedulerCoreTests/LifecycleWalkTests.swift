@@ -18,7 +18,7 @@ import Testing
 /// One operation after the other, driven through random transitions as the callers of `Lifecycle` are allowed to.
 struct LifecycleWalk {
     enum Step: CaseIterable {
-        case enter, refuse, enqueue, drain, reconsider, answer, pin, hold, release, claim, start, end, finish, leave
+        case enter, refuse, enqueue, drain, reconsider, answer, reorder, hold, release, claim, start, end, finish, leave
         case cancel, startPlainly, endPlainly
     }
 
@@ -102,7 +102,11 @@ struct LifecycleWalk {
         case .drain: return word.contains(.inInbox) ? word.drained() : nil
         case .reconsider: return reconsider()
         case .answer: return word.contains(.evaluating) ? answer() : nil
-        case .pin: return word.pinned()
+        case .reorder:
+            switch word.reordered(generator.pick(PriorityLane.allCases)) {
+            case .needless: return nil
+            case .delegated(let next), .push(let next): return next
+            }
         case .hold: return word.unfinished < 4 ? word.heldByOneMore() : nil
         case .release: return word.unfinished > 0 ? word.heldByOneLess() : nil
         case .claim: return word.claimed()
@@ -242,7 +246,9 @@ extension LifecycleWalk {
     private func brokenPart(_ step: Step, from old: Lifecycle, to new: Lifecycle) -> String? {
         if new.priority != birth.priority { return "the owner's priority changed" }
         if new.serviceIndex != birth.serviceIndex { return "the quality of service changed" }
-        if new.effectivePriority != old.effectivePriority && step != .enqueue { return "the queue's priority changed" }
+        if new.effectivePriority != old.effectivePriority && step != .enqueue && step != .reorder {
+            return "the queue's priority changed"
+        }
         if new.unfinished > old.unfinished && old.hasStarted { return "a dependency held back what had started" }
         if new.unfinished != old.unfinished && step != .hold && step != .release { return "a count went wrong" }
         for flag: Lifecycle.Flags in [.barrier, .observed, .hasDependents]

@@ -1,5 +1,6 @@
 import Dispatch
 import SchedulerCore
+import Synchronization
 
 // Width, suspension, service level, name, underlying queue.
 extension OperationQueue {
@@ -32,6 +33,7 @@ extension OperationQueue {
         state.withLock { state in
             guard state.kind != .main else { return }
             state.qualityOfService = quality
+            level.store(ServiceLevel(quality).rawValue, ordering: .relaxed)
         }
     }
 

@@ -23,6 +23,28 @@ final class Monitor: Sendable {
     private enum Phase { static let unborn: UInt8 = 0, asleep: UInt8 = 1, awake: UInt8 = 2 }
     private let phase = Atomic<UInt8>(Phase.unborn)
     private let parker = Parker()
+    private let births = Locked<[(Worker, WorkerPool.Request)]>([])
+
+    /// Starts the thread of a new worker in the place of a worker that must not.
+    ///
+    /// On Linux a new thread is as nice as the one that makes it, and cannot become less so. So workers of the levels
+    /// below normal do not make threads; and this thread is there before the first of them.
+    func takesOver(_ worker: Worker, _ request: WorkerPool.Request) -> Bool {
+        if worker.pool.level < .normal { wakeIfAsleep() }
+        guard let maker = ThreadContext.current.worker, maker.pool.level != .normal else { return false }
+        births.withLock { $0.append((worker, request)) }
+        wakeIfAsleep()
+        parker.unpark()
+        return true
+    }
+
+    private func deliver() {
+        let due = births.withLock { births in
+            defer { births = [] }
+            return births
+        }
+        for (worker, request) in due { worker.pool.spawn(worker, for: request) }
+    }
 
     func wakeIfAsleep() {
         // Sequentially consistent against `fallAsleep`: the caller's request was made before this load.
@@ -55,6 +77,7 @@ final class Monitor: Sendable {
         var tick = Self.shortestTick
         while true {
             _ = parker.park(nanoseconds: tick)
+            deliver()
             var goesOn = false
             for pool in WorkerPool.pools where pool.survey() { goesOn = true }
             idleLooks = goesOn ? 0 : idleLooks + 1
@@ -72,6 +95,7 @@ final class Monitor: Sendable {
     private func fallAsleep() {
         phase.store(Phase.asleep, ordering: .sequentiallyConsistent)
         // A request made before the store has not called; so look once more before sleeping.
+        deliver()
         for pool in WorkerPool.pools where pool.survey() {
             phase.store(Phase.awake, ordering: .sequentiallyConsistent)
             return

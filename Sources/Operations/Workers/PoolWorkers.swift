@@ -1,4 +1,5 @@
 import SchedulerCore
+import Synchronization
 
 // The queues whose threads come from the pools.
 extension OperationQueue: WorkSource {
@@ -28,9 +29,10 @@ extension OperationQueue: WorkSource {
 
     /// Runs an operation to the end of its `start()`, and claims the next one.
     private func run(_ operation: Operation, on worker: Worker) -> AfterRun {
-        guard ServiceLevel(operation: operation.qualityOfService, queue: .default) <= worker.pool.level else {
+        let queueLevel = level.load(ordering: .relaxed)
+        guard level(of: operation, queueLevel) == worker.pool.level.rawValue else {
             handOver(operation)
-            return .claimed(claim())
+            return queueLevel == worker.pool.level.rawValue ? .claimed(claim()) : .yields
         }
         HeldLocks.assertNone()
         worker.begin(operation, of: self)
@@ -50,10 +52,17 @@ extension OperationQueue: WorkSource {
         return worker.shouldYield(to: self) ? .yields : .claimed(claim())
     }
 
-    /// Gives a claimed operation to another thread: its level is above this one's (rule P6), or this one is delayed.
+    /// An operation's own level wins unless the queue's is higher; never set means the queue's (rule P6).
+    private func level(of operation: Operation, _ queueLevel: Int) -> Int {
+        let quality = operation.qualityOfService
+        return quality == .default ? queueLevel : max(ServiceLevel(quality).rawValue, queueLevel)
+    }
+
+    /// Gives a claimed operation to another thread: this one has not its level, or is delayed.
     private func handOver(_ operation: Operation) {
-        let level = ServiceLevel(operation: operation.qualityOfService, queue: qualityOfService)
-        WorkerPool[level].request(HandedOver(operation: operation, queue: self))
+        let level = level(of: operation, level.load(ordering: .relaxed))
+        let pool = WorkerPool[ServiceLevel(rawValue: level).unsafelyUnwrapped]
+        pool.request(HandedOver(operation: operation, queue: self))
     }
 
     /// Completes an operation that has left while the next one is claimed already. Answers whether that is still this

@@ -22,11 +22,6 @@ package enum ServiceLevel: Int, CaseIterable, Comparable, Sendable {
             }
     }
 
-    /// An operation's own level wins unless the queue's is higher; never set means the queue's (rule P6).
-    init(operation: QualityOfService, queue: QualityOfService) {
-        self = operation == .default ? ServiceLevel(queue) : max(ServiceLevel(operation), ServiceLevel(queue))
-    }
-
     package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 
     /// What is added to the process's nice value. The levels above normal take effect only with privilege.

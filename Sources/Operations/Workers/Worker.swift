@@ -6,6 +6,7 @@
     import Darwin
 #endif
 import CPlatform
+import SchedulerCore
 import Synchronization
 
 /// One thread of a pool. It works for one source after another, and sleeps in between.
@@ -58,8 +59,8 @@ final class Worker: @unchecked Sendable {
 
     /// Something that may take time begins: somebody else keeps the promise.
     func passOnDebt() {
-        guard debt.exchange(false, ordering: .relaxed) else { return }
-        frame?.queue?.takeUnretainedValue().callWorkerIfNone()
+        guard debt.exchange(false, ordering: .relaxed), let queue = frame?.queue?.takeUnretainedValue() else { return }
+        if queue.withState({ $0.schedule.hasStartable }) { queue.callWorkerIfNone() }
     }
 
     /// The monitor has seen the promise unkept for too long.

@@ -92,12 +92,12 @@ final class WorkerPool: Sendable {
     private func act(on grant: Grant, for request: Request) {
         switch grant {
         case .wake(let worker): worker.parker.unpark()
-        case .spawn(let worker): spawn(worker, for: request)
+        case .spawn(let worker): if !Monitor.shared.takesOver(worker, request) { spawn(worker, for: request) }
         case .wait: Monitor.shared.wakeIfAsleep()
         }
     }
 
-    private func spawn(_ worker: Worker, for request: Request) {
+    func spawn(_ worker: Worker, for request: Request) {
         guard !worker.spawn(first: request.source) else { return }
         // The system refuses another thread: the request waits for one of those there are.
         state.withLock { state in
