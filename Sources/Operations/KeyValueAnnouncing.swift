@@ -27,25 +27,35 @@ extension Operation {
 extension KeyValueAnnouncing where Self: Operation {
     /// Says that a property is about to change, by key path: `willChangeValue(for: \.isFinished)`.
     public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
-        if let property = ObservedProperty.of(keyPath, in: Self.self) { tell(.will, property) }
+        tell(.will, ObservedProperty.of(keyPath, in: Self.self))
     }
 
     /// Says that a property has changed, by key path.
     public func didChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
-        guard let property = ObservedProperty.of(keyPath, in: Self.self) else { return }
-        tell(.did, property)
-        announced(property)
+        let properties = ObservedProperty.of(keyPath, in: Self.self)
+        tell(.did, properties)
+        announced(properties)
     }
 }
 
 extension ObservedProperty {
-    /// The property a key path of an operation class means; nil for a subclass's own.
+    /// The properties a key path of an operation class may mean.
     ///
     /// `\Operation.isFinished` and `\MyOperation.isFinished` are different key paths, and no name can be read off
     /// either. But a literal in a generic function, with `Root` bound to `MyOperation`, equals the one in the user's
     /// code; so each class gets a table made of such literals, once.
-    static func of<Root: Operation>(_ keyPath: PartialKeyPath<Root>, in root: Root.Type) -> Self? {
-        if let known = tables.withLock({ $0[ObjectIdentifier(root)] }) { return known[keyPath] }
+    ///
+    /// There is one hole: in a `final` class, or for a `final override`, the user's literal means the override alone and
+    /// equals no other. Such a key path is taken for every property of its type that the flow acts on. That is as good:
+    /// the flow asks the properties for their values, and asking once too often does no harm.
+    static func of<Root: Operation, Value>(_ keyPath: KeyPath<Root, Value>, in root: Root.Type) -> Self {
+        if let known = table(of: root)[keyPath] { return known }
+        if Value.self == Bool.self { return [.isFinished, .isReady, .isCancelled] }
+        return Value.self == Operation.QueuePriority.self ? [.queuePriority] : []
+    }
+
+    private static func table<Root: Operation>(of root: Root.Type) -> [AnyKeyPath: Self] {
+        if let known = tables.withLock({ $0[ObjectIdentifier(root)] }) { return known }
         let table: [AnyKeyPath: Self] = [
             \Root.isCancelled: .isCancelled,
             \Root.isAsynchronous: .isAsynchronous,
@@ -59,7 +69,7 @@ extension ObservedProperty {
             \Root.qualityOfService: .qualityOfService,
         ]
         tables.withLock { $0[ObjectIdentifier(root)] = table }
-        return table[keyPath]
+        return table
     }
 
     private static let tables = Locked<[ObjectIdentifier: [AnyKeyPath: Self]]>([:])

@@ -11,7 +11,11 @@ extension Operation {
     final func reconsiderPriority() {
         let lane = queuePriority.lane
         let queue = queue
-        let reordering = word.decide { $0.reordered(lane) } next: { $0.next }
+        let reordering = word.decide {
+            $0.reordered(lane)
+        } next: {
+            $0.next
+        }
         if case .push = reordering { queue?.takeUnretainedValue().push(self, last: nil) }
     }
 

@@ -17,11 +17,11 @@ open class Operation: KeyValueAnnouncing, Hashable, CustomStringConvertible, @un
     /// Everything that most operations never need. See `Attachments`.
     final let attachmentsReference = LazyReference<Attachments>()
     /// The queue it is or was in. Written in `entering`, before the word says so; constant from `enqueued` on.
-    final var queue: Unmanaged<OperationQueue>?
+    @exclusivity(unchecked) final var queue: Unmanaged<OperationQueue>?
     /// The next operation in the inbox. Owned by whoever set `inInbox`, then by whoever drains.
-    final var next: Unmanaged<Operation>?
+    @exclusivity(unchecked) final var next: Unmanaged<Operation>?
     /// Its place in its queue's schedule. Guarded by the queue's lock.
-    final var ticket = Schedule.Ticket.none
+    @exclusivity(unchecked) final var ticket = Schedule.Ticket.none
 
     public init() {}
 

@@ -5,7 +5,7 @@ extension Lifecycle {
 
     /// Claims the operation for one queue; nil when it is in a queue, runs, or has finished.
     @inlinable
-    package func entering() -> Lifecycle? {
+    public func entering() -> Lifecycle? {
         guard phase == .idle else { return nil }
         var next = self
         next.phase = .entering
@@ -16,7 +16,7 @@ extension Lifecycle {
     /// Gives the claim back, because another operation of the same batch was invalid. The caller looks whether the
     /// end was announced meanwhile.
     @inlinable
-    package func refused() -> Lifecycle {
+    public func refused() -> Lifecycle {
         var next = self
         next.phase = .idle
         next.remove([.askAgain, .finishAnnounced])
@@ -24,7 +24,7 @@ extension Lifecycle {
     }
 
     @frozen
-    package enum Entry: Equatable, Sendable {
+    public enum Entry: Equatable, Sendable {
         /// Something changed while `isReady` was asked: ask again, then try again.
         case askAgain(Lifecycle)
         /// The operation is the queue's; push it into the inbox. With `finishAnnounced` set it then has to be finished.
@@ -33,7 +33,7 @@ extension Lifecycle {
 
     /// Ends `entering` with what `isReady` answered.
     @inlinable
-    package func enqueued(isReady: Bool, priority: PriorityLane) -> Entry {
+    public func enqueued(isReady: Bool, priority: PriorityLane) -> Entry {
         var next = self
         if contains(.askAgain) {
             next.remove(.askAgain)
@@ -48,7 +48,7 @@ extension Lifecycle {
 
     /// What the queue learns when it takes the operation out of the inbox: the pin is gone.
     @inlinable
-    package func drained() -> Lifecycle {
+    public func drained() -> Lifecycle {
         var next = self
         next.remove(.inInbox)
         return next
@@ -57,7 +57,7 @@ extension Lifecycle {
     // MARK: Ready
 
     @frozen
-    package enum Question: Equatable, Sendable {
+    public enum Question: Equatable, Sendable {
         /// Not waiting in a queue: nobody needs the answer.
         case needless
         /// Another thread asks already and will ask again.
@@ -68,7 +68,7 @@ extension Lifecycle {
 
     /// Something that `isReady` depends on has changed.
     @inlinable
-    package func reconsidered() -> Question {
+    public func reconsidered() -> Question {
         var next = self
         switch phase {
         case .entering:
@@ -87,7 +87,7 @@ extension Lifecycle {
     }
 
     @frozen
-    package enum Answer: Equatable, Sendable {
+    public enum Answer: Equatable, Sendable {
         case askAgain(Lifecycle)
         /// Nothing for the queue to learn. `finishNow`: the end was announced meanwhile.
         case settled(Lifecycle, finishNow: Bool)
@@ -98,7 +98,7 @@ extension Lifecycle {
     /// Ends the question that `reconsidered` began. A yes is always pushed: a worker that met the operation while it
     /// was pinned by the question has put it back among the waiting.
     @inlinable
-    package func answered(isReady: Bool) -> Answer {
+    public func answered(isReady: Bool) -> Answer {
         var next = self
         if contains(.askAgain) {
             next.remove(.askAgain)
@@ -117,7 +117,7 @@ extension Lifecycle {
     }
 
     @frozen
-    package enum Reordering: Equatable, Sendable {
+    public enum Reordering: Equatable, Sendable {
         /// Not waiting in a queue, or in that lane already.
         case needless
         /// The adding thread, or whoever takes it out of the inbox, reads the new priority.
@@ -128,7 +128,7 @@ extension Lifecycle {
 
     /// `queuePriority` may have changed.
     @inlinable
-    package func reordered(_ lane: PriorityLane) -> Reordering {
+    public func reordered(_ lane: PriorityLane) -> Reordering {
         var next = self
         switch phase {
         case .entering:
@@ -149,7 +149,7 @@ extension Lifecycle {
     /// A cancelled operation stays startable (C2). Any other stops being so at once, also when it waits for a slot
     /// (D2); an override of `isReady` that thinks otherwise is asked afterwards.
     @inlinable
-    package func heldByOneMore() -> Lifecycle? {
+    public func heldByOneMore() -> Lifecycle? {
         guard phase.rawValue < Phase.starting.rawValue else { return nil }
         var next = self
         next.unfinished += 1
@@ -159,7 +159,7 @@ extension Lifecycle {
 
     /// One dependency less. `isReady` may have become true when `unfinished` is now zero.
     @inlinable
-    package func heldByOneLess() -> Lifecycle {
+    public func heldByOneLess() -> Lifecycle {
         var next = self
         next.unfinished -= 1
         return next
@@ -169,7 +169,7 @@ extension Lifecycle {
 
     /// A worker claims the operation; nil when it is not startable any more, or pinned.
     @inlinable
-    package func claimed() -> Lifecycle? {
+    public func claimed() -> Lifecycle? {
         guard phase == .enqueued, contains(.ready), !isPinned else { return nil }
         var next = self
         next.phase = .starting
@@ -177,7 +177,7 @@ extension Lifecycle {
     }
 
     @frozen
-    package enum Start: Equatable, Sendable {
+    public enum Start: Equatable, Sendable {
         case run(Lifecycle)
         /// Cancelled: `main()` is skipped.
         case skip(Lifecycle)
@@ -188,7 +188,7 @@ extension Lifecycle {
 
     /// The default `start()`. `isCancelled` is what the property, overridden or not, answers.
     @inlinable
-    package func started(isCancelled: Bool) -> Start {
+    public func started(isCancelled: Bool) -> Start {
         var next = self
         switch phase {
         case .idle, .starting:
@@ -206,7 +206,7 @@ extension Lifecycle {
 
     /// `started` for a plain block operation; nil when it has to go through `start()`.
     @inlinable
-    package func startedPlainly() -> Lifecycle? {
+    public func startedPlainly() -> Lifecycle? {
         guard phase == .starting, !isCancelled, !contains(.observed) else { return nil }
         var next = self
         next.phase = .executing
@@ -217,7 +217,7 @@ extension Lifecycle {
 
     /// `ended` and `finishing` at once for a plain block operation; nil when somebody wants to hear of it.
     @inlinable
-    package func endedPlainly() -> Lifecycle? {
+    public func endedPlainly() -> Lifecycle? {
         guard phase == .executing, !contains(.observed), !contains(.hasCompletionBlock) else { return nil }
         var next = self
         next.phase = .finishing
@@ -227,7 +227,7 @@ extension Lifecycle {
 
     /// `main()` has returned; nil when the operation finished from inside it.
     @inlinable
-    package func ended() -> Lifecycle? {
+    public func ended() -> Lifecycle? {
         guard phase == .executing else { return nil }
         var next = self
         next.phase = .ended
@@ -236,7 +236,7 @@ extension Lifecycle {
     }
 
     @frozen
-    package enum Finish: Equatable, Sendable {
+    public enum Finish: Equatable, Sendable {
         /// This thread finishes the operation. `tooEarly`: its queue had not started it (L10).
         case claimed(Lifecycle, tooEarly: Bool)
         /// It is being added, or asked whether it is ready; the thread that does so finishes it.
@@ -246,7 +246,7 @@ extension Lifecycle {
 
     /// The end was announced and `isFinished` is true.
     @inlinable
-    package func finishing() -> Finish {
+    public func finishing() -> Finish {
         var next = self
         switch phase {
         case .entering:
@@ -268,7 +268,7 @@ extension Lifecycle {
 
     /// The operation has left its queue.
     @inlinable
-    package func finished() -> Lifecycle {
+    public func finished() -> Lifecycle {
         var next = self
         next.phase = .finished
         return next
@@ -278,7 +278,7 @@ extension Lifecycle {
 
     /// nil when it was cancelled before, or has ended.
     @inlinable
-    package func cancelled() -> Lifecycle? {
+    public func cancelled() -> Lifecycle? {
         guard !isCancelled, !isFinished else { return nil }
         var next = self
         next.insert(.cancelled)

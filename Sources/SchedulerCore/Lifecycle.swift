@@ -23,15 +23,15 @@
 /// - `unfinished` counts dependencies that are not finished yet; it grows only before `starting`. What starts cancelled
 ///   may still have some, and they are counted down later.
 @frozen
-package struct Lifecycle: RawRepresentable, Equatable, Sendable {
-    package var rawValue: UInt64
+public struct Lifecycle: RawRepresentable, Equatable, Sendable {
+    public var rawValue: UInt64
 
     @inlinable @inline(__always)
-    package init(rawValue: UInt64) { self.rawValue = rawValue }
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// The word of a new operation: idle, normal priority, quality of service never set.
     @inlinable @inline(__always)
-    package init() {
+    public init() {
         self.init(rawValue: 0)
         priority = .normal
         effectivePriority = .normal
@@ -42,77 +42,77 @@ package struct Lifecycle: RawRepresentable, Equatable, Sendable {
 
 extension Lifecycle {
     @frozen
-    package enum Phase: UInt8, Sendable, CaseIterable {
+    public enum Phase: UInt8, Sendable, CaseIterable {
         case idle, entering, enqueued, starting, executing, ended, finishing, finished
     }
 
     @frozen
-    package struct Flags: OptionSet, Sendable {
-        package let rawValue: UInt64
-        @inlinable @inline(__always) package init(rawValue: UInt64) { self.rawValue = rawValue }
+    public struct Flags: OptionSet, Sendable {
+        public let rawValue: UInt64
+        @inlinable @inline(__always) public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-        @inlinable @inline(__always) package static var cancelled: Flags { Flags(rawValue: 1 << 3) }
+        @inlinable @inline(__always) public static var cancelled: Flags { Flags(rawValue: 1 << 3) }
         /// The queue may start it: `isReady` was true when it was last asked.
-        @inlinable @inline(__always) package static var ready: Flags { Flags(rawValue: 1 << 4) }
+        @inlinable @inline(__always) public static var ready: Flags { Flags(rawValue: 1 << 4) }
         /// It is, or is about to be, in its queue's inbox.
-        @inlinable @inline(__always) package static var inInbox: Flags { Flags(rawValue: 1 << 5) }
+        @inlinable @inline(__always) public static var inInbox: Flags { Flags(rawValue: 1 << 5) }
         /// One thread is asking `isReady`; what others learn meanwhile goes into `askAgain`.
-        @inlinable @inline(__always) package static var evaluating: Flags { Flags(rawValue: 1 << 6) }
-        @inlinable @inline(__always) package static var askAgain: Flags { Flags(rawValue: 1 << 7) }
+        @inlinable @inline(__always) public static var evaluating: Flags { Flags(rawValue: 1 << 6) }
+        @inlinable @inline(__always) public static var askAgain: Flags { Flags(rawValue: 1 << 7) }
         /// Other operations depend on it.
-        @inlinable @inline(__always) package static var hasDependents: Flags { Flags(rawValue: 1 << 8) }
-        @inlinable @inline(__always) package static var hasCompletionBlock: Flags { Flags(rawValue: 1 << 9) }
-        @inlinable @inline(__always) package static var hasWaiters: Flags { Flags(rawValue: 1 << 10) }
+        @inlinable @inline(__always) public static var hasDependents: Flags { Flags(rawValue: 1 << 8) }
+        @inlinable @inline(__always) public static var hasCompletionBlock: Flags { Flags(rawValue: 1 << 9) }
+        @inlinable @inline(__always) public static var hasWaiters: Flags { Flags(rawValue: 1 << 10) }
         /// Somebody observes one of its properties.
-        @inlinable @inline(__always) package static var observed: Flags { Flags(rawValue: 1 << 11) }
-        @inlinable @inline(__always) package static var barrier: Flags { Flags(rawValue: 1 << 12) }
+        @inlinable @inline(__always) public static var observed: Flags { Flags(rawValue: 1 << 11) }
+        @inlinable @inline(__always) public static var barrier: Flags { Flags(rawValue: 1 << 12) }
         /// `isFinished` was announced while the operation was being added.
-        @inlinable @inline(__always) package static var finishAnnounced: Flags { Flags(rawValue: 1 << 13) }
+        @inlinable @inline(__always) public static var finishAnnounced: Flags { Flags(rawValue: 1 << 13) }
         /// It finished through `main()`, so a queue's progress counts it.
-        @inlinable @inline(__always) package static var ranMain: Flags { Flags(rawValue: 1 << 14) }
+        @inlinable @inline(__always) public static var ranMain: Flags { Flags(rawValue: 1 << 14) }
         /// It was added to a queue, which holds it until it has left.
-        @inlinable @inline(__always) package static var queued: Flags { Flags(rawValue: 1 << 15) }
+        @inlinable @inline(__always) public static var queued: Flags { Flags(rawValue: 1 << 15) }
     }
 
     @inlinable @inline(__always)
-    package var phase: Phase {
+    public var phase: Phase {
         get { Phase(rawValue: UInt8(truncatingIfNeeded: rawValue & 0b111)).unsafelyUnwrapped }
         set { rawValue = rawValue & ~0b111 | UInt64(newValue.rawValue) }
     }
 
     @inlinable @inline(__always)
-    package func contains(_ flags: Flags) -> Bool { rawValue & flags.rawValue == flags.rawValue }
+    public func contains(_ flags: Flags) -> Bool { rawValue & flags.rawValue == flags.rawValue }
 
     @inlinable @inline(__always)
-    package mutating func insert(_ flags: Flags) { rawValue |= flags.rawValue }
+    public mutating func insert(_ flags: Flags) { rawValue |= flags.rawValue }
 
     @inlinable @inline(__always)
-    package mutating func remove(_ flags: Flags) { rawValue &= ~flags.rawValue }
+    public mutating func remove(_ flags: Flags) { rawValue &= ~flags.rawValue }
 
     /// The priority its owner gave it.
     @inlinable @inline(__always)
-    package var priority: PriorityLane {
+    public var priority: PriorityLane {
         get { PriorityLane(rawValue: UInt8(truncatingIfNeeded: rawValue >> 16 & 0b111)).unsafelyUnwrapped }
         set { rawValue = rawValue & ~(0b111 << 16) | UInt64(newValue.rawValue) << 16 }
     }
 
     /// The priority its queue schedules it by: what `queuePriority`, overridden or not, last answered.
     @inlinable @inline(__always)
-    package var effectivePriority: PriorityLane {
+    public var effectivePriority: PriorityLane {
         get { PriorityLane(rawValue: UInt8(truncatingIfNeeded: rawValue >> 19 & 0b111)).unsafelyUnwrapped }
         set { rawValue = rawValue & ~(0b111 << 19) | UInt64(newValue.rawValue) << 19 }
     }
 
     /// The quality of service as an index, 0 for never set.
     @inlinable @inline(__always)
-    package var serviceIndex: UInt8 {
+    public var serviceIndex: UInt8 {
         get { UInt8(truncatingIfNeeded: rawValue >> 22 & 0b111) }
         set { rawValue = rawValue & ~(0b111 << 22) | UInt64(newValue & 0b111) << 22 }
     }
 
     /// The number of dependencies that hold it back.
     @inlinable @inline(__always)
-    package var unfinished: UInt32 {
+    public var unfinished: UInt32 {
         get { UInt32(truncatingIfNeeded: rawValue >> 32) }
         set { rawValue = rawValue & 0xFFFF_FFFF | UInt64(newValue) << 32 }
     }
@@ -121,11 +121,11 @@ extension Lifecycle {
 // MARK: - What an observer sees
 
 extension Lifecycle {
-    @inlinable @inline(__always) package var isCancelled: Bool { contains(.cancelled) }
-    @inlinable @inline(__always) package var isExecuting: Bool { phase == .executing }
-    @inlinable @inline(__always) package var isFinished: Bool { phase.rawValue >= Phase.ended.rawValue }
+    @inlinable @inline(__always) public var isCancelled: Bool { contains(.cancelled) }
+    @inlinable @inline(__always) public var isExecuting: Bool { phase == .executing }
+    @inlinable @inline(__always) public var isFinished: Bool { phase.rawValue >= Phase.ended.rawValue }
     /// It is in a queue, seen from outside: from the first moment of adding until it has left.
-    @inlinable @inline(__always) package var isInQueue: Bool { phase == .entering || phase == .enqueued }
-    @inlinable @inline(__always) package var isPinned: Bool { contains(.inInbox) || contains(.evaluating) }
-    @inlinable @inline(__always) package var hasStarted: Bool { phase.rawValue >= Phase.starting.rawValue }
+    @inlinable @inline(__always) public var isInQueue: Bool { phase == .entering || phase == .enqueued }
+    @inlinable @inline(__always) public var isPinned: Bool { contains(.inInbox) || contains(.evaluating) }
+    @inlinable @inline(__always) public var hasStarted: Bool { phase.rawValue >= Phase.starting.rawValue }
 }

@@ -1,8 +1,8 @@
 /// The five priorities of a queue as lane numbers, lowest first.
 @frozen
-package enum PriorityLane: UInt8, Sendable, CaseIterable, Comparable {
+public enum PriorityLane: UInt8, Sendable, CaseIterable, Comparable {
     case veryLow, low, normal, high, veryHigh
 
     @inlinable
-    package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+    public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }

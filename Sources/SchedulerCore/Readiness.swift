@@ -1,7 +1,8 @@
 /// What one operation depends on, in the order added, and which of it still holds the operation back.
 ///
 /// Adding, finding and removing cost O(1) amortised: few entries are searched in a row, many through an index.
-package struct Readiness<Dependency: AnyObject> {
+@frozen
+public struct Readiness<Dependency: AnyObject> {
     @usableFromInline
     struct Entry {
         @usableFromInline var dependency: Dependency
@@ -20,16 +21,18 @@ package struct Readiness<Dependency: AnyObject> {
     @usableFromInline var holes = 0
 
     @inlinable
-    package init() {}
+    public init() {}
 
-    package var dependencies: [Dependency] { entries.elements.compactMap { $0?.dependency } }
+    @inlinable
+    public var dependencies: [Dependency] { entries.elements.compactMap { $0?.dependency } }
 
     /// The dependencies that hold the operation back.
-    package var holding: [Dependency] { entries.elements.compactMap { $0.flatMap { $0.holds ? $0.dependency : nil } } }
+    @inlinable
+    public var holding: [Dependency] { entries.elements.compactMap { $0.flatMap { $0.holds ? $0.dependency : nil } } }
 
     /// Adds a dependency; false when it is there already. It holds nothing back until `hold` says so.
     @inlinable
-    package mutating func add(_ dependency: Dependency) -> Bool {
+    public mutating func add(_ dependency: Dependency) -> Bool {
         guard position(of: dependency) == nil else { return false }
         entries.append(Entry(dependency: dependency, holds: false))
         if entries.count > Self.searchLimit {
@@ -40,14 +43,14 @@ package struct Readiness<Dependency: AnyObject> {
 
     /// Marks a dependency as holding.
     @inlinable
-    package mutating func hold(_ dependency: Dependency) {
+    public mutating func hold(_ dependency: Dependency) {
         guard let position = position(of: dependency) else { return }
         entries[position]!.holds = true
     }
 
     /// The dependency has finished; true when it held the operation back until now.
     @inlinable
-    package mutating func finished(_ dependency: Dependency) -> Bool {
+    public mutating func finished(_ dependency: Dependency) -> Bool {
         guard let position = position(of: dependency), entries[position]!.holds else { return false }
         entries[position]!.holds = false
         return true
@@ -55,7 +58,7 @@ package struct Readiness<Dependency: AnyObject> {
 
     /// Removes a dependency; answers whether it held the operation back, or nil when it was not there.
     @inlinable
-    package mutating func remove(_ dependency: Dependency) -> (dependency: Dependency, held: Bool)? {
+    public mutating func remove(_ dependency: Dependency) -> (dependency: Dependency, held: Bool)? {
         guard let position = position(of: dependency), let entry = entries[position] else { return nil }
         entries[position] = nil
         index[ObjectIdentifier(dependency)] = nil
@@ -70,7 +73,8 @@ package struct Readiness<Dependency: AnyObject> {
     }
 
     /// Removes and answers all of them, so that the caller decides how they are released.
-    package mutating func removeAll() -> [Dependency] {
+    @inlinable
+    public mutating func removeAll() -> [Dependency] {
         defer { self = Readiness() }
         return dependencies
     }

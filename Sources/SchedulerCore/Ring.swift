@@ -1,19 +1,19 @@
 /// A first-in, first-out buffer that grows by doubling; every operation is O(1) amortised.
-package struct Ring<Element> {
+public struct Ring<Element> {
     private var storage: [Element?] = []
     private var head = 0
-    package private(set) var count = 0
+    public private(set) var count = 0
 
-    package init() {}
+    public init() {}
 
-    package var isEmpty: Bool { count == 0 }
+    public var isEmpty: Bool { count == 0 }
 
-    package var first: Element? { count == 0 ? nil : storage[head] }
+    public var first: Element? { count == 0 ? nil : storage[head] }
 
-    package var last: Element? { count == 0 ? nil : storage[position(count - 1)] }
+    public var last: Element? { count == 0 ? nil : storage[position(count - 1)] }
 
     /// The element at `index`, counted from the oldest.
-    package subscript(index: Int) -> Element {
+    public subscript(index: Int) -> Element {
         get { storage[position(index)].unsafelyUnwrapped }
         set { storage[position(index)] = newValue }
         _modify {
@@ -22,13 +22,13 @@ package struct Ring<Element> {
         }
     }
 
-    package mutating func append(_ element: Element) {
+    public mutating func append(_ element: Element) {
         if count == storage.count { grow() }
         storage[position(count)] = element
         count += 1
     }
 
-    package mutating func popFirst() -> Element? {
+    public mutating func popFirst() -> Element? {
         guard count > 0 else { return nil }
         let element = storage[head].take()
         head = head + 1 == storage.count ? 0 : head + 1
@@ -37,7 +37,7 @@ package struct Ring<Element> {
     }
 
     /// Removes the first element that satisfies the predicate. O(n).
-    package mutating func removeFirst(where predicate: (Element) -> Bool) -> Element? {
+    public mutating func removeFirst(where predicate: (Element) -> Bool) -> Element? {
         guard let index = (0..<count).first(where: { predicate(self[$0]) }) else { return nil }
         let element = self[index]
         for i in index..<(count - 1) { self[i] = self[i + 1] }

@@ -16,7 +16,7 @@ extension Schedule {
     }
 
     /// A barrier has entered the queue. O(1).
-    package mutating func addedBarrier(_ id: ID) -> Ticket {
+    public mutating func addedBarrier(_ id: ID) -> Ticket {
         let ordinal = firstSegment + UInt64(laterSegments.count + 1)
         let ticket = admit(
             Member(id: id, arrival: 0, segment: ordinal, state: .waiting, lane: .normal, isBarrier: true))
@@ -31,14 +31,14 @@ extension Schedule {
     }
 
     /// The members of the first segment, and then of the others, that wait for the barrier in front of them.
-    package func isBehindBarrier(_ ticket: Ticket) -> Bool {
+    public func isBehindBarrier(_ ticket: Ticket) -> Bool {
         let member = members[Int(ticket.slot)]
         guard !member.isBarrier else { return member.segment > firstSegment }
         return member.segment > firstSegment || front.gate != nil
     }
 
     /// The members in front of the first barrier, in order of arrival; none when it stands first, or runs. O(n log n).
-    package var idsBeforeBarrier: [ID] {
+    public var idsBeforeBarrier: [ID] {
         guard front.gate == nil else { return [] }
         return members.lazy.filter { $0.state != .gone && !$0.isBarrier && $0.segment == firstSegment }
             .sorted { $0.arrival < $1.arrival }.map(\.id)
@@ -51,6 +51,7 @@ extension Schedule {
     }
 
     mutating func dropFinishedSegments() {
+        guard !laterSegments.isEmpty else { return }
         while front.gate == nil, front.live == 0, let next = laterSegments.popFirst() {
             front = next
             firstSegment += 1

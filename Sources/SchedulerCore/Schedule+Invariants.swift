@@ -1,6 +1,6 @@
 extension Schedule {
     /// Recounts everything that is kept twice; traps with the name of what disagrees. For tests. O(n log n).
-    package func checkInvariants() {
+    public func checkInvariants() {
         let present = members.filter { $0.state != .gone }
         expect(present.count == count, "count")
         expect(present.count(where: \.isBarrier) == barrierCount, "barriers")

@@ -10,36 +10,36 @@
 ///
 /// Barriers cut the members into segments; see `Schedule+Barriers.swift`. Within a segment the ready members stand in
 /// five lanes by priority, each ordered by arrival; see `Schedule+Priorities.swift`.
-package struct Schedule {
-    package typealias ID = UInt
+public struct Schedule {
+    public typealias ID = UInt
 
     /// Names a member from `added` until `finished`.
     @frozen
-    package struct Ticket: Hashable, Sendable {
+    public struct Ticket: Hashable, Sendable {
         /// The ordinal of arrival in this queue, from 1. It tells a slot's present holder from an earlier one.
-        package var arrival: UInt64
-        package var slot: UInt32
+        public var arrival: UInt64
+        public var slot: UInt32
 
-        package init(slot: UInt32, arrival: UInt64) {
+        public init(slot: UInt32, arrival: UInt64) {
             self.slot = slot
             self.arrival = arrival
         }
 
-        package static var none: Ticket { Ticket(slot: 0, arrival: 0) }
+        public static var none: Ticket { Ticket(slot: 0, arrival: 0) }
     }
 
-    package enum State: UInt8, Sendable { case gone, waiting, ready, running }
+    public enum State: UInt8, Sendable { case gone, waiting, ready, running }
 
-    package struct Member {
-        package var id: ID
-        package var arrival: UInt64
-        package var segment: UInt64
-        package var state: State
-        package var lane: PriorityLane
-        package var isBarrier: Bool
+    public struct Member {
+        public var id: ID
+        public var arrival: UInt64
+        public var segment: UInt64
+        public var state: State
+        public var lane: PriorityLane
+        public var isBarrier: Bool
     }
 
-    package internal(set) var members: [Member] = []
+    public internal(set) var members: [Member] = []
     var freeSlots: [UInt32] = []
     var lastArrival: UInt64 = 0
     /// The first segment, the only one that may start anything. Kept apart from the others, which most queues never have.
@@ -49,29 +49,34 @@ package struct Schedule {
     var firstSegment: UInt64 = 0
 
     /// Members that run now, a barrier included.
-    package internal(set) var running = 0
+    public internal(set) var running = 0
     /// Members in all, barriers included.
-    package internal(set) var count = 0
+    public internal(set) var count = 0
     /// Members that are barriers.
     var barrierCount = 0
 
     /// The most members that may run at once.
-    package private(set) var width: Int
-    package private(set) var isSuspended = false
+    public private(set) var width: Int
+    public private(set) var isSuspended = false
+    private let keptSlots: Int
 
-    package init(width: Int) { self.width = width }
+    /// - Parameter keptSlots: How many slots of 32 bytes an empty schedule keeps for what comes next.
+    public init(width: Int, keptSlots: Int = 16_384) {
+        self.width = width
+        self.keptSlots = keptSlots
+    }
 
-    package var isEmpty: Bool { count == 0 }
+    public var isEmpty: Bool { count == 0 }
 
     /// Members that are no barriers.
-    package var operationCount: Int { count - barrierCount }
+    public var operationCount: Int { count - barrierCount }
 
     /// Something that arrives, or becomes ready, now could start now. While false, whoever brings it need not call a
     /// worker: the next `finished`, `setWidth` or `setSuspended` looks.
-    package var hasRoom: Bool { !isSuspended && running < width && !isBarrierRunning }
+    public var hasRoom: Bool { !isSuspended && running < width && !isBarrierRunning }
 
     /// `next()` would answer an operation, unless its claim fails.
-    package var hasStartable: Bool {
+    public var hasStartable: Bool {
         guard hasRoom else { return false }
         return front.gate == nil ? front.hasReady : running == 0
     }
@@ -81,7 +86,7 @@ package struct Schedule {
 
 extension Schedule {
     /// An operation has entered the queue. O(1), O(log n) when not in order of arrival.
-    package mutating func added(_ id: ID, lane: PriorityLane, isReady: Bool) -> Ticket {
+    public mutating func added(_ id: ID, lane: PriorityLane, isReady: Bool) -> Ticket {
         let ordinal = firstSegment + UInt64(laterSegments.count)
         let ticket = admit(
             Member(id: id, arrival: 0, segment: ordinal, state: .waiting, lane: lane, isBarrier: false))
@@ -91,7 +96,7 @@ extension Schedule {
     }
 
     /// What the queue schedules a member by has changed, or may have. No effect on one that runs, nor on a barrier.
-    package mutating func updated(_ ticket: Ticket, lane: PriorityLane, isReady: Bool) {
+    public mutating func updated(_ ticket: Ticket, lane: PriorityLane, isReady: Bool) {
         let index = Int(ticket.slot)
         guard holds(ticket), !members[index].isBarrier else { return }
         switch (members[index].state, isReady) {
@@ -108,7 +113,7 @@ extension Schedule {
     }
 
     /// Answers the next member to start and counts it as running; nil when nothing may start.
-    package mutating func next() -> (ticket: Ticket, id: ID)? {
+    public mutating func next() -> (ticket: Ticket, id: ID)? {
         guard hasRoom else { return nil }
         guard let ticket = front.gate == nil ? popReady() : openGate() else { return nil }
         members[Int(ticket.slot)].state = .running
@@ -117,13 +122,13 @@ extension Schedule {
     }
 
     /// The member that `next` answered cannot start after all: something holds it back again.
-    package mutating func heldBack(_ ticket: Ticket) {
+    public mutating func heldBack(_ ticket: Ticket) {
         members[Int(ticket.slot)].state = .waiting
         running -= 1
     }
 
     /// The member has ended, started or not, and is forgotten.
-    package mutating func finished(_ ticket: Ticket) {
+    public mutating func finished(_ ticket: Ticket) {
         guard holds(ticket) else { return }
         let index = Int(ticket.slot)
         switch members[index].state {
@@ -143,21 +148,21 @@ extension Schedule {
         if isEmpty { forgetSlots() }
     }
 
-    package mutating func setWidth(_ width: Int) { self.width = width }
+    public mutating func setWidth(_ width: Int) { self.width = width }
 
-    package mutating func setSuspended(_ isSuspended: Bool) { self.isSuspended = isSuspended }
+    public mutating func setSuspended(_ isSuspended: Bool) { self.isSuspended = isSuspended }
 }
 
 // MARK: - Members
 
 extension Schedule {
-    package func holds(_ ticket: Ticket) -> Bool {
+    public func holds(_ ticket: Ticket) -> Bool {
         Int(ticket.slot) < members.count && members[Int(ticket.slot)].arrival == ticket.arrival
             && members[Int(ticket.slot)].state != .gone
     }
 
     /// The members in order of arrival, without the barriers. O(n log n).
-    package var idsInOrder: [ID] {
+    public var idsInOrder: [ID] {
         members.lazy.filter { $0.state != .gone && !$0.isBarrier }.sorted { $0.arrival < $1.arrival }.map(\.id)
     }
 
@@ -177,7 +182,7 @@ extension Schedule {
 
     /// A queue that held many operations once does not keep their memory for ever. What is left in the lanes is stale.
     private mutating func forgetSlots() {
-        guard members.count > 1024 else { return }
+        guard members.count > keptSlots else { return }
         members = []
         freeSlots = []
         front.lanes = Lanes()

@@ -1,47 +1,49 @@
 /// An array whose first element needs no allocation: most operations have one dependency and one dependent, or none.
 @frozen
-package struct SmallArray<Element> {
+public struct SmallArray<Element> {
     @usableFromInline var first: Element?
     @usableFromInline var rest: [Element] = []
 
     @inlinable
-    package init() {}
+    public init() {}
 
     @inlinable
-    package var count: Int { first == nil ? 0 : rest.count + 1 }
+    public var count: Int { first == nil ? 0 : rest.count + 1 }
 
     @inlinable
-    package var isEmpty: Bool { first == nil }
+    public var isEmpty: Bool { first == nil }
 
     @inlinable
-    package subscript(index: Int) -> Element {
+    public subscript(index: Int) -> Element {
         get { index == 0 ? first.unsafelyUnwrapped : rest[index - 1] }
         set { if index == 0 { first = newValue } else { rest[index - 1] = newValue } }
     }
 
     @inlinable
-    package mutating func append(_ element: Element) {
+    public mutating func append(_ element: Element) {
         if first == nil { first = element } else { rest.append(element) }
     }
 
     @inlinable
-    package func forEach(_ body: (Element) -> Void) {
+    public func forEach(_ body: (Element) -> Void) {
         guard let first else { return }
         body(first)
         for element in rest { body(element) }
     }
 
     @inlinable
-    package func firstIndex(where predicate: (Element) -> Bool) -> Int? {
+    public func firstIndex(where predicate: (Element) -> Bool) -> Int? {
         guard let first else { return nil }
         return predicate(first) ? 0 : rest.firstIndex(where: predicate).map { $0 + 1 }
     }
 
     /// The elements as an array, in order. O(n).
-    package var elements: [Element] { first.map { [$0] + rest } ?? [] }
+    @inlinable
+    public var elements: [Element] { first.map { [$0] + rest } ?? [] }
 
     /// Removes those that satisfy the predicate and keeps the order of the others. O(n).
-    package mutating func removeAll(where predicate: (Element) -> Bool) {
+    @inlinable
+    public mutating func removeAll(where predicate: (Element) -> Bool) {
         let kept = elements.filter { !predicate($0) }
         first = kept.first
         rest = Array(kept.dropFirst())

@@ -1,19 +1,19 @@
 /// What waits for what, across queues, at one moment: decides who can still go on by the system's own means, and finds
 /// the cycles among the others. A plain value.
-package struct StallGraph {
-    package struct Node {
+public struct StallGraph {
+    public struct Node {
         /// What it waits for, as positions in `nodes`.
-        package var waitsFor: [Int]
+        public var waitsFor: [Int]
         /// It runs, or may start at once; or it can not go on whatever it waits for.
-        package var standing: Standing
+        public var standing: Standing
 
-        package init(waitsFor: [Int], standing: Standing) {
+        public init(waitsFor: [Int], standing: Standing) {
             self.waitsFor = waitsFor
             self.standing = standing
         }
     }
 
-    package enum Standing: Sendable {
+    public enum Standing: Sendable {
         /// Runs or may start.
         case moves
         /// Goes on when everything it waits for has.
@@ -22,11 +22,11 @@ package struct StallGraph {
         case stuck
     }
 
-    package let nodes: [Node]
+    public let nodes: [Node]
     /// Whether each node moves now, or will once others have.
-    package let canGoOn: [Bool]
+    public let canGoOn: [Bool]
 
-    package init(_ nodes: [Node]) {
+    public init(_ nodes: [Node]) {
         self.nodes = nodes
         var canGoOn = nodes.map { $0.standing == .moves }
         var open = nodes.map(\.waitsFor.count)
@@ -49,7 +49,7 @@ package struct StallGraph {
 
     /// A cycle that can be reached from `start` along what can not go on, as the path `a, b, …, a`; nil when there is
     /// none. O(nodes + edges).
-    package func cycle(from start: Int) -> [Int]? {
+    public func cycle(from start: Int) -> [Int]? {
         var path: [(node: Int, edge: Int)] = [(start, 0)]
         var place: [Int: Int] = [start: 0]
         var isDone = Set<Int>()

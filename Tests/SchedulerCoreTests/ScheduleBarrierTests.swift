@@ -241,7 +241,7 @@ import Testing
     }
 
     @Test func `many barriers come and go, and their slots are given back`() {
-        var schedule = Schedule(width: 4)
+        var schedule = Schedule(width: 4, keptSlots: 1024)
         for id: UInt in 1...3000 {
             _ = schedule.addedBarrier(2 * id)
             _ = schedule.added(2 * id + 1, lane: .normal, isReady: true)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct ScheduleMemoryTests {
     @Test func `what a lane remembers of a member that left never starts the slot's next holder`() {
-        var schedule = Schedule(width: 9)
+        var schedule = Schedule(width: 9, keptSlots: 1024)
         let old = schedule.added(1, lane: .high, isReady: true)
         _ = schedule.added(2, lane: .high, isReady: true)
         schedule.finished(old)
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test func `a priority that toggles a million times does not grow the lanes`() {
-        var schedule = Schedule(width: 1)
+        var schedule = Schedule(width: 1, keptSlots: 1024)
         let others = (0..<10).map { schedule.added(UInt($0), lane: $0 < 5 ? .low : .high, isReady: true) }
         let restless = schedule.added(99, lane: .low, isReady: true)
         var most = 0
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func `a readiness that toggles does not grow the lane, and costs no place`() {
-        var schedule = Schedule(width: 1)
+        var schedule = Schedule(width: 1, keptSlots: 1024)
         let tickets = (0..<5).map { schedule.added(UInt($0), lane: .normal, isReady: true) }
         var most = 0
         for round in 0..<20_000 {
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func `members that end without starting do not grow the lanes`() {
-        var schedule = Schedule(width: 1)
+        var schedule = Schedule(width: 1, keptSlots: 1024)
         _ = schedule.added(0, lane: .normal, isReady: true)
         var most = 0
         for id: UInt in 1...20_000 {
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func `a hundred thousand members that become ready in reverse start in order`() {
-        var schedule = Schedule(width: 1)
+        var schedule = Schedule(width: 1, keptSlots: 1024)
         let all: [UInt] = Array(1...100_000)
         let tickets = all.map { schedule.added($0, lane: .normal, isReady: false) }
         for ticket in tickets.reversed() { schedule.updated(ticket, lane: .normal, isReady: true) }
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test func `a schedule that held many gives their memory back when it is empty`() {
-        var schedule = Schedule(width: 1)
+        var schedule = Schedule(width: 1, keptSlots: 1024)
         let tickets = (0..<5000).map { schedule.added(UInt($0), lane: .normal, isReady: $0 % 2 == 0) }
         for ticket in tickets.dropLast() { schedule.finished(ticket) }
         #expect(schedule.members.count == 5000)
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func `a schedule that held few keeps its slots`() {
-        var schedule = Schedule(width: 1)
+        var schedule = Schedule(width: 1, keptSlots: 1024)
         let tickets = (0..<1024).map { schedule.added(UInt($0), lane: .normal, isReady: true) }
         for ticket in tickets { schedule.finished(ticket) }
         #expect(schedule.members.count == 1024)
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test func `tickets and entries from before the slots were given back never come to life again`() {
-        var schedule = Schedule(width: 9)
+        var schedule = Schedule(width: 9, keptSlots: 1024)
         let old = (0..<2000).map { schedule.added(UInt($0), lane: .high, isReady: true) }
         for ticket in old { schedule.finished(ticket) }
         #expect(old.allSatisfy { !schedule.holds($0) })

@@ -12,7 +12,7 @@ struct Benchmarks: ParsableCommand {
         help: ArgumentHelp("Only this contender, for a profiler to look at; repeat for several.", valueName: "name"))
     var contender: [Contender] = []
 
-    @Flag(help: "About two minutes: smaller sizes, fewer repetitions.")
+    @Flag(help: "Smaller sizes and fewer repetitions: at most about two minutes.")
     var quick = false
 
     @Option(help: ArgumentHelp("Also writes the figures, every repetition of them, as JSON.", valueName: "file"))

@@ -20,7 +20,7 @@ public struct Invocation: @unchecked Sendable {
         self.init(target: target, selector: selector, argument: argument, method: method)
     }
 
-    /// A method without arguments: `Invocation(target: downloader, method: Downloader.fetch)`.
+    /// A method without arguments: `Invocation(target: downloader, method: Downloader.fetchAll)`.
     public init<Target: AnyObject, Result>(
         target: Target, method: @escaping @Sendable (Target) -> () throws -> Result
     ) {

@@ -23,7 +23,7 @@ open class InvocationOperation: Operation, @unchecked Sendable {
         self.init(invocation: invocation)
     }
 
-    /// `InvocationOperation(target: downloader, method: Downloader.fetch)` (rule I3).
+    /// `InvocationOperation(target: downloader, method: Downloader.fetchAll)` (rule I3).
     public convenience init<Target: AnyObject, Value>(
         target: Target, method: @escaping @Sendable (Target) -> () throws -> Value
     ) {

@@ -15,7 +15,7 @@ public struct Selector: Hashable, Sendable, ExpressibleByStringLiteral, CustomSt
 ///
 ///     final class Downloader: SelectorResponding {
 ///         class var methods: [Selector: InvocationMethod] {
-///             ["fetch": .init(Downloader.fetch), "fetch:": .init(Downloader.fetch(from:))]
+///             ["fetchAll": .init(Downloader.fetchAll), "fetch:": .init(Downloader.fetch(from:))]
 ///         }
 ///     }
 public protocol SelectorResponding: AnyObject {
@@ -30,7 +30,7 @@ public struct InvocationMethod: Sendable {
     let takesArgument: Bool
     let isVoid: Bool
 
-    /// A method without arguments: `InvocationMethod(Downloader.fetch)`.
+    /// A method without arguments: `InvocationMethod(Downloader.fetchAll)`.
     public init<Target: AnyObject, Result>(_ method: @escaping @Sendable (Target) -> () throws -> Result) {
         takesArgument = false
         isVoid = Result.self == Void.self

@@ -12,11 +12,12 @@ struct Inbox: ~Copyable, Sendable {
     /// Sequentially consistent, like the loads of `Signal`: the pusher first pushes and then looks whether a worker has
     /// to be called; the worker first says that it stops looking and then looks a last time. One of them sees the other.
     func push(_ first: Operation, last: Operation?) {
-        let bottom = last ?? first
-        let new = UInt(bitPattern: Unmanaged.passUnretained(first).toOpaque())
+        let top = Unmanaged.passUnretained(first)
+        let bottom = last.map { Unmanaged.passUnretained($0) } ?? top
+        let new = UInt(bitPattern: top.toOpaque())
         var old = head.load(ordering: .relaxed)
         while true {
-            bottom.next = Self.operation(old)
+            bottom._withUnsafeGuaranteedRef { $0.next = Self.operation(old) }
             let (done, seen) = head.weakCompareExchange(
                 expected: old, desired: new, successOrdering: .sequentiallyConsistent, failureOrdering: .relaxed)
             if done { return }

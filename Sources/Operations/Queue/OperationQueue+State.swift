@@ -42,7 +42,7 @@ extension OperationQueue {
             drain(&state)
             let result = event(&state)
             // Whoever pushed before the new bits were there has acted on the old ones; so look again after.
-            while publish(state), !inbox.isEmpty { drain(&state) }
+            while publish(&state), !inbox.isEmpty { drain(&state) }
             return result
         }
     }
@@ -68,7 +68,7 @@ extension OperationQueue {
         let lifecycle = operation.word.update { $0.drained() }.unsafelyUnwrapped
         let isReady = lifecycle.phase == .enqueued && lifecycle.contains(.ready)
         let lane = lifecycle.effectivePriority
-        if operation.ticket != .none {
+        if operation.ticket.arrival != 0 {
             state.schedule.updated(operation.ticket, lane: lane, isReady: isReady)
         } else {
             let id = UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque())
@@ -78,7 +78,7 @@ extension OperationQueue {
         }
     }
 
-    private final func publish(_ state: State) -> Bool {
+    private final func publish(_ state: inout State) -> Bool {
         let hasRoom = state.schedule.hasRoom
         return signal.publish(
             isBusy: !hasRoom && state.schedule.running > 0, isHeld: !hasRoom && state.schedule.running == 0)

@@ -12,7 +12,7 @@ final class StallWatch: Sendable {
 extension OperationQueue {
     /// Called with the state locked, whenever the queue may have come to rest: makes an appointment, unless there is one.
     func watchForStall(_ state: inout State) {
-        guard state.stallWatch == nil, state.stallDelay > .zero, isAtRest(state), state.reportedAt != state.starts
+        guard state.stallWatch == nil, state.stallDelay > .zero, isAtRest(&state), state.reportedAt != state.starts
         else { return }
         let watch = StallWatch(starts: state.starts)
         state.stallWatch = watch
@@ -21,14 +21,14 @@ extension OperationQueue {
         DispatchQueue.global().asyncAfter(deadline: .now() + delay) { [weak self] in self?.keep(watch) }
     }
 
-    private func isAtRest(_ state: borrowing State) -> Bool {
+    private func isAtRest(_ state: inout State) -> Bool {
         !state.schedule.isEmpty && state.schedule.running == 0 && !state.schedule.hasStartable
     }
 
     private func keep(_ watch: StallWatch) {
         let isStill = withState { state in
             state.stallWatch = nil
-            guard isAtRest(state) else { return false }
+            guard isAtRest(&state) else { return false }
             if state.starts != watch.starts { watchForStall(&state) }
             return state.starts == watch.starts
         }

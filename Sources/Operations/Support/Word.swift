@@ -17,7 +17,7 @@ struct Word: ~Copyable {
     func update(_ transition: (Lifecycle) -> Lifecycle?) -> Lifecycle? {
         var old = lifecycle
         while let new = transition(old) {
-            if new == old { return old }
+            if new.rawValue == old.rawValue { return old }
             let (done, seen) = bits.weakCompareExchange(
                 expected: old.rawValue, desired: new.rawValue, ordering: .acquiringAndReleasing)
             if done { return old }
