@@ -11,7 +11,7 @@ import Testing
         for round in 0..<Stress.rounds(100_000) {
             queue.addOperation {}
             // A different pause each round, around the time that a worker lingers.
-            for _ in 0..<(round % 200) { Pause.once() }
+            for _ in 0..<(round % 200) { Delay.once() }
             queue.addOperation {}
             queue.waitUntilAllOperationsAreFinished()
         }
@@ -21,7 +21,7 @@ import Testing
         let queue = OperationQueue()
         for round in 0..<Stress.rounds(50_000) {
             queue.addOperation {}
-            for _ in 0..<(round % 100) { Pause.once() }
+            for _ in 0..<(round % 100) { Delay.once() }
             queue.isSuspended = true
             queue.addOperation {}
             queue.isSuspended = false
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    private enum Pause {
+    private enum Delay {
         static let something = Atomic<Int>(0)
 
         static func once() { something.wrappingAdd(1, ordering: .relaxed) }

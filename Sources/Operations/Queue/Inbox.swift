@@ -29,7 +29,8 @@ struct Inbox: ~Copyable, Sendable {
 
     /// Takes everything and answers it in the order pushed, linked by `next`.
     func takeAll() -> Unmanaged<Operation>? {
-        guard head.load(ordering: .relaxed) != 0 else { return nil }
+        // Not relaxed: the load must not come before the caller's step that told pushers to call somebody.
+        guard !isEmpty else { return nil }
         var node = Self.operation(head.exchange(0, ordering: .acquiring))
         var ordered: Unmanaged<Operation>?
         while let current = node {

@@ -7,16 +7,20 @@ import Synchronization
 /// | none              | sets `calling` and calls a worker                                          |
 /// | `calling`         | does nothing: a worker is on its way and will look                         |
 /// | `busy`            | does nothing: there is no room, and whoever makes room looks               |
+/// | `attended`        | does nothing: a worker runs tiny operations and looks after each (`Pace`)  |
 /// | `held`            | takes the lock: nothing runs and nothing may start, so nobody will look    |
 ///
 /// `calling` is set by callers and cleared by the worker called, before it looks. `busy` and `held` change under the
-/// queue's lock only; whoever clears or swaps them looks into the inbox once more.
+/// queue's lock only; whoever clears or swaps them looks into the inbox once more. `attended` is set by the worker that
+/// attends; whoever clears it looks, or calls another one.
 struct Signal: ~Copyable, Sendable {
     private let bits = Atomic<UInt8>(0)
 
     private static var calling: UInt8 { 1 }
     private static var busy: UInt8 { 2 }
     private static var held: UInt8 { 4 }
+    private static var attended: UInt8 { 8 }
+    private static var underLock: UInt8 { busy | held }
 
     enum Advice { case nothing, callWorker, takeLock }
 
@@ -46,15 +50,25 @@ struct Signal: ~Copyable, Sendable {
     /// The worker that was called is here and looks after this.
     func workerArrived() { bits.bitwiseAnd(~Self.calling, ordering: .sequentiallyConsistent) }
 
+    /// Claims the attendance; false when another worker has it.
+    func attend() -> Bool {
+        bits.bitwiseOr(Self.attended, ordering: .sequentiallyConsistent).oldValue & Self.attended == 0
+    }
+
+    /// Nobody attends any more: the caller looks after this, or calls a worker.
+    func stopAttending() {
+        bits.bitwiseAnd(~Self.attended, ordering: .sequentiallyConsistent)
+    }
+
     var isCalling: Bool { bits.load(ordering: .relaxed) & Self.calling != 0 }
 
     /// Publishes, under the queue's lock, what the schedule says; true when it differs from before.
     func publish(isBusy: Bool, isHeld: Bool) -> Bool {
         let wanted = (isBusy ? Self.busy : 0) | (isHeld ? Self.held : 0)
         let old = bits.load(ordering: .relaxed)
-        guard old & ~Self.calling != wanted else { return false }
+        guard old & Self.underLock != wanted else { return false }
         if wanted != 0 { bits.bitwiseOr(wanted, ordering: .sequentiallyConsistent) }
-        bits.bitwiseAnd(wanted | Self.calling, ordering: .sequentiallyConsistent)
+        bits.bitwiseAnd(wanted | ~Self.underLock, ordering: .sequentiallyConsistent)
         return true
     }
 }

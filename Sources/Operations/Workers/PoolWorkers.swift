@@ -8,48 +8,79 @@ extension OperationQueue: WorkSource {
     var threadName: String? { state.withLock { $0.name } ?? "operation queue" }
 
     /// Drains the queue: one operation at a time is claimed, so that priority, width and suspension hold for all the
-    /// others until the very moment they start. Who finds more work calls the next worker before running its own.
+    /// others until the very moment they start.
+    ///
+    /// Who finds more work calls the next worker before running its own, so that a worker that blocks is replaced. Only
+    /// one that has found its operations to be tiny goes on alone; see `Pace`.
     func work(on worker: Worker) {
         signal.workerArrived()
+        var pace = Pace()
         var next = claim()
-        while let (operation, wantsMore) = next ?? lingered() {
-            if wantsMore { callWorkerIfNone() }
-            switch run(operation, on: worker) {
-            case .claimed(let claim): next = claim
-            case .yields: return callWorkerIfNone()
+        while let claim = next ?? lastLook(&pace) {
+            switch run(claim, on: worker, &pace) {
+            case .goesOn(let claim): next = claim
+            case .yields:
+                stopAttending(&pace)
+                return callWorkerIfNone()
+            case .leavesToOthers: return
             }
         }
     }
 
     private enum AfterRun {
-        case claimed(Claim?)
+        case goesOn(Claim?)
         /// Others wait for this thread.
         case yields
+        /// Another worker attends to the queue, and one is enough.
+        case leavesToOthers
     }
 
     /// Runs an operation to the end of its `start()`, and claims the next one.
-    private func run(_ operation: Operation, on worker: Worker) -> AfterRun {
+    private func run(_ claim: Claim, on worker: Worker, _ pace: inout Pace) -> AfterRun {
+        let operation = claim.operation
         let queueLevel = level.load(ordering: .relaxed)
         guard level(of: operation, queueLevel) == worker.pool.level.rawValue else {
+            if claim.wantsMore { callWorkerIfNone() }
             handOver(operation)
-            return queueLevel == worker.pool.level.rawValue ? .claimed(claim()) : .yields
+            return queueLevel == worker.pool.level.rawValue ? .goesOn(self.claim()) : .yields
         }
         HeldLocks.assertNone()
         worker.begin(operation, of: self)
+        if pace.attends { worker.promiseToReturn() } else if claim.wantsMore { callWorkerIfNone() }
         switch type(of: operation) == BlockOperation.self ? operation.runPlainly(on: worker) : .declined {
         case .declined:
             operation.start()
         case .finished:
             break
         case .ended:
-            let yields = worker.shouldYield(to: self)
-            let next = leave(operation, claimingNext: !yields)
+            let departure = departure(of: worker, &pace)
+            let next = leave(operation, claimingNext: departure == nil)
             worker.end()
             let isNextFree = completePlainly(operation, before: next)
-            return yields ? .yields : .claimed(isNextFree ? next : claim())
+            return departure ?? .goesOn(isNextFree ? next : self.claim())
         }
         worker.end()
-        return worker.shouldYield(to: self) ? .yields : .claimed(claim())
+        return departure(of: worker, &pace) ?? .goesOn(self.claim())
+    }
+
+    /// Why the worker should not claim another operation; nil when it should.
+    private func departure(of worker: Worker, _ pace: inout Pace) -> AfterRun? {
+        if worker.shouldYield(to: self) { return .yields }
+        pace.ranOne()
+        guard pace.isFresh else { return nil }
+        if !pace.isSprint {
+            stopAttending(&pace)
+        } else if !pace.attends {
+            guard signal.attend() else { return .leavesToOthers }
+            pace.attends = true
+        }
+        return nil
+    }
+
+    private func stopAttending(_ pace: inout Pace) {
+        guard pace.attends else { return }
+        signal.stopAttending()
+        pace.attends = false
     }
 
     /// An operation's own level wins unless the queue's is higher; never set means the queue's (rule P6).
@@ -80,7 +111,11 @@ extension OperationQueue: WorkSource {
     ///
     /// It claims in any case. What was pushed meanwhile may have been taken out of the inbox by any thread that had the
     /// lock, and whoever made something startable has called nobody, because this worker was there.
-    private func lingered() -> Claim? {
+    private func lastLook(_ pace: inout Pace) -> Claim? {
+        if pace.attends {
+            stopAttending(&pace)
+            if let claim = claim() { return claim }
+        }
         guard signal.claimLingering() else { return nil }
         _ = Processor.spin { !inbox.isEmpty }
         signal.workerArrived()

@@ -52,6 +52,12 @@ final class Worker: @unchecked Sendable {
         if type(of: operation) != BlockOperation.self { Monitor.shared.wakeIfAsleep() }
     }
 
+    /// More could start, but this thread runs its operation first and then looks; see `Pace`.
+    func promiseToReturn() {
+        debt.store(true, ordering: .relaxed)
+        Monitor.shared.wakeIfAsleep()
+    }
+
     /// This thread is about to look into the queue in any case.
     func owes(_ queue: OperationQueue) -> Bool {
         debt.load(ordering: .relaxed) && frame?.queue?.toOpaque() == Unmanaged.passUnretained(queue).toOpaque()
@@ -60,6 +66,7 @@ final class Worker: @unchecked Sendable {
     /// Something that may take time begins: somebody else keeps the promise.
     func passOnDebt() {
         guard debt.exchange(false, ordering: .relaxed), let queue = frame?.queue?.takeUnretainedValue() else { return }
+        queue.signal.stopAttending()
         if queue.withState({ $0.schedule.hasStartable }) { queue.callWorkerIfNone() }
     }
 

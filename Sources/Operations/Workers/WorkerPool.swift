@@ -185,7 +185,10 @@ final class WorkerPool: Sendable {
     /// One look at all workers. Answers whether there is anything to look at again.
     func survey() -> Bool {
         let (debtors, goesOn) = state.withLock { $0.survey() }
-        for case let queue as OperationQueue in debtors { queue.callWorkerIfNone() }
+        for case let queue as OperationQueue in debtors {
+            queue.signal.stopAttending()
+            queue.callWorkerIfNone()
+        }
         if waiting.load(ordering: .relaxed) > 0 { grantWaiting() }
         return goesOn
     }

@@ -1,0 +1,59 @@
+import Operations
+import Synchronization
+import Testing
+
+/// A worker that sprints is called by nobody; an operation that breaks the pattern must not hold up the others.
+@Suite(.timeLimit(.minutes(10))) struct SprintStress {
+    @Test func `tiny operations, then one that waits for another added behind it`() {
+        for _ in 0..<Stress.rounds(200) {
+            let queue = OperationQueue()
+            for _ in 0..<500 { queue.addOperation {} }
+            let meeting = Meeting()
+            queue.addOperation { meeting.pass() }
+            for _ in 0..<50 { queue.addOperation {} }
+            queue.addOperation { meeting.open() }
+            queue.waitUntilAllOperationsAreFinished()
+        }
+    }
+
+    @Test func `tiny operations, then one that adds the one it waits for`() {
+        for _ in 0..<Stress.rounds(200) {
+            let queue = OperationQueue()
+            for _ in 0..<500 { queue.addOperation {} }
+            queue.addOperation {
+                let meeting = Meeting()
+                queue.addOperation { meeting.open() }
+                meeting.pass()
+            }
+            queue.waitUntilAllOperationsAreFinished()
+        }
+    }
+
+    @Test func `tiny operations come and go in bursts from several threads`() {
+        let queue = OperationQueue()
+        let adders = OperationQueue()
+        adders.maxConcurrentOperationCount = 3
+        let count = Atomic<Int>(0)
+        for _ in 0..<3 {
+            adders.addOperation {
+                for burst in 0..<Stress.rounds(2000) {
+                    for _ in 0..<(burst % 150) { queue.addOperation { count.wrappingAdd(1, ordering: .relaxed) } }
+                    if burst % 3 == 0 { queue.waitUntilAllOperationsAreFinished() }
+                }
+            }
+        }
+        adders.waitUntilAllOperationsAreFinished()
+        queue.waitUntilAllOperationsAreFinished()
+        let ran = count.load(ordering: .relaxed)
+        #expect(ran == 3 * (0..<Stress.rounds(2000)).reduce(0) { $0 + $1 % 150 })
+    }
+
+    /// A one-shot gate that the system does not know of, unlike its own waits.
+    private final class Meeting: Sendable {
+        private let isOpen = Atomic<Bool>(false)
+
+        func open() { isOpen.store(true, ordering: .releasing) }
+
+        func pass() { while !isOpen.load(ordering: .acquiring) { Pause.yield() } }
+    }
+}
