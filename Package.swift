@@ -8,6 +8,9 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// The settings of code that comes to this project from Foundation: a warning fails the build.
+let adoptionSettings: [SwiftSetting] = settings + [.treatAllWarnings(as: .error)]
+
 let package = Package(
     name: "swift-operations",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -49,6 +52,14 @@ let package = Package(
             name: "OperationsStressTests", dependencies: ["Operations", "SchedulerCore"], swiftSettings: settings),
         .testTarget(
             name: "OperationsFoundationTests", dependencies: ["OperationsFoundation"], swiftSettings: settings),
+        .testTarget(
+            name: "AdoptionByModuleTests", dependencies: ["OperationsFoundation"], swiftSettings: adoptionSettings),
+        .testTarget(
+            name: "AdoptionByTypealiasTests", dependencies: ["Operations"], swiftSettings: adoptionSettings),
+        .testTarget(
+            name: "AdoptionByClassImportTests", dependencies: ["Operations"], swiftSettings: adoptionSettings),
+        .testTarget(
+            name: "AdoptionBySelectorTests", dependencies: ["Operations"], swiftSettings: adoptionSettings),
         .testTarget(name: "WorkflowEngineTests", dependencies: ["WorkflowEngine"], swiftSettings: settings),
     ]
 )

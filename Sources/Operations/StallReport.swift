@@ -46,6 +46,8 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
     case barrier
     /// An overridden `isReady` is false. Announce `isReady` when it becomes true.
     case customIsReady
+    /// An overridden `isReady` is true, but that was not announced.
+    case readyNotAnnounced
     /// `isFinished` is true, but that was not announced.
     case finishNotAnnounced
     /// As many operations run as the queue's width allows, or it is about to start.
@@ -63,6 +65,7 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
         case .widthZero(let queue): "queue '\(queue)' has width 0; raise maxConcurrentOperationCount"
         case .barrier: "waits for a barrier in front of it"
         case .customIsReady: "its overridden isReady is false; announce isReady when it becomes true"
+        case .readyNotAnnounced: "isReady is true but was not announced; call didChangeValue(for: \\.isReady)"
         case .finishNotAnnounced: "isFinished is true but was not announced; call didChangeValue(for: \\.isFinished)"
         case .slot: "waits for a free slot"
         }

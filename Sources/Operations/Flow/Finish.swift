@@ -76,6 +76,7 @@ extension OperationQueue {
         defer {
             state.idleWaiters = []
             state.keptAlive = nil
+            state.reportedAt = nil
         }
         return Departure(waiters: state.idleWaiters, keptAlive: state.keptAlive)
     }

@@ -22,6 +22,8 @@ extension Operation {
             word.update({ $0.startedPlainly() }) != nil
         else { return .declined }
         unsafeDowncast(self, to: BlockOperation.self).runBlocks()
+        // Asked again: the progress may have been read for the first time while the block ran.
+        queue._withUnsafeGuaranteedRef { $0.progressReporter }?.didRunMain(of: self)
         guard let lifecycle = word.update({ $0.endedPlainly() }) else {
             endAnnounced()
             return .finished

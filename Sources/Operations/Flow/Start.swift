@@ -58,12 +58,18 @@ extension Operation {
     }
 
     private final func runMain() {
-        guard word.lifecycle.hasQueue, let reporter = queue?.takeUnretainedValue().progressReporter else {
-            return main()
-        }
-        reporter.willRunMain(of: self)
+        let reporter = progressReporter
+        reporter?.willRunMain(of: self)
         main()
-        reporter.didRunMain(of: self)
+        // Asked again: the progress may have been read for the first time while `main()` ran.
+        (reporter ?? progressReporter)?.didRunMain(of: self)
+    }
+
+    /// Who counts this operation; nil for barriers, and for what has no queue or has left it, which is not to be touched.
+    private final var progressReporter: (any ProgressReporter)? {
+        let lifecycle = word.lifecycle
+        guard lifecycle.phase == .executing, lifecycle.hasQueue, !lifecycle.contains(.barrier) else { return nil }
+        return queue?._withUnsafeGuaranteedRef { $0.progressReporter }
     }
 }
 

@@ -72,12 +72,14 @@ open class BlockOperation: Operation, @unchecked Sendable {
     open override func main() { runBlocks() }
 
     final func runBlocks() {
-        let blocks = takeBlocks()
+        let (first, several) = takeWork()
         HeldLocks.assertNone()
-        guard !blocks.others.isEmpty else {
-            blocks.first?()
-            return
-        }
-        ConcurrentBlocks(blocks.all, of: self).run()
+        if let several { several.run() } else { first?() }
+    }
+
+    /// One block, or several; nothing else holds them from now on (rule W5).
+    private final func takeWork() -> (first: (@Sendable () -> Void)?, several: ConcurrentBlocks?) {
+        let blocks = takeBlocks()
+        return blocks.others.isEmpty ? (blocks.first, nil) : (nil, ConcurrentBlocks(blocks.all, of: self))
     }
 }

@@ -49,12 +49,18 @@ final class ConcurrentBlocks: WorkSource {
     }
 
     private func runBlocks() {
-        while let (block, callsHelper) = take() {
-            if callsHelper { WorkerPool[level].request(self) }
-            HeldLocks.assertNone()
-            block()
+        while runBlock() {
             if state.withLock({ $0.finishedOne() }) { starter.unpark() }
         }
+    }
+
+    /// When this has returned the block is gone, before anybody hears that it has run (rule W5).
+    private func runBlock() -> Bool {
+        guard let (block, callsHelper) = take() else { return false }
+        if callsHelper { WorkerPool[level].request(self) }
+        HeldLocks.assertNone()
+        block()
+        return true
     }
 
     private func take() -> (block: @Sendable () -> Void, callsHelper: Bool)? {

@@ -110,8 +110,16 @@ extension OperationQueue {
     /// An operation that this thread has claimed. `wantsMore`: another worker could start another one.
     typealias Claim = (operation: Operation, wantsMore: Bool)
 
-    /// Claims the best operation that may start.
-    func claim() -> Claim? { withState { claim(from: &$0) } }
+    /// Claims the best operation that may start, for a thread of the given dispatch queue, or of a pool.
+    func claim(on dispatchQueue: DispatchQueue? = nil) -> Claim? {
+        let (claim, isMistaken): (Claim?, Bool) = withState { state in
+            // A thread that was called before `underlyingQueue` was set is not the one to run this.
+            guard state.underlyingQueue === dispatchQueue else { return (nil, state.schedule.hasStartable) }
+            return (self.claim(from: &state), false)
+        }
+        if isMistaken { callWorkerIfNone() }
+        return claim
+    }
 
     @inline(__always)
     func claim(from state: inout State) -> Claim? {

@@ -38,7 +38,7 @@ extension OperationQueue {
     }
 
     func setUnderlyingQueue(_ queue: DispatchQueue?) throws(OperationError) {
-        if queue === DispatchQueue.main { throw .underlyingQueueIsMain(queue: label) }
+        if let queue, Self.isMain(queue) { throw .underlyingQueueIsMain(queue: label) }
         let (old, isRefused): (DispatchQueue?, Bool) = withState { state in
             guard state.kind != .main else { return (nil, false) }
             guard state.schedule.isEmpty else { return (nil, true) }
@@ -49,6 +49,15 @@ extension OperationQueue {
         _ = consume old
         if isRefused { throw .underlyingQueueWhileNotEmpty(queue: label) }
     }
+
+    private static let mainMark: DispatchSpecificKey<Bool> = {
+        let mark = DispatchSpecificKey<Bool>()
+        DispatchQueue.main.setSpecific(key: mark, value: true)
+        return mark
+    }()
+
+    /// Not by identity: on Linux `DispatchQueue.main` answers a new object each time.
+    private static func isMain(_ queue: DispatchQueue) -> Bool { queue.getSpecific(key: mainMark) == true }
 
     func readName() -> String? { state.withLock { $0.name } ?? "NSOperationQueue \(address)" }
 

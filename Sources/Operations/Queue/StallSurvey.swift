@@ -78,6 +78,10 @@ struct StallSurvey {
                     isNowhere ? .dependencyInNoQueue(dependency.label) : .dependency(dependency.label))
             }
             if holding.isEmpty { settle(index, .stuck, .customIsReady) }
+        } else {
+            let lifecycle = operation.word.lifecycle
+            let isKnown = lifecycle.contains(.ready) || lifecycle.contains(.evaluating)
+            if lifecycle.phase == .enqueued, !isKnown { settle(index, .stuck, .readyNotAnnounced) }
         }
         guard let queue = operation.queueWhileWaiting() else { return }
         let view = queue.view(of: operation)

@@ -27,6 +27,7 @@ extension OperationQueue {
 
     private func keep(_ watch: StallWatch) {
         let isStill = withState { state in
+            guard state.stallWatch === watch else { return false }
             state.stallWatch = nil
             guard isAtRest(&state) else { return false }
             if state.starts != watch.starts { watchForStall(&state) }
@@ -37,10 +38,12 @@ extension OperationQueue {
             // Something outside the queue still moves, such as a dependency in another queue: look again later.
             return withState { watchForStall(&$0) }
         }
-        let handler = withState { state in
-            state.reportedAt = state.starts
-            return state.stallHandler
+        // Reported already, by the appointment that a change of the delay made in the meantime, or started again.
+        let (isFirst, handler) = withState { state in
+            defer { state.reportedAt = watch.starts }
+            return (state.starts == watch.starts && state.reportedAt != watch.starts, state.stallHandler)
         }
+        guard isFirst else { return }
         HeldLocks.assertNone()
         if let handler { handler(report) } else { Log.warning(report.description) }
     }

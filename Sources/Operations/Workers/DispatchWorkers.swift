@@ -8,16 +8,16 @@ extension OperationQueue {
             ($0.kind, $0.underlyingQueue, ServiceLevel($0.qualityOfService))
         }
         if let dispatchQueue = underlying ?? (kind == .main ? DispatchQueue.main : nil) {
-            dispatchQueue.async { self.workOnce() }
+            dispatchQueue.async { self.workOnce(on: underlying) }
         } else {
             WorkerPool[level].request(self)
         }
     }
 
     /// Runs one operation and goes to the back of the dispatch queue, so that its own blocks get their turn (Q8, Q10).
-    private func workOnce() {
+    private func workOnce(on underlying: DispatchQueue?) {
         signal.workerArrived()
-        guard let (operation, wantsMore) = claim() else { return }
+        guard let (operation, wantsMore) = claim(on: underlying) else { return }
         if wantsMore { callWorkerIfNone() }
         run(operation, in: .current)
     }

@@ -86,7 +86,10 @@ extension OperationQueue: WorkSource {
     /// An operation's own level wins unless the queue's is higher; never set means the queue's (rule P6).
     private func level(of operation: Operation, _ queueLevel: Int) -> Int {
         let quality = operation.qualityOfService
-        return quality == .default ? queueLevel : max(ServiceLevel(quality).rawValue, queueLevel)
+        guard quality != .default else { return queueLevel }
+        // A queue without a quality of its own raises nothing.
+        let own = ServiceLevel(quality).rawValue
+        return queueLevel == ServiceLevel.normal.rawValue ? own : max(own, queueLevel)
     }
 
     /// Gives a claimed operation to another thread: this one has not its level, or is delayed.

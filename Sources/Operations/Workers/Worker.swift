@@ -118,7 +118,7 @@ final class Worker: @unchecked Sendable {
 
     private final class Start {
         let worker: Worker
-        let source: any WorkSource
+        var source: (any WorkSource)?
         init(worker: Worker, source: any WorkSource) {
             self.worker = worker
             self.source = source
@@ -127,20 +127,24 @@ final class Worker: @unchecked Sendable {
 
     private static func main(_ argument: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
         let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
-        start.worker.live(first: start.source)
+        start.worker.live(&start.source)
         return nil
     }
 
-    private func live(first: any WorkSource) {
+    /// When this has returned the thread holds the source no longer, however long it sleeps then (rule Q1).
+    private func serve(_ source: inout (any WorkSource)?) {
+        guard let current = source.take() else { return }
+        takeName(current.threadName)
+        current.work(on: self)
+    }
+
+    private func live(_ source: inout (any WorkSource)?) {
         pool.level.apply()
         let context = ThreadContext.current
         context.worker = self
         pool.workerBegan(self, clock: ThreadClock.current)
-        var source: (any WorkSource)? = first
-        while let current = source {
-            takeName(current.threadName)
-            current.work(on: self)
-            source = nil
+        while source != nil {
+            serve(&source)
             source = pool.nextSource(for: self)
         }
         context.worker = nil
@@ -150,7 +154,8 @@ final class Worker: @unchecked Sendable {
     private func takeName(_ name: String?) {
         guard name != namedFor else { return }
         namedFor = name
-        let bytes = String(decoding: (name ?? "operation").utf8.prefix(15), as: UTF8.self)
+        var bytes = name ?? "operation"
+        while bytes.utf8.count > 15 { bytes.removeLast() }
         #if canImport(Darwin)
             pthread_setname_np(bytes)
         #else

@@ -133,6 +133,12 @@ final class WorkerPool: Sendable {
 
     /// The worker's next source; sleeps until there is one, and answers nil when it should end.
     func nextSource(for worker: Worker) -> (any WorkSource)? {
+        if let found = takeSource(for: worker) { return found }
+        return sleep(worker)
+    }
+
+    /// The finished source is gone when this has returned, before the worker sleeps.
+    private func takeSource(for worker: Worker) -> (any WorkSource)? {
         let (found, finished): ((any WorkSource)?, (any WorkSource)?) = state.withLock { state in
             let finished = state.end(worker)
             guard let request = state.takeRequest() else {
@@ -143,9 +149,8 @@ final class WorkerPool: Sendable {
             state.begin(worker, request)
             return (request.source, finished)
         }
-        _ = consume finished
-        if let found { return found }
-        return sleep(worker)
+        withExtendedLifetime(finished) {}
+        return found
     }
 
     private func sleep(_ worker: Worker) -> (any WorkSource)? {
