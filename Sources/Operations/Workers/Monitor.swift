@@ -78,12 +78,10 @@ final class Monitor: Sendable {
         while true {
             _ = parker.park(nanoseconds: tick)
             deliver()
-            var goesOn = false
-            for pool in WorkerPool.pools where pool.survey() { goesOn = true }
-            idleLooks = goesOn ? 0 : idleLooks + 1
-            tick =
-                WorkerPool.pools.contains { $0.hasBlockedWorkers } || !goesOn
-                ? Self.shortestTick : min(tick * 2, Self.longestTick)
+            let findings = WorkerPool.pools.map { $0.survey() }
+            idleLooks = findings.contains(where: \.isWorthwhile) ? 0 : idleLooks + 1
+            let isSoon = idleLooks > 0 || findings.contains(where: \.isUrgent)
+            tick = isSoon ? Self.shortestTick : min(tick * 2, Self.longestTick)
             if idleLooks > Self.patience {
                 fallAsleep()
                 idleLooks = 0
@@ -96,7 +94,7 @@ final class Monitor: Sendable {
         phase.store(Phase.asleep, ordering: .sequentiallyConsistent)
         // A request made before the store has not called; so look once more before sleeping.
         deliver()
-        for pool in WorkerPool.pools where pool.survey() {
+        for pool in WorkerPool.pools where pool.survey().isWorthwhile {
             phase.store(Phase.awake, ordering: .sequentiallyConsistent)
             return
         }

@@ -12,9 +12,12 @@ struct Pace {
 
     private var count = 0
     private var start = MonotonicClock.now
-    private(set) var isSprint = false
+    /// A worker that loses its core for a moment seems slow once; two slow intervals in a row end the sprint.
+    private var slowIntervals = 2
     /// The worker has promised to look after each operation, and the queue's `Signal` says so.
     var attends = false
+
+    var isSprint: Bool { slowIntervals < 2 }
 
     /// The answer is of this moment.
     var isFresh: Bool { count == 0 }
@@ -23,7 +26,7 @@ struct Pace {
         count += 1
         guard count == Self.interval else { return }
         let now = MonotonicClock.now
-        isSprint = now - start < Self.tiny * UInt64(Self.interval)
+        slowIntervals = now - start < Self.tiny * UInt64(Self.interval) ? 0 : min(slowIntervals + 1, 2)
         start = now
         count = 0
     }

@@ -116,8 +116,9 @@ extension OperationQueue: WorkSource {
     /// lock, and whoever made something startable has called nobody, because this worker was there.
     private func lastLook(_ pace: inout Pace) -> Claim? {
         if pace.attends {
+            if Processor.spin(until: { !inbox.isEmpty }), let claim = claim() { return claim }
             stopAttending(&pace)
-            if let claim = claim() { return claim }
+            return claim()
         }
         guard signal.claimLingering() else { return nil }
         _ = Processor.spin { !inbox.isEmpty }

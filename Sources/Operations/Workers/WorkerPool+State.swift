@@ -62,7 +62,7 @@ extension WorkerPool.State {
     /// One whose processor clock stood still, and that sleeps, is blocked. When all that work are blocked, as many
     /// again may start: so the number doubles from look to look while operations do nothing but block. When more
     /// compute than there are cores, the surplus is asked to stop after the operation it runs.
-    mutating func survey() -> (debtors: [any WorkSource], goesOn: Bool) {
+    mutating func survey() -> WorkerPool.Findings {
         var debtors: [any WorkSource] = []
         var computing = 0
         var surplus: [Worker] = []
@@ -86,6 +86,8 @@ extension WorkerPool.State {
         }
         allowance = computing == 0 ? blocked : 0
         for worker in surplus.dropFirst(Processor.count) { worker.retireSoon() }
-        return (debtors, requests.count > 0 || !debtors.isEmpty || busy.values.contains { $0.hasDebt })
+        let hasDebts = !debtors.isEmpty || busy.values.contains { $0.hasDebt }
+        return WorkerPool.Findings(
+            debtors: debtors, isWorthwhile: requests.count > 0 || hasDebts, isUrgent: blocked > 0 || hasDebts)
     }
 }

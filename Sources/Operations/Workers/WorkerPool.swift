@@ -185,16 +185,24 @@ final class WorkerPool: Sendable {
 
     // MARK: - Monitoring
 
-    var hasBlockedWorkers: Bool { state.withLock { $0.blocked > 0 } }
+    /// What one look has shown.
+    struct Findings {
+        /// Those whose workers have not kept their promise to look.
+        var debtors: [any WorkSource] = []
+        /// There is something to look at again.
+        var isWorthwhile = false
+        /// It should be soon.
+        var isUrgent = false
+    }
 
-    /// One look at all workers. Answers whether there is anything to look at again.
-    func survey() -> Bool {
-        let (debtors, goesOn) = state.withLock { $0.survey() }
-        for case let queue as OperationQueue in debtors {
+    /// One look at all workers.
+    func survey() -> Findings {
+        let findings = state.withLock { $0.survey() }
+        for case let queue as OperationQueue in findings.debtors {
             queue.signal.stopAttending()
             queue.callWorkerIfNone()
         }
         if waiting.load(ordering: .relaxed) > 0 { grantWaiting() }
-        return goesOn
+        return findings
     }
 }

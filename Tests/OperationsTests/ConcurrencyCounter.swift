@@ -1,0 +1,47 @@
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Counts how many are inside at a time, and on how many threads in all.
+final class ConcurrencyCounter: Sendable {
+    private struct Counts {
+        var inside = 0
+        var most = 0
+        var total = 0
+        var threads = Set<String>()
+    }
+
+    private let counts = Mutex(Counts())
+
+    func enter() {
+        let thread = "\(pthread_self())"
+        counts.withLock {
+            $0.inside += 1
+            $0.total += 1
+            $0.most = max($0.most, $0.inside)
+            $0.threads.insert(thread)
+        }
+    }
+
+    func leave() { counts.withLock { $0.inside -= 1 } }
+
+    var inside: Int { counts.withLock { $0.inside } }
+    var most: Int { counts.withLock { $0.most } }
+    var total: Int { counts.withLock { $0.total } }
+    var threads: Int { counts.withLock { $0.threads.count } }
+}
+
+/// A number that any thread may add to.
+final class Atomic64: Sendable {
+    private let number = Atomic(0)
+
+    func add(_ more: Int) { number.add(more, ordering: .sequentiallyConsistent) }
+
+    var value: Int { number.load(ordering: .sequentiallyConsistent) }
+}

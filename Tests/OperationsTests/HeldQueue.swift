@@ -1,0 +1,31 @@
+import Operations
+
+/// A queue whose slots are all taken until `release()`, so that what is added meanwhile has to wait.
+struct HeldQueue {
+    let queue = OperationQueue()
+    private let holders: [Gate]
+
+    /// `width` nil: the default width, with its ceiling of slots taken.
+    init(width: Int? = 1) {
+        if let width { queue.maxConcurrentOperationCount = width }
+        let started = Gate(width ?? OperationQueue.defaultWidthCeiling)
+        let gates = (0..<(width ?? OperationQueue.defaultWidthCeiling)).map { _ in Gate() }
+        for gate in gates {
+            queue.addOperation {
+                started.open()
+                gate.pass()
+            }
+        }
+        started.pass()
+        holders = gates
+    }
+
+    /// Frees one slot.
+    func freeOne(_ index: Int = 0) { holders[index].open() }
+
+    /// Frees all slots and waits until the queue is empty.
+    func release() {
+        for gate in holders { gate.open() }
+        queue.waitUntilAllOperationsAreFinished()
+    }
+}

@@ -1,0 +1,171 @@
+import Operations
+import Testing
+
+/// Section 3, rules P1, P2 and P4: what a free slot is given to.
+@Suite(.timeLimit(.minutes(1))) struct PriorityTests {
+    typealias Priority = Operations.Operation.QueuePriority
+
+    /// Rule P1.
+    @Test func `priorities have the raw values of Apple's systems and normal is the default`() {
+        #expect(Priority.allCases.map(\.rawValue).sorted() == [-8, -4, 0, 4, 8])
+        #expect(Priority.veryLow.rawValue == -8 && Priority.low.rawValue == -4)
+        #expect(Priority.high.rawValue == 4 && Priority.veryHigh.rawValue == 8)
+        #expect(Operation().queuePriority == .normal)
+    }
+
+    /// Rule P1.
+    @Test(arguments: [
+        (Int.min, Priority.veryLow), (-10, .veryLow), (-8, .veryLow), (-7, .low), (-5, .low), (-4, .low),
+        (-3, .normal), (-1, .normal), (0, .normal), (1, .normal), (3, .normal), (4, .high), (5, .high), (7, .high),
+        (8, .veryHigh), (9, .veryHigh), (Int.max, .veryHigh),
+    ])
+    func `a value between two constants moves toward normal`(value: Int, priority: Priority) {
+        #expect(Priority(clamping: value) == priority)
+    }
+
+    /// Rule P1.
+    @Test(arguments: Priority.allCases) func `a priority reads back as set`(priority: Priority) {
+        let operation = Operation()
+        operation.queuePriority = priority
+        #expect(operation.queuePriority == priority)
+    }
+
+    /// Rule P2.
+    @Test func `the highest priority starts first and equal ones in order of adding`() {
+        let held = HeldQueue()
+        let log = Log<String>()
+        for round in 0..<20 {
+            for priority: Priority in [.low, .veryHigh, .normal, .veryLow, .high] {
+                held.queue.add("\(priority) \(round)", priority, to: log)
+            }
+        }
+        held.release()
+        let expected = [Priority.veryHigh, .high, .normal, .low, .veryLow].flatMap { priority in
+            (0..<20).map { "\(priority) \($0)" }
+        }
+        #expect(log.entries == expected)
+    }
+
+    /// Rule P2.
+    @Test func `a ready low operation starts before an unready high one`() {
+        let queue = OperationQueue()
+        let log = Log<String>()
+        queue.maxConcurrentOperationCount = 1
+        let dependency = BlockOperation { log.append("dependency") }
+        let high = BlockOperation { log.append("high") }
+        high.queuePriority = .veryHigh
+        high.addDependency(dependency)
+        let low = BlockOperation { log.append("low") }
+        low.queuePriority = .veryLow
+        queue.addOperations([high, low], waitUntilFinished: false)
+        low.waitUntilFinished()
+        dependency.start()
+        high.waitUntilFinished()
+        #expect(log.entries == ["low", "dependency", "high"])
+    }
+
+    /// Rule P2: the order is that of entering the queue, not of becoming ready.
+    @Test func `among equals one that became ready late keeps its place`() {
+        let held = HeldQueue()
+        let log = Log<String>()
+        let dependency = Operation()
+        for name in ["a", "b"] {
+            let late = BlockOperation { log.append(name) }
+            late.addDependency(dependency)
+            held.queue.addOperation(late)
+            held.queue.add("after \(name)", .normal, to: log)
+        }
+        dependency.start()
+        held.release()
+        #expect(log.entries == ["a", "after a", "b", "after b"])
+    }
+
+    /// Rule P2: what becomes ready by the end of an operation competes for the slot which that operation leaves.
+    @Test func `a dependent takes part in the choice for the slot of its dependency`() {
+        let held = HeldQueue()
+        let log = Log<String>()
+        let first = BlockOperation { log.append("first") }
+        let dependent = BlockOperation { log.append("dependent") }
+        dependent.addDependency(first)
+        dependent.queuePriority = .high
+        held.queue.addOperation(first)
+        held.queue.add("other", .normal, to: log)
+        held.queue.addOperation(dependent)
+        held.release()
+        #expect(log.entries == ["first", "dependent", "other"])
+    }
+
+    /// Rule P2, at the default width: all its slots are taken, then one is freed again and again.
+    @Test func `at the default width too the free slot goes to the highest priority`() {
+        let held = HeldQueue(width: nil)
+        let log = Log<String>()
+        for round in 0..<5 {
+            for priority: Priority in [.veryLow, .high, .low, .veryHigh, .normal] {
+                held.queue.add("\(priority) \(round)", priority, to: log)
+            }
+        }
+        let last = BlockOperation()
+        last.queuePriority = .veryLow
+        held.queue.addOperation(last)
+        held.freeOne()
+        last.waitUntilFinished()
+        let expected = [Priority.veryHigh, .high, .normal, .low, .veryLow].flatMap { priority in
+            (0..<5).map { "\(priority) \($0)" }
+        }
+        #expect(log.entries == expected)
+        held.release()
+    }
+
+    /// Rule P2: as many as may run at a time can overtake one another in the log, no more.
+    @Test func `at the default width no low operation starts while more high ones wait than can run`() throws {
+        let queue = OperationQueue()
+        let log = Log<Bool>()
+        queue.isSuspended = true
+        for _ in 0..<500 {
+            queue.add(false, .low, to: log)
+            queue.add(true, .high, to: log)
+        }
+        queue.isSuspended = false
+        queue.waitUntilAllOperationsAreFinished()
+        let firstLow = try #require(log.entries.firstIndex(of: false))
+        #expect(firstLow >= 500 - OperationQueue.defaultWidthCeiling)
+    }
+
+    /// Rule P4.
+    @Test func `priority does not override a dependency`() {
+        let held = HeldQueue()
+        let log = Log<String>()
+        let low = BlockOperation { log.append("low") }
+        low.queuePriority = .veryLow
+        let high = BlockOperation { log.append("high") }
+        high.queuePriority = .veryHigh
+        high.addDependency(low)
+        held.queue.addOperation(high)
+        held.queue.addOperation(low)
+        held.queue.add("normal", .normal, to: log)
+        held.release()
+        #expect(log.entries == ["normal", "low", "high"])
+    }
+
+    /// Rule P4.
+    @Test func `priority means nothing in another queue`() {
+        let held = HeldQueue()
+        let other = OperationQueue()
+        let log = Log<String>()
+        for _ in 0..<10 { held.queue.add("high", .veryHigh, to: log) }
+        other.add("low", .veryLow, to: log)
+        other.waitUntilAllOperationsAreFinished()
+        #expect(log.entries == ["low"])
+        held.release()
+    }
+}
+
+extension OperationQueue {
+    fileprivate func add<Entry: Sendable>(
+        _ entry: Entry, _ priority: Operations.Operation.QueuePriority, to log: Log<Entry>
+    ) {
+        let operation = BlockOperation { log.append(entry) }
+        operation.queuePriority = priority
+        addOperation(operation)
+    }
+}

@@ -1,0 +1,200 @@
+import Operations
+import Testing
+
+/// Rules Q1, Q2 and Q11: adding, and how long queue and operations live.
+@Suite(.timeLimit(.minutes(1))) struct QueueAddingTests {
+    /// Rule Q1.
+    @Test func `all three ways of adding run the operation`() {
+        let (queue, log) = (OperationQueue(), Log<Int>())
+        queue.maxConcurrentOperationCount = 1
+        queue.addOperation(BlockOperation { log.append(1) })
+        queue.addOperations(
+            [BlockOperation { log.append(2) }, BlockOperation { log.append(3) }], waitUntilFinished: false)
+        queue.addOperation { log.append(4) }
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(log.entries == [1, 2, 3, 4])
+    }
+
+    /// Rule Q1.
+    @Test func `adding a batch and waiting returns when all are finished`() {
+        let (queue, runs) = (OperationQueue(), Atomic64())
+        let operations = (0..<50).map { _ in BlockOperation { runs.add(1) } }
+        queue.addOperations(operations, waitUntilFinished: true)
+        #expect(runs.value == 50)
+        #expect(queue.snapshot.countedOperations == 0)
+    }
+
+    /// Rule Q1.
+    @Test func `a batch may be empty`() {
+        let queue = OperationQueue()
+        queue.addOperations([], waitUntilFinished: true)
+        #expect(queue.snapshot.countedOperations == 0)
+    }
+
+    /// Rule Q1.
+    @Test func `adding a batch without waiting returns while it waits`() {
+        let held = HeldQueue()
+        let operation = Operation()
+        held.queue.addOperations([operation], waitUntilFinished: false)
+        #expect(!operation.isFinished)
+        held.release()
+    }
+
+    /// Rule Q1.
+    @Test func `the queue keeps an operation until it is finished and lets go of it then`() {
+        let queue = OperationQueue()
+        queue.isSuspended = true
+        let gone = Gate()
+        let operation = addWatched(to: queue, gone)
+        #expect(!operation.isGone)
+        queue.isSuspended = false
+        gone.pass()
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(operation.isGone)
+    }
+
+    private func addWatched(to queue: OperationQueue, _ gone: Gate) -> Weak<Operations.Operation> {
+        let operation = WatchedOperation(gone)
+        queue.addOperation(operation)
+        return Weak(operation)
+    }
+
+    /// Rule Q1.
+    @Test func `the queue lives while it holds operations and is freed after`() {
+        let (gone, dependency, runs) = (Gate(), Operation(), Atomic64())
+        let queue = addToWatchedQueue(gone, dependency, runs)
+        #expect(!queue.isGone)
+        #expect(runs.value == 0)
+        dependency.start()
+        gone.pass()
+        #expect(runs.value == 10)
+    }
+
+    private func addToWatchedQueue(
+        _ gone: Gate, _ dependency: Operations.Operation, _ runs: Atomic64
+    ) -> Weak<OperationQueue> {
+        let queue = WatchedQueue(gone)
+        for _ in 0..<10 {
+            let operation = BlockOperation { runs.add(1) }
+            operation.addDependency(dependency)
+            queue.addOperation(operation)
+        }
+        return Weak(queue)
+    }
+
+    /// Rule Q1: a barrier keeps the queue as well.
+    @Test func `a queue that nobody holds runs what was added and is freed`() {
+        for width in [1, 2, OperationQueue.defaultMaxConcurrentOperationCount] {
+            let (gone, runs) = (Gate(), Atomic64())
+            do {
+                let queue = WatchedQueue(gone)
+                queue.maxConcurrentOperationCount = width
+                for _ in 0..<20 { queue.addOperation { runs.add(1) } }
+                queue.addBarrierBlock { runs.add(100) }
+            }
+            gone.pass()
+            #expect(runs.value == 120)
+        }
+    }
+
+    /// Rule Q1: with threads that are Dispatch's too.
+    @Test func `a queue that was never used is freed`() {
+        let gone = Gate()
+        _ = WatchedQueue(gone)
+        gone.pass()
+    }
+
+    /// Rules Q1, M2.
+    @Test func `an operation is in at most one queue`() {
+        let (first, second) = (OperationQueue(), OperationQueue())
+        first.isSuspended = true
+        let operation = Operation()
+        first.addOperation(operation)
+        for queue in [first, second] {
+            #expect(throws: OperationError.alreadyInQueue(operation: operation.queueTestLabel)) {
+                try queue.tryAddOperation(operation)
+            }
+        }
+        #expect(first.snapshot.countedOperations == 1)
+        #expect(second.snapshot.countedOperations == 0)
+        first.isSuspended = false
+        operation.waitUntilFinished()
+    }
+
+    /// Rule Q2: wherever in the batch the invalid one stands, and whatever is wrong with it.
+    @Test(arguments: [0, 1, 2]) func `a batch with an invalid operation is not added at all`(place: Int) throws {
+        let (queue, other) = (OperationQueue(), OperationQueue())
+        other.isSuspended = true
+        let (finished, queued) = (Operation(), Operation())
+        finished.start()
+        other.addOperation(queued)
+        for (invalid, error) in [
+            (finished, OperationError.addedAfterFinish(operation: finished.queueTestLabel)),
+            (queued, .alreadyInQueue(operation: queued.queueTestLabel)),
+        ] {
+            let valid = [Operation(), Operation()]
+            var batch = valid
+            batch.insert(invalid, at: place)
+            #expect(throws: error) { try queue.tryAddOperations(batch, waitUntilFinished: false) }
+            #expect(queue.snapshot.countedOperations == 0)
+            #expect(valid.allSatisfy { !$0.isFinished })
+            // They are as good as new.
+            try queue.tryAddOperations(valid, waitUntilFinished: true)
+        }
+        other.isSuspended = false
+        queued.waitUntilFinished()
+    }
+
+    /// Rule Q2.
+    @Test func `a batch that names an operation twice is not added at all`() throws {
+        let (queue, operation, other) = (OperationQueue(), Operation(), Operation())
+        #expect(throws: OperationError.alreadyInQueue(operation: operation.queueTestLabel)) {
+            try queue.tryAddOperations([operation, other, operation], waitUntilFinished: false)
+        }
+        #expect(queue.snapshot.countedOperations == 0)
+        try queue.tryAddOperations([operation, other], waitUntilFinished: true)
+    }
+
+    /// Rules Q2, D9: a dependency that finishes while the batch is refused is not forgotten.
+    @Test func `an operation of a refused batch can be added later and follows its dependencies`() throws {
+        let (queue, finished, dependency) = (OperationQueue(), Operation(), Operation())
+        finished.start()
+        let operation = Operation()
+        operation.addDependency(dependency)
+        #expect(throws: OperationError.self) {
+            try queue.tryAddOperations([operation, finished], waitUntilFinished: false)
+        }
+        queue.addOperation(operation)
+        #expect(!operation.isFinished)
+        dependency.start()
+        operation.waitUntilFinished()
+    }
+
+    /// Rule Q11.
+    @Test func `a serial queue runs in order of adding, singly and in batches`() {
+        let (queue, log) = (OperationQueue(), Log<Int>())
+        queue.maxConcurrentOperationCount = 1
+        for i in 0..<200 { queue.addOperation { log.append(i) } }
+        queue.addOperations((200..<400).map { i in BlockOperation { log.append(i) } }, waitUntilFinished: false)
+        for i in 400..<600 { queue.addOperation { log.append(i) } }
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(log.entries == Array(0..<600))
+    }
+}
+
+/// Opens a gate when it is gone.
+private final class WatchedQueue: OperationQueue, @unchecked Sendable {
+    private let gone: Gate
+
+    init(_ gone: Gate) { self.gone = gone }
+
+    deinit { gone.open() }
+}
+
+private final class WatchedOperation: Operations.Operation, @unchecked Sendable {
+    private let gone: Gate
+
+    init(_ gone: Gate) { self.gone = gone }
+
+    deinit { gone.open() }
+}

@@ -1,0 +1,149 @@
+import Operations
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Rules Q6, Q7 and Q9: what a queue shows.
+@Suite(.timeLimit(.minutes(1))) struct QueueLookingTests {
+    /// Rule Q6.
+    @Test func `operations are listed in the order added, whatever their priority, without barriers`() {
+        let queue = OperationQueue()
+        queue.isSuspended = true
+        let priorities: [Operation.QueuePriority] = [.low, .veryHigh, .normal]
+        let operations = (0..<60).map { i in
+            let operation = Operation()
+            operation.queuePriority = priorities[i % 3]
+            if i % 10 == 0 { queue.addBarrierBlock {} }
+            queue.addOperation(operation)
+            return operation
+        }
+        #expect(queue.snapshot.listedOperations == operations)
+        #expect(queue.snapshot.countedOperations == 60)
+        queue.isSuspended = false
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(queue.snapshot.listedOperations.isEmpty)
+        #expect(queue.snapshot.countedOperations == 0)
+    }
+
+    /// Rule Q6: the running ones are listed, the finished ones are not, whatever place they had.
+    @Test func `the list holds what runs and not what has finished`() {
+        let held = HeldQueue(width: 2)
+        let (first, second) = (BlockOperation(), BlockOperation())
+        held.queue.addOperations([first, second], waitUntilFinished: false)
+        #expect(held.queue.snapshot.countedOperations == 4)
+        held.freeOne()
+        second.waitUntilFinished()
+        #expect(held.queue.snapshot.countedOperations == 1)
+        let later = Operation()
+        held.queue.isSuspended = true
+        held.queue.addOperation(later)
+        #expect(held.queue.snapshot.listedOperations.last == later)
+        held.queue.isSuspended = false
+        held.release()
+    }
+
+    /// Rule Q6: a snapshot does not change.
+    @Test func `a list taken before keeps its operations`() {
+        let queue = OperationQueue()
+        queue.isSuspended = true
+        let operation = Operation()
+        queue.addOperation(operation)
+        let list = queue.snapshot.listedOperations
+        queue.isSuspended = false
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(list == [operation])
+    }
+
+    /// Rule Q7.
+    @Test func `the default name contains the address and a name reads back as set`() throws {
+        let (queue, other) = (OperationQueue(), OperationQueue())
+        let address = String(UInt(bitPattern: Unmanaged.passUnretained(queue).toOpaque()), radix: 16)
+        #expect(try #require(queue.name).contains(address))
+        #expect(queue.name != other.name)
+        queue.name = "mine"
+        #expect(queue.name == "mine")
+        #expect(queue.description.contains("mine"))
+        #expect(queue.description.contains("OperationQueue"))
+        queue.name = nil
+        #expect(try #require(queue.name).contains(address))
+        #expect(queue.description.contains(address))
+    }
+
+    #if os(Linux)
+        /// Rule Q7: Linux keeps 15 bytes; a letter that does not fit whole is left out.
+        @Test(arguments: [
+            ("downloads", "downloads"), ("a name of more than fifteen", "a name of more "),
+            ("fourteen chars\u{E9}", "fourteen chars"), ("thirteen char\u{E9}s", "thirteen char\u{E9}"),
+        ])
+        func `the thread carries the name of the queue`(name: String, expected: String) {
+            let (queue, seen) = (OperationQueue(), Log<String>())
+            queue.name = name
+            queue.addOperation { seen.append(threadName()) }
+            queue.waitUntilAllOperationsAreFinished()
+            #expect(seen.entries == [expected])
+        }
+    #endif
+
+    /// Rule Q9.
+    @Test func `the current queue is the one whose operation runs here, and none elsewhere`() {
+        let seen = Log<OperationQueue?>()
+        let queues = (0..<3).map { _ in OperationQueue() }
+        for queue in queues { queue.addOperation { seen.append(OperationQueue.current) } }
+        for queue in queues { queue.waitUntilAllOperationsAreFinished() }
+        #expect(Set(seen.entries) == Set(queues))
+        let outside = Gate()
+        let thread = PlainThread {
+            seen.append(OperationQueue.current)
+            outside.open()
+        }
+        thread.start()
+        outside.pass()
+        #expect(seen.entries.last == .some(nil))
+    }
+
+    /// Rules Q9, X1.
+    @Test func `barriers see their queue too`() {
+        let (queue, seen) = (OperationQueue(), Log<OperationQueue?>())
+        queue.addBarrierBlock { seen.append(OperationQueue.current) }
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(seen.entries == [queue])
+    }
+
+    /// Rule Q9: an operation started by hand inside another one is in no queue; the queue around it is still current.
+    @Test func `what an operation starts by hand sees the queue around it`() {
+        let (queue, seen) = (OperationQueue(), Log<OperationQueue?>())
+        queue.addOperation {
+            BlockOperation { seen.append(OperationQueue.current) }.start()
+            seen.append(OperationQueue.current)
+        }
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(seen.entries == [queue, queue])
+    }
+
+    /// Rule Q9: before, while and after an operation waits for one in another queue.
+    @Test func `inside nested queues the innermost is current`() {
+        let (outer, inner, seen) = (OperationQueue(), OperationQueue(), Log<OperationQueue?>())
+        outer.addOperation {
+            seen.append(OperationQueue.current)
+            inner.addOperations([BlockOperation { seen.append(OperationQueue.current) }], waitUntilFinished: true)
+            seen.append(OperationQueue.current)
+        }
+        outer.waitUntilAllOperationsAreFinished()
+        #expect(seen.entries == [outer, inner, outer])
+    }
+}
+
+#if os(Linux)
+    private func threadName() -> String {
+        let file = fopen("/proc/thread-self/comm", "r")
+        defer { if let file { fclose(file) } }
+        guard let file else { return "" }
+        var bytes = [UInt8](repeating: 0, count: 32)
+        let count = fread(&bytes, 1, bytes.count, file)
+        return String(decoding: bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    }
+#endif

@@ -1,0 +1,61 @@
+import Operations
+
+/// A queue whose stalls are written down.
+final class StallObserver: Sendable {
+    let queue = OperationQueue()
+    private let log = Log<StallReport>()
+    private let signals = Log<Gate>()
+
+    init(delay: Duration = .milliseconds(1)) {
+        queue.name = "observed"
+        let (log, signals) = (log, signals)
+        queue.stallHandler = { report in
+            log.append(report)
+            signals.entries.last?.open()
+        }
+        queue.stallDelay = delay
+    }
+
+    var reports: [StallReport] { log.entries }
+
+    /// Does what stalls the queue and returns the report of it.
+    func report(after stall: () -> Void) -> StallReport {
+        let gate = Gate()
+        signals.append(gate)
+        stall()
+        gate.pass()
+        return log.entries.last!
+    }
+
+    /// Empties the queue, whatever its operations wait for.
+    func clear() {
+        queue.cancelAllOperations()
+        queue.isSuspended = false
+        queue.maxConcurrentOperationCount = OperationQueue.defaultMaxConcurrentOperationCount
+        queue.waitUntilAllOperationsAreFinished()
+    }
+
+    /// Returns after many appointments like those of an observer have come up, one after the other.
+    static func letAppointmentsPass() {
+        for _ in 0..<5 {
+            let other = StallObserver(delay: .milliseconds(2))
+            other.queue.isSuspended = true
+            _ = other.report { other.queue.addOperation {} }
+            other.clear()
+        }
+    }
+}
+
+extension Operations.Operation {
+    convenience init(named name: String) {
+        self.init()
+        self.name = name
+    }
+}
+
+extension StallReport {
+    /// The reasons by the name of the operation.
+    var reasons: [String: [WaitingReason]] {
+        Dictionary(uniqueKeysWithValues: blocked.map { ($0.operation, $0.reasons) })
+    }
+}

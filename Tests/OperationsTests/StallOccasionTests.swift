@@ -1,0 +1,194 @@
+import Operations
+import Testing
+
+/// Rule N3: when a stall is reported, how often, and when nothing is.
+@Suite(.timeLimit(.minutes(1))) struct StallOccasionTests {
+    /// Rule N3.
+    @Test func `a stall is reported once, and the next one again`() {
+        let observer = StallObserver()
+        observer.queue.isSuspended = true
+        _ = observer.report { observer.queue.addOperation {} }
+        StallObserver.letAppointmentsPass()
+        #expect(observer.reports.count == 1)
+        observer.clear()
+        observer.queue.isSuspended = true
+        _ = observer.report { observer.queue.addOperation {} }
+        StallObserver.letAppointmentsPass()
+        #expect(observer.reports.count == 2)
+        observer.clear()
+    }
+
+    /// Rule N3: an appointment that was made with another delay is off.
+    @Test func `changing the delay does not multiply the reports`() {
+        let observer = StallObserver(delay: .seconds(10))
+        observer.queue.isSuspended = true
+        observer.queue.addOperation {}
+        _ = observer.report { for _ in 0..<20 { observer.queue.stallDelay = .milliseconds(3) } }
+        StallObserver.letAppointmentsPass()
+        StallObserver.letAppointmentsPass()
+        #expect(observer.reports.count == 1)
+        observer.clear()
+    }
+
+    /// Rule N3.
+    @Test func `a delay of zero means never, also for what stands still already`() {
+        let observer = StallObserver(delay: .milliseconds(3))
+        observer.queue.isSuspended = true
+        observer.queue.addOperation {}
+        observer.queue.stallDelay = .zero
+        let before = observer.reports.count
+        StallObserver.letAppointmentsPass()
+        StallObserver.letAppointmentsPass()
+        // The thread may have been late enough for the first appointment to come up before.
+        #expect(observer.reports.count == before)
+        observer.clear()
+    }
+
+    /// Rule N3: the default delay.
+    @Test func `the delay is ten seconds and there is no handler by default`() {
+        let queue = OperationQueue()
+        #expect(queue.stallDelay == .seconds(10))
+        #expect(queue.stallHandler == nil)
+        queue.stallDelay = .seconds(3)
+        #expect(queue.stallDelay == .seconds(3))
+    }
+
+    /// Rule N3: the stall after one that ended without any start.
+    @Test func `a stall is reported also when the one before ended without a start`() {
+        let observer = StallObserver()
+        let early = AsynchronousOperation()
+        early.addDependency(Operation())
+        _ = observer.report { observer.queue.addOperation(early) }
+        early.finish()
+        observer.queue.waitUntilAllOperationsAreFinished()
+        let second = Operation()
+        second.addDependency(Operation())
+        _ = observer.report { observer.queue.addOperation(second) }
+        #expect(observer.reports.count == 2)
+        observer.clear()
+    }
+
+    /// Rule N3.
+    @Test func `nothing is reported while a dependency in another queue runs`() {
+        let observer = StallObserver()
+        let (other, started, gate) = (OperationQueue(), Gate(), Gate())
+        let dependency = BlockOperation {
+            started.open()
+            gate.pass()
+        }
+        other.addOperation(dependency)
+        started.pass()
+        let (waiting, last) = (Operation(), Operation())
+        waiting.addDependency(dependency)
+        last.addDependency(waiting)
+        observer.queue.addOperations([last, waiting], waitUntilFinished: false)
+        #expect(observer.queue.stallReport() == nil)
+        StallObserver.letAppointmentsPass()
+        #expect(observer.reports.isEmpty)
+        gate.open()
+        observer.queue.waitUntilAllOperationsAreFinished()
+        #expect(observer.reports.isEmpty)
+    }
+
+    /// Rule N3: one started by hand is in no queue, and runs.
+    @Test func `nothing is reported while a dependency in no queue runs`() {
+        let observer = StallObserver()
+        let dependency = AsynchronousOperation()
+        dependency.start()
+        let waiting = Operation()
+        waiting.addDependency(dependency)
+        observer.queue.addOperation(waiting)
+        #expect(observer.queue.stallReport() == nil)
+        StallObserver.letAppointmentsPass()
+        #expect(observer.reports.isEmpty)
+        dependency.finish()
+        waiting.waitUntilFinished()
+    }
+
+    /// Rule N3: the other queue stalls later, and then this one too.
+    @Test func `a stall is noticed also when another queue brought it about`() {
+        let (observer, other) = (StallObserver(), OperationQueue())
+        other.stallDelay = .zero
+        let (started, gate, forgotten) = (Gate(), Gate(), Operation(named: "forgotten"))
+        let running = BlockOperation {
+            started.open()
+            gate.pass()
+        }
+        let dependency = Operation(named: "dependency")
+        dependency.addDependency(running)
+        dependency.addDependency(forgotten)
+        other.addOperations([running, dependency], waitUntilFinished: false)
+        started.pass()
+        let waiting = Operation(named: "waiting")
+        waiting.addDependency(dependency)
+        let report = observer.report {
+            observer.queue.addOperation(waiting)
+            gate.open()
+        }
+        #expect(report.reasons == ["Operation 'waiting'": [.dependency("Operation 'dependency'")]])
+        forgotten.start()
+        waiting.waitUntilFinished()
+    }
+
+    /// Rule N3.
+    @Test func `an empty, running or working queue does not stall`() {
+        let observer = StallObserver()
+        #expect(observer.queue.stallReport() == nil)
+        observer.queue.isSuspended = true
+        #expect(observer.queue.stallReport() == nil)
+        observer.queue.isSuspended = false
+        let (started, gate) = (Gate(), Gate())
+        observer.queue.maxConcurrentOperationCount = 1
+        observer.queue.addOperation {
+            started.open()
+            gate.pass()
+        }
+        observer.queue.addOperation {}
+        started.pass()
+        #expect(observer.queue.stallReport() == nil)
+        // Held by a suspension, but something runs.
+        observer.queue.isSuspended = true
+        #expect(observer.queue.stallReport() == nil)
+        StallObserver.letAppointmentsPass()
+        #expect(observer.reports.isEmpty)
+        observer.queue.isSuspended = false
+        gate.open()
+        observer.queue.waitUntilAllOperationsAreFinished()
+    }
+
+    /// Rules N3, K6: the handler may call anything.
+    @Test func `the handler may mend the stall`() {
+        let queue = OperationQueue()
+        let forgotten = Operation()
+        queue.stallHandler = { _ in queue.addOperation(forgotten) }
+        queue.stallDelay = .milliseconds(1)
+        let waiting = Operation()
+        waiting.addDependency(forgotten)
+        queue.addOperation(waiting)
+        waiting.waitUntilFinished()
+        queue.stallHandler = nil
+    }
+
+    /// Rule N3: without a handler the report goes to the log.
+    @Test func `without a handler the log names operation and reason`() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            stallWithoutHandler()
+        }
+        let message = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
+        #expect(message.contains("queue 'silent' is stalled"))
+        #expect(message.contains("Operation 'waiting': waits for Operation 'forgotten', which is in no queue"))
+    }
+}
+
+private func stallWithoutHandler() {
+    let queue = OperationQueue()
+    queue.name = "silent"
+    queue.stallDelay = .milliseconds(1)
+    let forgotten = Operation(named: "forgotten")
+    let waiting = Operation(named: "waiting")
+    waiting.addDependency(forgotten)
+    queue.addOperation(waiting)
+    StallObserver.letAppointmentsPass()
+    // The appointment of a loaded machine may be late; the log is standard error, so there is nothing to wait for.
+    for _ in 0..<20 { StallObserver.letAppointmentsPass() }
+}

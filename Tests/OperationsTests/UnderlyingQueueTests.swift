@@ -1,0 +1,204 @@
+import Dispatch
+import Operations
+import Testing
+
+/// Rule Q10: a queue whose operations run on a dispatch queue.
+@Suite(.timeLimit(.minutes(1))) struct UnderlyingQueueTests {
+    /// Rule Q10.
+    @Test func `there is none by default and it reads back as set`() {
+        let (queue, dispatchQueue) = (OperationQueue(), DispatchQueue(label: "underlying"))
+        #expect(queue.underlyingQueue == nil)
+        queue.underlyingQueue = dispatchQueue
+        #expect(queue.underlyingQueue === dispatchQueue)
+        queue.underlyingQueue = nil
+        #expect(queue.underlyingQueue == nil)
+    }
+
+    /// Rules Q10, X2: block operations with one block, subclasses and barriers alike.
+    @Test(arguments: [true, false]) func `operations and barriers run on it`(serial: Bool) {
+        let (queue, log) = (OperationQueue(), Log<Bool>())
+        queue.underlyingQueue = .marked(serial: serial)
+        for _ in 0..<20 { queue.addOperation { log.append(DispatchQueue.isMarked) } }
+        queue.addBarrierBlock { log.append(DispatchQueue.isMarked) }
+        for _ in 0..<20 { queue.addOperation { log.append(DispatchQueue.isMarked) } }
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(log.entries == Array(repeating: true, count: 41))
+    }
+
+    /// Rule Q10: in its order, as far as there is one; the operations do not keep its blocks waiting for all of them.
+    @Test func `operations are interleaved with the blocks of a serial one`() {
+        let (queue, log, gate) = (OperationQueue(), Log<String>(), Gate())
+        let dispatchQueue = DispatchQueue.marked(serial: true)
+        queue.underlyingQueue = dispatchQueue
+        dispatchQueue.async { gate.pass() }
+        for i in 0..<3 {
+            queue.addOperation { log.append("operation \(i)") }
+            dispatchQueue.async { log.append("block \(i)") }
+        }
+        gate.open()
+        queue.waitUntilAllOperationsAreFinished()
+        dispatchQueue.sync {}
+        let entries = log.entries
+        #expect(entries.filter { $0.hasPrefix("operation") } == (0..<3).map { "operation \($0)" })
+        #expect(entries.filter { $0.hasPrefix("block") } == (0..<3).map { "block \($0)" })
+        #expect(entries.firstIndex(of: "block 0")! < entries.firstIndex(of: "operation 2")!)
+    }
+
+    /// Rule Q10: neither among themselves nor with its blocks.
+    @Test(arguments: [-1, 1, 8]) func `a serial one makes the operation queue serial`(width: Int) {
+        let (queue, counter, log) = (OperationQueue(), ConcurrencyCounter(), Log<Int>())
+        let dispatchQueue = DispatchQueue.marked(serial: true)
+        queue.underlyingQueue = dispatchQueue
+        queue.maxConcurrentOperationCount = width
+        for i in 0..<100 {
+            queue.addOperation {
+                counter.enter()
+                log.append(i)
+                counter.leave()
+            }
+            dispatchQueue.async {
+                counter.enter()
+                counter.leave()
+            }
+        }
+        queue.waitUntilAllOperationsAreFinished()
+        dispatchQueue.sync {}
+        #expect(counter.most == 1)
+        #expect(counter.total == 200)
+        #expect(log.entries == Array(0..<100))
+    }
+
+    /// Rules Q10, Q3: on a concurrent one the width decides.
+    @Test(arguments: [1, 2, 4]) func `on a concurrent one as many run as the width says`(width: Int) {
+        let (queue, counter) = (OperationQueue(), ConcurrencyCounter())
+        queue.underlyingQueue = .marked(serial: false)
+        queue.maxConcurrentOperationCount = width
+        for _ in 0..<10 {
+            let meeting = Gate(width)
+            for _ in 0..<width {
+                queue.addOperation {
+                    counter.enter()
+                    meeting.meet()
+                    counter.leave()
+                }
+            }
+        }
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(counter.most == width)
+    }
+
+    /// Rules Q10, P2, Q5.
+    @Test func `priority, suspension and cancellation hold on it`() {
+        let (queue, log) = (OperationQueue(), Log<String>())
+        queue.underlyingQueue = .marked(serial: true)
+        queue.isSuspended = true
+        var operations: [Operations.Operation] = []
+        for (name, priority) in [("low", Operation.QueuePriority.low), ("gone", .veryHigh), ("high", .high)] {
+            let operation = BlockOperation { log.append(name) }
+            operation.queuePriority = priority
+            queue.addOperation(operation)
+            operations.append(operation)
+        }
+        operations[1].cancel()
+        queue.underlyingQueue?.sync {}
+        #expect(log.entries.isEmpty)
+        queue.isSuspended = false
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(log.entries == ["high", "low"])
+    }
+
+    /// Rules Q10, Q9, Q13.
+    @Test func `the operation queue is current on it, and its operations may add others`() {
+        let (queue, seen) = (OperationQueue(), Log<OperationQueue?>())
+        queue.underlyingQueue = .marked(serial: true)
+        queue.addOperation { [unowned queue] in
+            seen.append(OperationQueue.current)
+            queue.addOperation { seen.append(OperationQueue.current) }
+        }
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(seen.entries == [queue, queue])
+    }
+
+    /// Rules Q10, M4.
+    @Test func `setting it while operations or barriers wait is refused and nothing changes`() {
+        let (queue, first) = (OperationQueue(), DispatchQueue(label: "first"))
+        queue.underlyingQueue = first
+        queue.isSuspended = true
+        let refusal = OperationError.underlyingQueueWhileNotEmpty(queue: "queue '\(queue.name!)'")
+        for add in [{ queue.addOperation {} }, { queue.addBarrierBlock {} }] {
+            add()
+            for other in [DispatchQueue(label: "second"), nil] {
+                #expect(throws: refusal) { try queue.trySetUnderlyingQueue(other) }
+            }
+            #expect(queue.underlyingQueue === first)
+            queue.isSuspended = false
+            queue.waitUntilAllOperationsAreFinished()
+            queue.isSuspended = true
+        }
+    }
+
+    /// Rules Q10, M4.
+    @Test func `setting the main dispatch queue is refused`() {
+        let queue = OperationQueue()
+        #expect(throws: OperationError.underlyingQueueIsMain(queue: "queue '\(queue.name!)'")) {
+            try queue.trySetUnderlyingQueue(.main)
+        }
+        #expect(queue.underlyingQueue == nil)
+    }
+
+    /// Rule M4.
+    @Test func `the plain member stops the process and names the rule`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            OperationQueue().underlyingQueue = .main
+        }
+        let message = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
+        #expect(message.contains("M4"))
+    }
+
+    /// Rule Q10: a thread that served the queue before does not take what is added after.
+    @Test func `once it is set nothing runs elsewhere`() {
+        for _ in 0..<100 {
+            let (queue, log) = (OperationQueue(), Log<Bool>())
+            for isSet in [false, true, false, true] {
+                queue.addOperations([Operation(), Operation()], waitUntilFinished: true)
+                queue.underlyingQueue = isSet ? .marked(serial: true) : nil
+                for _ in 0..<3 { queue.addOperation { log.append(DispatchQueue.isMarked == isSet) } }
+                queue.waitUntilAllOperationsAreFinished()
+            }
+            #expect(log.entries == Array(repeating: true, count: 12))
+        }
+    }
+
+    /// Rules Q10, Q1.
+    @Test func `the queue is freed after its last operation`() {
+        let (gone, runs) = (Gate(), Atomic64())
+        do {
+            let queue = GateQueue(gone)
+            queue.underlyingQueue = .marked(serial: true)
+            for _ in 0..<10 { queue.addOperation { runs.add(1) } }
+        }
+        gone.pass()
+        #expect(runs.value == 10)
+    }
+}
+
+private final class GateQueue: OperationQueue, @unchecked Sendable {
+    private let gone: Gate
+
+    init(_ gone: Gate) { self.gone = gone }
+
+    deinit { gone.open() }
+}
+
+extension DispatchQueue {
+    private static let mark = DispatchSpecificKey<Bool>()
+
+    /// A queue that one can tell one is on.
+    fileprivate static func marked(serial: Bool) -> DispatchQueue {
+        let queue = DispatchQueue(label: "marked", attributes: serial ? [] : .concurrent)
+        queue.setSpecific(key: mark, value: true)
+        return queue
+    }
+
+    fileprivate static var isMarked: Bool { getSpecific(key: mark) == true }
+}

@@ -1,0 +1,136 @@
+import SchedulerCore
+import Testing
+
+/// Rule N3: who can still go on, and the cycles among the others.
+@Suite struct StallGraphTests {
+    private func graph(_ nodes: [(standing: StallGraph.Standing, waitsFor: [Int])]) -> StallGraph {
+        StallGraph(nodes.map { StallGraph.Node(waitsFor: $0.waitsFor, standing: $0.standing) })
+    }
+
+    @Test func `an empty graph is no trouble`() {
+        #expect(graph([]).canGoOn.isEmpty)
+    }
+
+    @Test func `what moves goes on and what is stuck does not`() {
+        #expect(graph([(.moves, []), (.stuck, []), (.waits, [])]).canGoOn == [true, false, true])
+    }
+
+    @Test func `what waits goes on when all it waits for does, in any order`() {
+        let forward = graph([(.waits, [1]), (.waits, [2]), (.moves, [])])
+        let backward = graph([(.moves, []), (.waits, [0]), (.waits, [1])])
+        #expect(forward.canGoOn == [true, true, true])
+        #expect(backward.canGoOn == [true, true, true])
+    }
+
+    @Test func `one stuck node holds up all that wait for it, and no others`() {
+        let graph = graph([(.stuck, []), (.waits, [0, 2]), (.moves, []), (.waits, [1]), (.waits, [2])])
+        #expect(graph.canGoOn == [false, false, true, false, true])
+        #expect(graph.nodes.indices.allSatisfy { graph.cycle(from: $0) == nil })
+    }
+
+    @Test func `what is stuck stays so, whatever it waits for`() {
+        #expect(graph([(.stuck, [1]), (.moves, [])]).canGoOn == [false, true])
+    }
+
+    @Test func `waiting for the same node twice counts as waiting for it`() {
+        #expect(graph([(.waits, [1, 1]), (.moves, [])]).canGoOn == [true, true])
+        #expect(graph([(.waits, [1, 1]), (.stuck, [])]).canGoOn == [false, false])
+    }
+
+    @Test func `a node that waits for itself is a cycle`() {
+        let graph = graph([(.waits, [0])])
+        #expect(graph.canGoOn == [false])
+        #expect(graph.cycle(from: 0) == [0, 0])
+    }
+
+    @Test func `a cycle is the path from where it is entered back to there`() {
+        let graph = graph([(.waits, [1]), (.waits, [2]), (.waits, [0]), (.waits, [1]), (.waits, [3])])
+        #expect(graph.canGoOn == [false, false, false, false, false])
+        #expect(graph.cycle(from: 0) == [0, 1, 2, 0])
+        #expect(graph.cycle(from: 2) == [2, 0, 1, 2])
+        #expect(graph.cycle(from: 3) == [1, 2, 0, 1])
+        #expect(graph.cycle(from: 4) == [1, 2, 0, 1])
+    }
+
+    @Test func `a cycle is found behind dead ends and what can go on`() {
+        let graph = graph([
+            (.waits, [1, 2, 3, 4]), (.moves, []), (.stuck, []), (.waits, [2]), (.waits, [3, 5]), (.waits, [4]),
+        ])
+        #expect(graph.canGoOn == [false, true, false, false, false, false])
+        #expect(graph.cycle(from: 0) == [4, 5, 4])
+        #expect(graph.cycle(from: 3) == nil)
+    }
+
+    @Test func `a chain of many is no recursion`() {
+        let count = 300_000
+        var nodes = (0..<count).map { (standing: StallGraph.Standing.waits, waitsFor: [$0 + 1]) }
+        nodes.append((.moves, []))
+        #expect(graph(nodes).canGoOn.allSatisfy { $0 })
+        nodes[count] = (.waits, [0])
+        let ring = graph(nodes)
+        #expect(!ring.canGoOn.contains(true))
+        #expect(ring.cycle(from: 0)?.count == count + 2)
+    }
+
+    /// Many ways through the same nodes: each is looked at once.
+    @Test func `a wide graph without a cycle is searched in linear time`() {
+        var nodes: [(standing: StallGraph.Standing, waitsFor: [Int])] = [(.stuck, [])]
+        for _ in 0..<200 {
+            let before = max(0, nodes.count - 2)..<nodes.count
+            nodes.append((.waits, Array(before)))
+            nodes.append((.waits, Array(before)))
+        }
+        let graph = graph(nodes)
+        #expect(graph.cycle(from: nodes.count - 1) == nil)
+    }
+
+    /// Against the definition, on graphs made at random.
+    @Test(arguments: 1...200) func `it agrees with the definition`(seed: Int) {
+        var state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15
+        func random(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % bound
+        }
+        let count = 1 + random(12)
+        let nodes = (0..<count).map { _ in
+            (
+                standing: [StallGraph.Standing.waits, .waits, .waits, .moves, .stuck][random(5)],
+                waitsFor: (0..<random(4)).map { _ in random(count) }
+            )
+        }
+        let graph = graph(nodes)
+        var expected = nodes.map { $0.standing == .moves }
+        for _ in 0..<count {
+            for (i, node) in nodes.enumerated() where node.standing == .waits {
+                expected[i] = node.waitsFor.allSatisfy { expected[$0] }
+            }
+        }
+        #expect(graph.canGoOn == expected)
+        for start in 0..<count where !expected[start] {
+            let isOnWay = reachable(from: start, in: nodes, canGoOn: expected)
+            let hasCycle = isOnWay.contains { node in
+                nodes[node].waitsFor.contains {
+                    !expected[$0] && reachable(from: $0, in: nodes, canGoOn: expected).contains(node)
+                }
+            }
+            let cycle = graph.cycle(from: start)
+            #expect((cycle != nil) == hasCycle)
+            guard let cycle else { continue }
+            #expect(cycle.count > 1 && cycle.first == cycle.last && isOnWay.contains(cycle[0]))
+            for (a, b) in zip(cycle, cycle.dropFirst()) { #expect(nodes[a].waitsFor.contains(b) && !expected[b]) }
+            #expect(Set(cycle).count == cycle.count - 1)
+        }
+    }
+
+    /// What is reached along nodes that cannot go on, the start included.
+    private func reachable(
+        from start: Int, in nodes: [(standing: StallGraph.Standing, waitsFor: [Int])], canGoOn: [Bool]
+    ) -> Set<Int> {
+        var found: Set = [start]
+        var open = [start]
+        while let node = open.popLast() {
+            for next in nodes[node].waitsFor where !canGoOn[next] && found.insert(next).inserted { open.append(next) }
+        }
+        return found
+    }
+}
