@@ -60,6 +60,8 @@ struct Signal: ~Copyable, Sendable {
         bits.bitwiseAnd(~Self.attended, ordering: .sequentiallyConsistent)
     }
 
+    var isAttended: Bool { bits.load(ordering: .relaxed) & Self.attended != 0 }
+
     var isCalling: Bool { bits.load(ordering: .relaxed) & Self.calling != 0 }
 
     /// Publishes, under the queue's lock, what the schedule says; true when it differs from before.

@@ -46,7 +46,7 @@ extension OperationQueue: WorkSource {
         }
         HeldLocks.assertNone()
         worker.begin(operation, of: self)
-        if pace.attends { worker.promiseToReturn() } else if claim.wantsMore { callWorkerIfNone() }
+        if pace.attends { worker.promiseToReturn() } else if claim.wantsMore { callWorkerIfUnattended() }
         switch type(of: operation) == BlockOperation.self ? operation.runPlainly(on: worker) : .declined {
         case .declined:
             operation.start()
@@ -76,6 +76,9 @@ extension OperationQueue: WorkSource {
         }
         return nil
     }
+
+    /// Another worker that attends looks after this queue; while it keeps its promise nobody else is needed.
+    private func callWorkerIfUnattended() { if !signal.isAttended { callWorkerIfNone() } }
 
     private func stopAttending(_ pace: inout Pace) {
         guard pace.attends else { return }
