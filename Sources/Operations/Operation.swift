@@ -34,12 +34,12 @@ open class Operation: KeyValueAnnouncing, Hashable, CustomStringConvertible, @un
     /// A queue calls this on a thread of its own. Called by hand it runs in the calling thread. An override does not
     /// call super, and announces `isExecuting` and `isFinished` itself (rule L7). Starting while executing, while in a
     /// queue or while not ready is misuse (M1); `tryStart()` throws instead.
-    open func start() { stopOnMisuse { () throws(OperationError) in try begin() } }
+    open func start() { beginOrReport() }
 
     /// `start()` by hand that throws misuse M1 as an error and then has changed nothing.
     public final func tryStart() throws(OperationError) {
         try checkStartByHand()
-        start()
+        try startReportingMisuse()
     }
 
     /// The work. Does nothing by default; an override never calls super (rule L4).

@@ -38,8 +38,7 @@ open class OperationQueue: Hashable, CustomStringConvertible, @unchecked Sendabl
     /// Adds all operations or, on misuse, none (rules Q2, M2, M3), and may wait until they are finished.
     @available(*, noasync, message: "Use the async addOperations(_:waitUntilFinished:) or a dependent operation")
     open func addOperations(_ ops: [Operation], waitUntilFinished wait: Bool) {
-        stopOnMisuse { () throws(OperationError) in try add(ops) }
-        if wait { for operation in ops { operation.waitUntilFinished() } }
+        stopOnMisuse { () throws(OperationError) in try tryAddOperations(ops, waitUntilFinished: wait) }
     }
 
     /// Adds a closure as a block operation.
@@ -53,9 +52,10 @@ open class OperationQueue: Hashable, CustomStringConvertible, @unchecked Sendabl
     /// `addOperation` that throws misuse M2 and M3 as errors and then has changed nothing.
     public final func tryAddOperation(_ op: Operation) throws(OperationError) { try add(op) }
 
-    /// `addOperations` that throws misuse M2 and M3 as errors and then has queued none.
+    /// `addOperations` that throws misuse M2, M3 and M8 as errors and then has queued none.
     @available(*, noasync, message: "Use the async form or a dependent operation")
     public final func tryAddOperations(_ ops: [Operation], waitUntilFinished wait: Bool) throws(OperationError) {
+        if wait { for operation in ops { try checkWait(for: operation) } }
         try add(ops)
         if wait { for operation in ops { operation.waitUntilFinished() } }
     }

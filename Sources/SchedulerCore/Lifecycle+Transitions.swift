@@ -42,7 +42,7 @@ extension Lifecycle {
         next.phase = .enqueued
         next.effectivePriority = priority
         next.insert([.inInbox, .queued])
-        if isReady { next.insert(.ready) }
+        if isReady, !contains(.finishAnnounced) { next.insert(.ready) }
         return .enqueued(next)
     }
 
@@ -92,11 +92,11 @@ extension Lifecycle {
         /// Nothing for the queue to learn. `finishNow`: the end was announced meanwhile.
         case settled(Lifecycle, finishNow: Bool)
         /// The queue has to learn that the operation may start: push it.
-        case push(Lifecycle, finishNow: Bool)
+        case push(Lifecycle)
     }
 
     /// Ends the question that `reconsidered` began. A yes is always pushed: a worker that met the operation while it
-    /// was pinned by the question has put it back among the waiting.
+    /// was pinned by the question has put it back among the waiting. What is about to be finished never starts.
     @inlinable
     public func answered(isReady: Bool) -> Answer {
         var next = self
@@ -106,14 +106,14 @@ extension Lifecycle {
         }
         let finishNow = contains(.finishAnnounced)
         next.remove([.evaluating, .finishAnnounced])
-        guard isReady else {
+        guard isReady, !finishNow else {
             next.remove(.ready)
             return .settled(next, finishNow: finishNow)
         }
         next.insert(.ready)
-        guard !contains(.inInbox) else { return .settled(next, finishNow: finishNow) }
+        guard !contains(.inInbox) else { return .settled(next, finishNow: false) }
         next.insert(.inInbox)
-        return .push(next, finishNow: finishNow)
+        return .push(next)
     }
 
     @frozen

@@ -58,6 +58,8 @@ public struct Schedule {
     /// The most members that may run at once.
     public private(set) var width: Int
     public private(set) var isSuspended = false
+    /// While above 0, nothing starts; for changes of many members that are to look like one.
+    public private(set) var pauses = 0
     private let keptSlots: Int
 
     /// - Parameter keptSlots: How many slots of 32 bytes an empty schedule keeps for what comes next.
@@ -73,7 +75,7 @@ public struct Schedule {
 
     /// Something that arrives, or becomes ready, now could start now. While false, whoever brings it need not call a
     /// worker: the next `finished`, `setWidth` or `setSuspended` looks.
-    public var hasRoom: Bool { !isSuspended && running < width && !isBarrierRunning }
+    public var hasRoom: Bool { !isSuspended && pauses == 0 && running < width && !isBarrierRunning }
 
     /// `next()` would answer an operation, unless its claim fails.
     public var hasStartable: Bool {
@@ -149,6 +151,10 @@ extension Schedule {
     }
 
     public mutating func setWidth(_ width: Int) { self.width = width }
+
+    public mutating func pause() { pauses += 1 }
+
+    public mutating func goOn() { pauses -= 1 }
 
     public mutating func setSuspended(_ isSuspended: Bool) { self.isSuspended = isSuspended }
 }

@@ -43,7 +43,8 @@ import Testing
             [
                 Row(with: .askAgain) { .askAgain($0.but(without: .askAgain)) },
                 Row(without: .askAgain) { word in
-                    let answer: Lifecycle.Flags = isReady ? .ready : []
+                    let mayStart = isReady && !word.contains(.finishAnnounced)
+                    let answer: Lifecycle.Flags = mayStart ? .ready : []
                     let enqueued = word.but(.enqueued, with: [.inInbox, .queued], effectivePriority: lane)
                     return .enqueued(enqueued.but(with: answer))
                 },
@@ -69,20 +70,19 @@ import Testing
 
     static let asked = allWords.filter { $0.phase == .enqueued && $0.contains(.evaluating) }
 
-    @Test func `an answer of yes is pushed, unless the operation is in the inbox`() {
+    @Test func `an answer of yes is pushed, unless the operation is in the inbox or about to be finished`() {
         check(
             { $0.answered(isReady: true) }, over: Self.asked,
             [
                 Row(with: .askAgain) { .askAgain($0.but(without: .askAgain)) },
-                Row(with: .inInbox, without: .askAgain) { word in
-                    .settled(
-                        word.but(with: .ready, without: [.evaluating, .finishAnnounced]),
-                        finishNow: word.contains(.finishAnnounced))
+                Row(with: .finishAnnounced, without: .askAgain) {
+                    .settled($0.but(without: [.ready, .evaluating, .finishAnnounced]), finishNow: true)
                 },
-                Row(without: [.inInbox, .askAgain]) { word in
-                    .push(
-                        word.but(with: [.ready, .inInbox], without: [.evaluating, .finishAnnounced]),
-                        finishNow: word.contains(.finishAnnounced))
+                Row(with: .inInbox, without: [.askAgain, .finishAnnounced]) {
+                    .settled($0.but(with: .ready, without: .evaluating), finishNow: false)
+                },
+                Row(without: [.inInbox, .askAgain, .finishAnnounced]) {
+                    .push($0.but(with: [.ready, .inInbox], without: .evaluating))
                 },
             ])
     }

@@ -156,9 +156,8 @@ struct LifecycleWalk {
             outcomes.insert(.answerSettled)
             settle(finishNow)
             return next
-        case .push(let next, let finishNow):
+        case .push(let next):
             outcomes.insert(.answerPushed)
-            settle(finishNow)
             return next
         }
     }

@@ -9,7 +9,8 @@ import SchedulerCore
 extension OperationQueue {
     func add(_ operation: Operation) throws(OperationError) {
         try operation.enter(self)
-        push(operation.enqueue(), last: nil)
+        while !operation.enqueue(operation.answerWhileEntering()) {}
+        push(operation, last: nil)
         finishIfAnnouncedWhileEntering(operation)
     }
 
@@ -21,19 +22,43 @@ extension OperationQueue {
                 throw error
             }
         }
-        var first: Operation?
-        let last = operations.first
-        for operation in operations {
-            _ = operation.enqueue()
-            operation.next = first.map(Unmanaged.passUnretained)
-            first = operation
+        // All are asked while all are being added. Then they become the queue's in one go: between that and the push no
+        // code of the user's may run, for it could end one of them, which would wait for the push to leave the queue.
+        let answers = operations.map { $0.answerWhileEntering() }
+        var chain = Chain()
+        for (operation, answer) in zip(operations, answers) {
+            var answer = answer
+            while !operation.enqueue(answer) {
+                push(&chain)
+                answer = operation.answerWhileEntering()
+            }
+            chain.append(operation)
         }
-        if let first { push(first, last: last) }
+        push(&chain)
         for operation in operations { finishIfAnnouncedWhileEntering(operation) }
     }
 
+    /// Operations linked for one push, the last added first.
+    private struct Chain {
+        var first: Operation?
+        var last: Operation?
+
+        mutating func append(_ operation: Operation) {
+            operation.next = first.map(Unmanaged.passUnretained)
+            first = operation
+            if last == nil { last = operation }
+        }
+    }
+
+    private func push(_ chain: inout Chain) {
+        if let first = chain.first { push(first, last: chain.last) }
+        chain = Chain()
+    }
+
     private func finishIfAnnouncedWhileEntering(_ operation: Operation) {
-        if operation.word.lifecycle.contains(.finishAnnounced) { operation.finishIfFinished() }
+        guard operation.word.lifecycle.contains(.finishAnnounced) else { return }
+        operation.finishIfFinished()
+        operation.reconsiderReadiness()
     }
 }
 
@@ -65,20 +90,25 @@ extension Operation {
         if old?.contains(.finishAnnounced) == true { finishIfFinished() }
     }
 
-    /// Makes the operation the queue's, which holds it from now on. Returns it for the push.
-    fileprivate final func enqueue() -> Operation {
-        _ = Unmanaged.passRetained(self)
-        while true {
-            let isReady = isReady
-            let priority = queuePriority.lane
-            let entry = word.decide {
-                $0.enqueued(isReady: isReady, priority: priority)
-            } next: {
-                switch $0 {
-                case .askAgain(let next), .enqueued(let next): next
-                }
+    /// What the queue has to know of it; asked anew when something changed meanwhile.
+    fileprivate final func answerWhileEntering() -> (isReady: Bool, lane: PriorityLane) {
+        HeldLocks.assertNone()
+        return (isReady, queuePriority.lane)
+    }
+
+    /// Makes the operation the queue's, which holds it from now on; the caller pushes it. False: ask again.
+    fileprivate final func enqueue(_ answer: (isReady: Bool, lane: PriorityLane)) -> Bool {
+        // Held before the word says so: the next moment anybody may end it, and the queue lets it go.
+        let held = Unmanaged.passRetained(self)
+        let entry = word.decide {
+            $0.enqueued(isReady: answer.isReady, priority: answer.lane)
+        } next: {
+            switch $0 {
+            case .askAgain(let next), .enqueued(let next): next
             }
-            if case .enqueued = entry { return self }
         }
+        if case .enqueued = entry { return true }
+        held.release()
+        return false
     }
 }

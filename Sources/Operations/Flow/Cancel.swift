@@ -15,8 +15,18 @@ extension Operation {
 }
 
 extension OperationQueue {
-    /// Cancels what is in the queue at one moment (rule C5). O(n log n).
+    /// Cancels what is in the queue at one moment (rule C5). Nothing starts meanwhile: cancelling one operation frees its
+    /// dependents, and they are to be found cancelled too. O(n log n).
     func cancelAll() {
-        for operation in snapshot() { operation.cancel() }
+        let operations = withState { state in
+            state.schedule.pause()
+            return state.schedule.idsInOrder.map(Self.operation)
+        }
+        for operation in operations { operation.cancel() }
+        let hasStartable = withState { state in
+            state.schedule.goOn()
+            return state.schedule.hasStartable
+        }
+        if hasStartable { callWorkerIfNone() }
     }
 }

@@ -33,14 +33,19 @@ extension Operation {
             switch answer {
             case .askAgain: continue
             case .settled(_, let finishNow):
-                if finishNow { finishIfFinished() }
+                if finishNow { finishOrReconsider() }
                 return
-            case .push(_, let finishNow):
+            case .push:
                 queue?.takeUnretainedValue().push(self, last: nil)
-                if finishNow { finishIfFinished() }
                 return
             }
         }
+    }
+
+    /// The end was announced while the question was open. Should it have been taken back, the question is open again.
+    private final func finishOrReconsider() {
+        finishIfFinished()
+        reconsiderReadiness()
     }
 
     /// Ends a question that was only asked for its pin; the answer stays what it was.
@@ -53,10 +58,9 @@ extension Operation {
         }
         switch answer {
         case .askAgain: askWhetherReady()
-        case .settled(_, let finishNow): if finishNow { finishIfFinished() }
-        case .push(_, let finishNow):
+        case .settled(_, let finishNow): if finishNow { finishOrReconsider() }
+        case .push:
             queue?.takeUnretainedValue().push(self, last: nil)
-            if finishNow { finishIfFinished() }
         }
     }
 
@@ -175,7 +179,7 @@ extension Lifecycle.Question {
 extension Lifecycle.Answer {
     var next: Lifecycle? {
         switch self {
-        case .askAgain(let next), .settled(let next, _), .push(let next, _): next
+        case .askAgain(let next), .settled(let next, _), .push(let next): next
         }
     }
 }

@@ -6,15 +6,39 @@
 import SchedulerCore
 
 extension Operation {
-    /// The default `start()`.
-    final func begin() throws(OperationError) {
-        try checkStartByHand()
+    /// The default `start()`: misuse stops the process, unless `tryStart()` on this thread wants to know of it.
+    final func beginOrReport() {
+        let context = ThreadContext.current
+        let isTrial = context.trial == ObjectIdentifier(self)
+        do { try begin(isTrial: isTrial) } catch {
+            if isTrial { context.foundMisuse = error } else { error.stop() }
+        }
+    }
+
+    /// Calls `start()`, overridden or not. Another thread may come in between any check and it, so the default
+    /// `start()` itself reports what it finds.
+    final func startReportingMisuse() throws(OperationError) {
+        let context = ThreadContext.current
+        let outer = context.trial
+        context.trial = ObjectIdentifier(self)
+        start()
+        context.trial = outer
+        if let misuse = context.foundMisuse.take() { throw misuse }
+    }
+
+    private final func begin(isTrial: Bool) throws(OperationError) {
+        if word.lifecycle.phase == .idle, !isFinished, !isReady, !isCancelled {
+            throw .startedWhileNotReady(operation: label)
+        }
         HeldLocks.assertNone()
+        // An override that says so already, though nobody announced it (rule L3).
+        guard !isFinished else { return finishIfFinished() }
         let isCancelled = isCancelled
         let properties: ObservedProperty = isCancelled ? [.isFinished] : [.isExecuting]
         let start = announcing(properties) {
             word.decide {
-                $0.started(isCancelled: isCancelled)
+                // Claimed by its queue, whose thread is on its way here; only a trial can tell that it is not that one.
+                isTrial && $0.phase == .starting ? .alreadyExecuting : $0.started(isCancelled: isCancelled)
             } next: {
                 $0.next
             }
@@ -28,14 +52,16 @@ extension Operation {
         }
     }
 
-    /// Misuse M1, as far as it can be told before starting.
+    /// Misuse M1, as far as it can be told before starting by hand.
     final func checkStartByHand() throws(OperationError) {
-        let phase = word.lifecycle.phase
-        switch phase {
+        switch word.lifecycle.phase {
         case .entering, .enqueued: throw .startedWhileInQueue(operation: label)
-        case .executing: throw .startedWhileExecuting(operation: label)
-        case .idle where !isFinished && !isReady: throw .startedWhileNotReady(operation: label)
-        case .idle, .starting, .ended, .finishing, .finished: return
+        case .starting, .executing: throw .startedWhileExecuting(operation: label)
+        case .ended, .finishing, .finished: return
+        case .idle where isFinished: return
+        case .idle where isExecuting: throw .startedWhileExecuting(operation: label)
+        case .idle where !isReady && !isCancelled: throw .startedWhileNotReady(operation: label)
+        case .idle: return
         }
     }
 

@@ -8,15 +8,10 @@ extension Operation {
         guard word.lifecycle.phase != .finished else { return }
         let context = ThreadContext.current
         if context.isRunning(self) { throw .waitsForItself(operation: label) }
-        guard let frame = context.innermost, let queue = frame.queue, word.lifecycle.phase == .enqueued,
+        guard word.lifecycle.phase == .enqueued, let queue = context.innermost?.queue,
             self.queue?.toOpaque() == queue.toOpaque()
         else { return }
-        let current = queue.takeUnretainedValue()
-        let holdsSlot =
-            frame.operation.takeUnretainedValue().word.lifecycle.phase.rawValue < Lifecycle.Phase.finishing.rawValue
-        if holdsSlot, current.maxConcurrentOperationCount == 1 {
-            throw .waitsInsideSerialQueue(operation: label, queue: current.label)
-        }
+        try queue.takeUnretainedValue().checkWait(for: self)
     }
 
     /// The default `waitUntilFinished()`.
@@ -56,6 +51,16 @@ extension Operation {
 }
 
 extension OperationQueue {
+    /// Misuse M8: this thread holds the only slot of the queue that the operation is or will be in.
+    func checkWait(for operation: Operation) throws(OperationError) {
+        guard let frame = ThreadContext.current.innermost,
+            frame.queue?.toOpaque() == Unmanaged.passUnretained(self).toOpaque()
+        else { return }
+        let phase = frame.operation.takeUnretainedValue().word.lifecycle.phase
+        guard phase.rawValue < Lifecycle.Phase.finishing.rawValue, maxConcurrentOperationCount == 1 else { return }
+        throw .waitsInsideSerialQueue(operation: operation.label, queue: label)
+    }
+
     func checkWaitForAll() throws(OperationError) {
         let own = Unmanaged.passUnretained(self).toOpaque()
         for frame in ThreadContext.current.allFrames where frame.queue?.toOpaque() == own {

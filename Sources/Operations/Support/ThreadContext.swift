@@ -17,6 +17,9 @@ package final class ThreadContext {
     @exclusivity(unchecked) var isReleasing = false
     /// An operation that is asked whether it is asynchronous under one of the two names; see `AsynchronousNames`.
     var askedName: ObjectIdentifier?
+    /// The operation that `tryStart` starts here, and what the default `start()` found wrong.
+    var trial: ObjectIdentifier?
+    var foundMisuse: OperationError?
     let parker = Parker()
     #if DEBUG
         @exclusivity(unchecked) var heldLocks = 0

@@ -1,0 +1,128 @@
+#if DEBUG
+    @testable import Operations
+#else
+    import Operations
+#endif
+import Synchronization
+import Testing
+
+/// Rules L9 and L11: what other threads see.
+@Suite(.timeLimit(.minutes(1))) struct LifeAtomicityTests {
+    private final class Short: Operation, @unchecked Sendable {
+        let hasBegun = Atomic(false)
+        override func main() { hasBegun.store(true, ordering: .releasing) }
+    }
+
+    /// Rule L9.
+    @Test(arguments: [true, false])
+    func `no thread sees a finished operation that executes, or a started one that is neither`(inQueue: Bool) {
+        let operations = (0..<1000).map { _ in Short() }
+        let wrong = Atomic(0)
+        let watcher = LifeThread {
+            for operation in operations {
+                while !operation.hasBegun.load(ordering: .acquiring) {}
+                while true {
+                    // It has begun: if it does not execute now, it has finished.
+                    if !operation.isExecuting, !operation.isFinished { wrong.add(1, ordering: .relaxed) }
+                    if operation.isFinished {
+                        if operation.isExecuting { wrong.add(1, ordering: .relaxed) }
+                        break
+                    }
+                }
+            }
+        }
+        let queue = OperationQueue.serial()
+        if inQueue { operations.forEach(queue.addOperation) } else { operations.forEach { $0.start() } }
+        queue.waitUntilAllOperationsAreFinished()
+        watcher.join()
+        #expect(wrong.load(ordering: .relaxed) == 0)
+    }
+
+    #if DEBUG
+        /// Rule L9.
+        @Test func `whoever is told of a change sees both properties changed, or none`() {
+            let operation = CountingOperation()
+            let log = Log<[Bool]>()
+            let stop = operation.watch { change, properties, operation in
+                guard !properties.isDisjoint(with: [.isExecuting, .isFinished]) else { return }
+                log.append([change == .did, operation.isExecuting, operation.isFinished])
+            }
+            operation.start()
+            stop()
+            #expect(
+                log.entries == [
+                    [false, false, false], [true, true, false],
+                    [false, true, false], [true, false, true],
+                ])
+        }
+
+        /// Rule L9.
+        @Test func `a cancelled operation goes to finished without executing`() {
+            let operation = CountingOperation()
+            operation.cancel()
+            let log = Log<[Bool]>()
+            let stop = operation.watch { change, _, operation in
+                log.append([change == .did, operation.isExecuting, operation.isFinished])
+            }
+            operation.start()
+            stop()
+            #expect(log.entries == [[false, false, false], [true, false, true]])
+        }
+
+        /// Rule L9: starting a finished operation changes nothing, so there is nothing to tell.
+        @Test func `nothing is announced when a finished operation is started`() {
+            let operation = CountingOperation()
+            operation.start()
+            let log = Log<Bool>()
+            let stop = operation.watch { change, _, _ in log.append(change == .did) }
+            operation.start()
+            stop()
+            #expect(log.entries.isEmpty)
+        }
+    #endif
+
+    /// Rule L11.
+    @Test func `every member may be used from any thread at any time`() {
+        for _ in 0..<40 {
+            let queue = OperationQueue()
+            let operation = CountingOperation()
+            let dependency = CountingOperation()
+            let meeting = Gate(4)
+            let threads = [
+                LifeThread {
+                    meeting.meet()
+                    for _ in 0..<50 {
+                        operation.addDependency(dependency)
+                        operation.removeDependency(dependency)
+                        _ = operation.dependencies
+                    }
+                },
+                LifeThread {
+                    meeting.meet()
+                    for round in 0..<50 {
+                        operation.name = "\(round)"
+                        operation.queuePriority = round % 2 == 0 ? .low : .high
+                        operation.qualityOfService = round % 2 == 0 ? .utility : .userInitiated
+                        operation.completionBlock = { _ = round }
+                        _ = (operation.name, operation.queuePriority, operation.qualityOfService)
+                        _ = (operation.completionBlock, operation.description)
+                    }
+                },
+                LifeThread {
+                    meeting.meet()
+                    for _ in 0..<50 {
+                        _ = (operation.isReady, operation.isExecuting, operation.isFinished, operation.isCancelled)
+                    }
+                    operation.cancel()
+                },
+            ]
+            meeting.meet()
+            queue.addOperation(dependency)
+            queue.addOperation(operation)
+            queue.waitUntilAllOperationsAreFinished()
+            threads.forEach { $0.join() }
+            #expect(operation.isFinished && dependency.isFinished)
+            #expect(operation.runCount <= 1)
+        }
+    }
+}

@@ -1,0 +1,216 @@
+import Operations
+import Synchronization
+import Testing
+
+/// Finishes whenever told, as ported code with a bug does; counts what happens to it.
+final class EarlyBird: SpellingOperation, @unchecked Sendable {
+    let completions = Atomic(0)
+    let completed = Gate()
+    /// Called inside `isReady`, once.
+    let whileAsked = Mutex<(@Sendable (EarlyBird) -> Void)?>(nil)
+    /// Called inside `queuePriority`, once.
+    let whileAskedForPriority = Mutex<(@Sendable (EarlyBird) -> Void)?>(nil)
+
+    override init(_ spelling: Spelling = .key) {
+        super.init(spelling)
+        completionBlock = { [unowned self] in
+            completions.add(1, ordering: .relaxed)
+            completed.open()
+        }
+    }
+
+    override var isReady: Bool {
+        let isReady = super.isReady
+        whileAsked.withLock { $0.take() }?(self)
+        return isReady
+    }
+
+    override var queuePriority: QueuePriority {
+        get {
+            whileAskedForPriority.withLock { $0.take() }?(self)
+            return super.queuePriority
+        }
+        set { super.queuePriority = newValue }
+    }
+}
+
+/// Rule L10: the system survives operations that finish before their queue started them.
+@Suite(.timeLimit(.minutes(1))) struct LifeEarlyFinishTests {
+    /// Adds the operation, lets it finish early, and expects what the rule promises.
+    private func expectSurvival(
+        in queue: OperationQueue, of bird: EarlyBird = EarlyBird(), startsLater: () -> Void = {},
+        add: ((EarlyBird) -> Void)? = nil, finish: (EarlyBird) -> Void = { $0.finish() }
+    ) {
+        let dependent = CountingOperation()
+        dependent.addDependency(bird)
+        let before = queue.countNow
+        if let add { add(bird) } else { queue.addOperation(bird) }
+        finish(bird)
+        bird.waitUntilFinished()
+        #expect(queue.countNow == before)
+        #expect(!queue.operationsNow.contains(bird))
+        #expect(bird.starts.load(ordering: .relaxed) == 0)
+        bird.completed.pass()
+        #expect(bird.completions.load(ordering: .relaxed) == 1)
+        queue.addOperation(dependent)
+        startsLater()
+        dependent.waitUntilFinished()
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(dependent.runCount == 1)
+    }
+
+    /// Rule L10.
+    @Test(arguments: Spelling.allCases) func `in a suspended queue`(spelling: Spelling) {
+        let queue = OperationQueue.suspended()
+        expectSurvival(in: queue, of: EarlyBird(spelling), startsLater: { queue.isSuspended = false })
+    }
+
+    /// Rule L10.
+    @Test func `behind another operation of a serial queue`() {
+        let queue = OperationQueue.serial()
+        let blocker = GatedOperation()
+        queue.addOperation(blocker)
+        blocker.began.pass()
+        expectSurvival(in: queue, startsLater: { blocker.mayEnd.open() })
+    }
+
+    /// Rule L10.
+    @Test func `behind a barrier`() {
+        let queue = OperationQueue()
+        let gate = Gate()
+        queue.addBarrierBlock { gate.pass() }
+        expectSurvival(in: queue, startsLater: { gate.open() })
+    }
+
+    /// Rule L10.
+    @Test func `in a queue of width 0`() {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 0
+        expectSurvival(in: queue, startsLater: { queue.maxConcurrentOperationCount = 2 })
+    }
+
+    /// Rule L10.
+    @Test func `while it waits for a dependency that never finishes`() {
+        let bird = EarlyBird()
+        bird.addDependency(Operation())
+        expectSurvival(in: OperationQueue(), of: bird)
+    }
+
+    /// Rule L10.
+    @Test func `when its overridden start is called by hand in spite of the queue`() {
+        let queue = OperationQueue.suspended()
+        let operation = AsynchronousOperation()
+        operation.onStart = { $0.finish() }
+        queue.addOperation(operation)
+        operation.start()
+        operation.waitUntilFinished()
+        #expect(queue.countNow == 0)
+        queue.isSuspended = false
+        let later = CountingOperation()
+        queue.addOperation(later)
+        later.waitUntilFinished()
+        #expect(later.runCount == 1)
+    }
+
+    /// Rules L10 and L8.
+    @Test(arguments: [false, true]) func `from inside isReady, while being added`(inBatch: Bool) {
+        for queue in [OperationQueue(), .serial()] {
+            let bird = EarlyBird()
+            bird.whileAsked.withLock { $0 = { $0.finish() } }
+            expectSurvival(
+                in: queue, of: bird,
+                add: { inBatch ? queue.addOperations([$0], waitUntilFinished: false) : queue.addOperation($0) },
+                finish: { _ in })
+        }
+    }
+
+    /// Rule L10.
+    @Test func `from inside queuePriority, while being added`() {
+        let bird = EarlyBird()
+        bird.whileAskedForPriority.withLock { $0 = { $0.finish() } }
+        expectSurvival(in: OperationQueue(), of: bird, finish: { _ in })
+    }
+
+    /// Rule L10.
+    @Test func `by another thread, while being added`() {
+        let bird = EarlyBird()
+        let asked = Gate()
+        let finished = Gate()
+        bird.whileAsked.withLock {
+            $0 = { _ in
+                asked.open()
+                finished.pass()
+            }
+        }
+        let other = LifeThread {
+            asked.pass()
+            bird.finish()
+            finished.open()
+        }
+        expectSurvival(in: OperationQueue(), of: bird, finish: { _ in })
+        other.join()
+    }
+
+    /// Rule L10.
+    @Test func `from inside isReady, when its last dependency finishes`() {
+        let bird = EarlyBird()
+        let dependency = Operation()
+        bird.addDependency(dependency)
+        expectSurvival(
+            in: OperationQueue(), of: bird,
+            finish: { bird in
+                bird.whileAsked.withLock { $0 = { $0.finish() } }
+                dependency.start()
+            })
+    }
+
+    /// Rule L10.
+    @Test(arguments: [true, false])
+    func `from inside isReady of another operation of the same batch`(comesFirst: Bool) {
+        let queue = OperationQueue()
+        let bird = EarlyBird()
+        let other = EarlyBird()
+        bird.addDependency(Operation())
+        other.whileAsked.withLock { $0 = { [bird] _ in bird.finish() } }
+        queue.addOperations(comesFirst ? [bird, other] : [other, bird], waitUntilFinished: false)
+        bird.waitUntilFinished()
+        #expect(bird.starts.load(ordering: .relaxed) == 0)
+        other.began.pass()
+        other.finish()
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(queue.countNow == 0)
+    }
+
+    /// Rules L10 and C6.
+    @Test func `from inside its own cancel`() {
+        let queue = OperationQueue.serial()
+        let blocker = GatedOperation()
+        let operations = (0..<20).map { _ in FinishesInCancel() }
+        queue.addOperation(blocker)
+        blocker.began.pass()
+        operations.forEach(queue.addOperation)
+        queue.cancelAllOperations()
+        operations.forEach { $0.waitUntilFinished() }
+        #expect(queue.countNow == 1)
+        blocker.mayEnd.open()
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(operations.allSatisfy { $0.starts.load(ordering: .relaxed) == 0 })
+    }
+
+    /// Rule L10.
+    @Test func `at the very moment when the queue starts it`() {
+        let queue = OperationQueue()
+        for round in 0..<2000 {
+            let bird = EarlyBird(Spelling.allCases[round % 3])
+            let other = LifeThread { bird.finish() }
+            // Refused when the end came first.
+            try? queue.tryAddOperation(bird)
+            bird.waitUntilFinished()
+            bird.completed.pass()
+            other.join()
+            if bird.completions.load(ordering: .relaxed) != 1 { Issue.record("completed twice") }
+            if queue.operationsNow.contains(bird) { Issue.record("still in the queue") }
+        }
+        queue.waitUntilAllOperationsAreFinished()
+    }
+}

@@ -1,0 +1,118 @@
+import Dispatch
+import Operations
+import Testing
+
+/// One way to misuse a plain member.
+enum Misuse: String, CaseIterable, Codable, Sendable {
+    case startWhileExecuting, startWhileInQueue, startWhileNotReady
+    case addTwice, addToTwoQueues, addTwiceInBatch
+    case addExecuting, addFinished, addFinishedByItsOwnWord, addFinishedInBatch
+    case underlyingQueueWhileNotEmpty, underlyingQueueIsMain
+    case lateBlockWhileExecuting, lateBlockAfterFinish
+    case negativeWidth
+    case dependOnOneself
+    case waitForOneself, waitInsideSerialQueue, waitForBatchInsideSerialQueue, waitForAllFromInside
+
+    var rule: String {
+        switch self {
+        case .startWhileExecuting, .startWhileInQueue, .startWhileNotReady: "(M1)"
+        case .addTwice, .addToTwoQueues, .addTwiceInBatch: "(M2)"
+        case .addExecuting, .addFinished, .addFinishedByItsOwnWord, .addFinishedInBatch: "(M3)"
+        case .underlyingQueueWhileNotEmpty, .underlyingQueueIsMain: "(M4)"
+        case .lateBlockWhileExecuting, .lateBlockAfterFinish: "(M5)"
+        case .negativeWidth: "(M6)"
+        case .dependOnOneself: "(M7)"
+        case .waitForOneself, .waitInsideSerialQueue, .waitForBatchInsideSerialQueue, .waitForAllFromInside: "(M8)"
+        }
+    }
+
+    func commit() {
+        let queue = OperationQueue.suspended()
+        let operation = BlockOperation()
+        operation.name = "culprit"
+        queue.name = "culprit"
+        switch self {
+        case .startWhileExecuting, .addExecuting, .lateBlockWhileExecuting, .waitForOneself:
+            operation.addExecutionBlock { [unowned operation] in self.commitInside(operation, queue) }
+            operation.start()
+        case .startWhileInQueue:
+            queue.addOperation(operation)
+            operation.start()
+        case .startWhileNotReady:
+            operation.addDependency(Operation())
+            operation.start()
+        case .addTwice, .addToTwoQueues, .addTwiceInBatch, .addFinished, .addFinishedInBatch,
+            .addFinishedByItsOwnWord:
+            commitAdding(operation, queue)
+        case .underlyingQueueWhileNotEmpty:
+            queue.addOperation(operation)
+            queue.underlyingQueue = DispatchQueue(label: "underlying")
+        case .underlyingQueueIsMain: queue.underlyingQueue = DispatchQueue.main
+        case .lateBlockAfterFinish:
+            operation.start()
+            operation.addExecutionBlock {}
+        case .negativeWidth: queue.maxConcurrentOperationCount = -2
+        case .dependOnOneself: operation.addDependency(operation)
+        case .waitInsideSerialQueue, .waitForBatchInsideSerialQueue, .waitForAllFromInside:
+            queue.maxConcurrentOperationCount = 1
+            queue.isSuspended = false
+            let carrier = BlockOperation { self.commitInside(operation, queue) }
+            carrier.name = "culprit"
+            queue.addOperation(carrier)
+            queue.waitUntilAllOperationsAreFinished()
+        }
+    }
+
+    private func commitInside(_ operation: BlockOperation, _ queue: OperationQueue) {
+        switch self {
+        case .startWhileExecuting: operation.start()
+        case .addExecuting: queue.addOperation(operation)
+        case .lateBlockWhileExecuting: operation.addExecutionBlock {}
+        case .waitForOneself: operation.waitUntilFinished()
+        case .waitInsideSerialQueue:
+            queue.addOperation(operation)
+            operation.waitUntilFinished()
+        case .waitForBatchInsideSerialQueue: queue.addOperations([operation], waitUntilFinished: true)
+        case .waitForAllFromInside: queue.waitUntilAllOperationsAreFinished()
+        default: break
+        }
+    }
+
+    private func commitAdding(_ operation: BlockOperation, _ queue: OperationQueue) {
+        switch self {
+        case .addTwice:
+            queue.addOperation(operation)
+            queue.addOperation(operation)
+        case .addToTwoQueues:
+            OperationQueue.suspended().addOperation(operation)
+            queue.addOperation(operation)
+        case .addTwiceInBatch: queue.addOperations([operation, operation], waitUntilFinished: false)
+        case .addFinished:
+            operation.start()
+            queue.addOperation(operation)
+        case .addFinishedInBatch:
+            operation.start()
+            queue.addOperations([BlockOperation {}, operation], waitUntilFinished: false)
+        case .addFinishedByItsOwnWord:
+            let finished = SpellingOperation()
+            finished.name = "culprit"
+            finished.finishSilently()
+            queue.addOperation(finished)
+        default: break
+        }
+    }
+}
+
+/// Rules M1–M8: the plain members stop the process and say which rule was broken by whom, in debug and in release.
+@Suite struct MisuseStopsTests {
+    /// Rules M1–M8.
+    @Test(.timeLimit(.minutes(2)), arguments: Misuse.allCases)
+    func `misuse stops the process with the rule and the culprit`(misuse: Misuse) async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [misuse] in
+            misuse.commit()
+        }
+        let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        #expect(text.contains(misuse.rule))
+        #expect(text.contains("'culprit'"))
+    }
+}

@@ -1,0 +1,209 @@
+import Dispatch
+import Operations
+import Synchronization
+import Testing
+
+/// Rules M1–M8: the throwing twins report the misuse and leave everything unchanged.
+@Suite(.timeLimit(.minutes(1))) struct MisuseTwinTests {
+    private func error(_ body: () throws(OperationError) -> Void) -> OperationError? {
+        do { try body() } catch { return error }
+        return nil
+    }
+
+    private func named(_ operation: Operation) -> Operation {
+        operation.name = "it"
+        return operation
+    }
+
+    /// The number of the rule in an error's text, which names the operation or queue too.
+    private func rule(_ error: OperationError?, names: String = "'it'") -> String? {
+        guard let text = error?.description, text.contains(names) else { return nil }
+        return ["M1", "M2", "M3", "M4", "M5", "M6", "M7", "M8"].first { text.contains("(\($0))") }
+    }
+
+    /// Rule M1.
+    @Test func `starting an operation that executes`() {
+        let operation = GatedOperation()
+        operation.name = "it"
+        let thread = LifeThread { operation.start() }
+        operation.began.pass()
+        let found = error { () throws(OperationError) in try operation.tryStart() }
+        #expect(found == .startedWhileExecuting(operation: "GatedOperation 'it'"))
+        #expect(rule(found) == "M1")
+        #expect(operation.isExecuting)
+        operation.mayEnd.open()
+        thread.join()
+        #expect(operation.isFinished)
+    }
+
+    /// Rules M1 and L7.
+    @Test func `starting an asynchronous operation that executes, by hand or in a queue`() {
+        for inQueue in [false, true] {
+            let operation = SpellingOperation()
+            operation.name = "it"
+            if inQueue { OperationQueue().addOperation(operation) } else { operation.start() }
+            operation.began.pass()
+            #expect(rule(error { () throws(OperationError) in try operation.tryStart() }) == "M1")
+            #expect(operation.starts.load(ordering: .relaxed) == 1)
+            operation.finish()
+            operation.waitUntilFinished()
+        }
+    }
+
+    /// Rule M1.
+    @Test func `starting an operation that is in a queue`() {
+        let queue = OperationQueue.suspended()
+        let operation = CountingOperation()
+        queue.addOperation(named(operation))
+        let found = error { () throws(OperationError) in try operation.tryStart() }
+        #expect(found == .startedWhileInQueue(operation: "CountingOperation 'it'"))
+        #expect(rule(found) == "M1")
+        #expect(operation.runCount == 0 && queue.countNow == 1)
+        queue.isSuspended = false
+        operation.waitUntilFinished()
+        #expect(operation.runCount == 1)
+    }
+
+    /// Rule M1.
+    @Test func `starting an operation by hand while its queue starts it`() {
+        let queue = OperationQueue()
+        for _ in 0..<500 {
+            let operation = CountingOperation()
+            let meeting = Gate(2)
+            let thread = LifeThread {
+                meeting.meet()
+                for _ in 0..<20 { try? operation.tryStart() }
+            }
+            // After it was added: before, the starter would win and adding be misuse.
+            queue.addOperation(operation)
+            meeting.meet()
+            operation.waitUntilFinished()
+            thread.join()
+            #expect(operation.runCount == 1)
+        }
+    }
+
+    private final class Conditional: CountingOperation, @unchecked Sendable {
+        let isMet = Atomic(false)
+        override var isReady: Bool { super.isReady && isMet.load(ordering: .relaxed) }
+    }
+
+    /// Rule M1.
+    @Test func `starting an operation that is not ready`() throws {
+        let operation = Conditional()
+        let dependency = Operation()
+        operation.addDependency(dependency)
+        #expect(rule(error { () throws(OperationError) in try named(operation).tryStart() }) == "M1")
+        dependency.start()
+        let found = error { () throws(OperationError) in try operation.tryStart() }
+        #expect(found == .startedWhileNotReady(operation: "Conditional 'it'"))
+        #expect(operation.runCount == 0 && !operation.isFinished)
+        operation.isMet.store(true, ordering: .relaxed)
+        try operation.tryStart()
+        #expect(operation.runCount == 1)
+    }
+
+    /// Rule M2.
+    @Test func `adding an operation that is in a queue`() {
+        let queues = [OperationQueue.suspended(), .suspended()]
+        let operation = CountingOperation()
+        queues[0].addOperation(named(operation))
+        for queue in queues {
+            let found = error { () throws(OperationError) in try queue.tryAddOperation(operation) }
+            #expect(found == .alreadyInQueue(operation: "CountingOperation 'it'"))
+            #expect(rule(found) == "M2")
+        }
+        #expect(queues[0].countNow == 1 && queues[1].countNow == 0)
+        queues[0].isSuspended = false
+        operation.waitUntilFinished()
+        #expect(operation.runCount == 1)
+    }
+
+    /// Rule M2.
+    @Test func `two threads that add one operation to two queues: one wins`() {
+        for _ in 0..<500 {
+            let queues = [OperationQueue.suspended(), .suspended()]
+            let operation = CountingOperation()
+            let meeting = Gate(2)
+            let threads = queues.map { queue in
+                LifeThread {
+                    meeting.meet()
+                    try? queue.tryAddOperation(operation)
+                }
+            }
+            threads.forEach { $0.join() }
+            #expect(queues[0].countNow + queues[1].countNow == 1)
+            queues.forEach { $0.isSuspended = false }
+            operation.waitUntilFinished()
+            #expect(operation.runCount == 1)
+        }
+    }
+
+    /// Rules M2, M3 and Q2.
+    @Test func `a batch with one invalid operation is not added at all`() throws {
+        let queue = OperationQueue()
+        let queued = CountingOperation()
+        let waiting = OperationQueue.suspended()
+        waiting.addOperation(queued)
+        let finished = CountingOperation()
+        finished.start()
+        let good = (0..<5).map { _ in CountingOperation() }
+        let batches: [([Operation], String)] = [
+            (good + [named(queued)], "M2"), ([named(finished)] + good, "M3"),
+            ([good[0], named(good[1]), good[2], good[1]], "M2"),
+        ]
+        for (batch, expected) in batches {
+            let found = error { () throws(OperationError) in
+                try queue.tryAddOperations(batch, waitUntilFinished: true)
+            }
+            #expect(rule(found) == expected)
+            #expect(queue.countNow == 0)
+            #expect(good.allSatisfy { $0.runCount == 0 && !$0.isFinished })
+        }
+        try queue.tryAddOperations(good, waitUntilFinished: true)
+        #expect(good.allSatisfy { $0.runCount == 1 })
+    }
+
+    /// Rule M3.
+    @Test func `adding an operation that executes`() {
+        let queue = OperationQueue()
+        let operation = GatedOperation()
+        operation.name = "it"
+        let thread = LifeThread { operation.start() }
+        operation.began.pass()
+        let found = error { () throws(OperationError) in try queue.tryAddOperation(operation) }
+        #expect(found == .addedWhileExecuting(operation: "GatedOperation 'it'"))
+        #expect(rule(found) == "M3")
+        #expect(queue.countNow == 0)
+        operation.mayEnd.open()
+        thread.join()
+        #expect(operation.isFinished)
+    }
+
+    /// Rules M3 and L14.
+    @Test func `adding an operation that executes or has finished by its own word`() {
+        let queue = OperationQueue()
+        let operation = SpellingOperation()
+        operation.name = "it"
+        operation.start()
+        let executing = error { () throws(OperationError) in try queue.tryAddOperation(operation) }
+        #expect(executing == .addedWhileExecuting(operation: "SpellingOperation 'it'"))
+        operation.finishSilently()
+        let finished = error { () throws(OperationError) in try queue.tryAddOperation(operation) }
+        #expect(finished == .addedAfterFinish(operation: "SpellingOperation 'it'"))
+        #expect(rule(finished) == "M3")
+        operation.finish()
+        operation.waitUntilFinished()
+        #expect(queue.countNow == 0)
+    }
+
+    /// Rule M3.
+    @Test func `adding an operation that has finished`() {
+        let queue = OperationQueue()
+        let operation = CountingOperation()
+        queue.addOperations([named(operation)], waitUntilFinished: true)
+        let found = error { () throws(OperationError) in try queue.tryAddOperation(operation) }
+        #expect(found == .addedAfterFinish(operation: "CountingOperation 'it'"))
+        #expect(queue.countNow == 0 && operation.runCount == 1)
+    }
+}
