@@ -69,7 +69,7 @@ import Testing
         #expect(Set(words.list).isSuperset(of: ["block", "another", "barrier"]))
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+    @Test(.timeLimit(.minutes(5)), arguments: [false, true])
     func `announcements by key path, also of a final class, come from any thread`(spellsOutType: Bool) async {
         let operation = Ready()
         let queue = OperationQueue()

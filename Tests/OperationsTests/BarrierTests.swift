@@ -3,7 +3,7 @@ import Operations
 import Testing
 
 /// Section 9: barriers.
-@Suite(.timeLimit(.minutes(1))) struct BarrierTests {
+@Suite(.timeLimit(.minutes(5))) struct BarrierTests {
     /// Rule X1.
     @Test func `a barrier runs after all before it and before all after it`() {
         for _ in 0..<200 {

@@ -2,7 +2,7 @@ import Operations
 import Testing
 
 /// Rules B3, M5 and W5: blocks that come too late, and what a block operation lets go of.
-@Suite(.timeLimit(.minutes(1))) struct BlockOperationLifetimeTests {
+@Suite(.timeLimit(.minutes(5))) struct BlockOperationLifetimeTests {
     /// Rules B3, M5.
     @Test func `a block for a finished operation is refused and nothing changes`() {
         let operation = BlockOperation()

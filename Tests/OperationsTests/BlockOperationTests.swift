@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 /// Section 6: block operations.
-@Suite(.timeLimit(.minutes(1))) struct BlockOperationTests {
+@Suite(.timeLimit(.minutes(5))) struct BlockOperationTests {
     /// Rule B1.
     @Test func `the blocks are listed in order, the initial one first`() {
         let log = Log<Int>()

@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 /// Rules C5 and C6: cancelling a whole queue, and overridden `cancel()`.
-@Suite(.timeLimit(.minutes(1))) struct CancelAllTests {
+@Suite(.timeLimit(.minutes(5))) struct CancelAllTests {
     /// Rule C5.
     @Test func `all that are queued or executing are cancelled, and what is added later is not`() {
         let queue = OperationQueue()

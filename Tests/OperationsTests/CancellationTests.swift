@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 /// Rules C1–C4: cancelling one operation.
-@Suite(.timeLimit(.minutes(1))) struct CancellationTests {
+@Suite(.timeLimit(.minutes(5))) struct CancellationTests {
     private final class Polling: Operation, @unchecked Sendable {
         let began = Gate()
         let cancelled = Gate()

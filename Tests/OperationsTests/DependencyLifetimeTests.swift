@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 /// Rules D6, D8, D10: early releases, deep chains, wide fans.
-@Suite(.timeLimit(.minutes(2))) struct DependencyLifetimeTests {
+@Suite(.timeLimit(.minutes(5))) struct DependencyLifetimeTests {
     /// Rule D6.
     @Test func `a dependent may be released before its dependency finishes`() {
         let dependency = BlockOperation {}

@@ -2,7 +2,7 @@ import Operations
 import Testing
 
 /// Section 2: dependencies.
-@Suite(.timeLimit(.minutes(1))) struct DependencyTests {
+@Suite(.timeLimit(.minutes(5))) struct DependencyTests {
     /// Rule D1.
     @Test(arguments: [false, true])
     func `a dependent starts after its dependency has finished, by success or by cancellation`(isCancelled: Bool) {

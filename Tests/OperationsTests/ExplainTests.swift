@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 /// Rule N3: `explain` answers what an operation waits for, in every state.
-@Suite(.timeLimit(.minutes(1))) struct ExplainTests {
+@Suite(.timeLimit(.minutes(5))) struct ExplainTests {
     private func reasons(_ operation: Operations.Operation) -> [WaitingReason] {
         OperationQueue().explain(operation).reasons
     }

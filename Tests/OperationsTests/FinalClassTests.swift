@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 /// Rule L7 for final classes, whose key paths equal nobody else's.
-@Suite(.timeLimit(.minutes(1))) struct FinalClassTests {
+@Suite(.timeLimit(.minutes(5))) struct FinalClassTests {
     final class Final: Operation, @unchecked Sendable {
         // Sendable: the state is atomic.
         private let state = Atomic<Int>(0)

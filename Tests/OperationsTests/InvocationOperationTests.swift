@@ -2,7 +2,7 @@ import Operations
 import Testing
 
 /// Rules I1, I3, I5: invocation operations in their type-safe form.
-@Suite(.timeLimit(.minutes(1))) struct InvocationOperationTests {
+@Suite(.timeLimit(.minutes(5))) struct InvocationOperationTests {
     /// Rules I1, I3.
     @Test func `a method without an argument is called once and its value is the result`() throws {
         let downloader = InvocationTarget()

@@ -2,7 +2,7 @@ import Operations
 import Testing
 
 /// Rules I2, I4, I6: selectors, invocations and the names of the exceptions.
-@Suite(.timeLimit(.minutes(1))) struct InvocationSelectorTests {
+@Suite(.timeLimit(.minutes(5))) struct InvocationSelectorTests {
     /// Rule I2.
     @Test func `a method is called by its selector`() throws {
         let target = InvocationTarget()

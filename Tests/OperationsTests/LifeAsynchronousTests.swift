@@ -67,7 +67,7 @@ class SpellingOperation: Operation, @unchecked Sendable {
 }
 
 /// Rule L7: asynchronous operations.
-@Suite(.timeLimit(.minutes(1))) struct LifeAsynchronousTests {
+@Suite(.timeLimit(.minutes(5))) struct LifeAsynchronousTests {
     /// Rule L7.
     @Test(arguments: Spelling.allCases)
     func `the slot is free when the end was announced and not before`(spelling: Spelling) {

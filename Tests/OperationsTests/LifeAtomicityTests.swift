@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Rules L9 and L11: what other threads see.
-@Suite(.timeLimit(.minutes(1))) struct LifeAtomicityTests {
+@Suite(.timeLimit(.minutes(5))) struct LifeAtomicityTests {
     private final class Short: Operation, @unchecked Sendable {
         let hasBegun = Atomic(false)
         override func main() { hasBegun.store(true, ordering: .releasing) }

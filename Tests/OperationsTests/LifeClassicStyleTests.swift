@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 /// Rule L14: classic subclasses work unchanged; whatever they override is what the queue reads and calls.
-@Suite(.timeLimit(.minutes(1))) struct LifeClassicStyleTests {
+@Suite(.timeLimit(.minutes(5))) struct LifeClassicStyleTests {
     /// Rule L14.
     @Test func `operations that jump to a thread of their own run there, one after the other`() {
         let loop = LoopThread()

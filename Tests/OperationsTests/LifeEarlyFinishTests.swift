@@ -35,7 +35,7 @@ final class EarlyBird: SpellingOperation, @unchecked Sendable {
 }
 
 /// Rule L10: the system survives operations that finish before their queue started them.
-@Suite(.timeLimit(.minutes(1))) struct LifeEarlyFinishTests {
+@Suite(.timeLimit(.minutes(5))) struct LifeEarlyFinishTests {
     /// Adds the operation, lets it finish early, and expects what the rule promises.
     private func expectSurvival(
         in queue: OperationQueue, of bird: EarlyBird = EarlyBird(), startsLater: () -> Void = {},

@@ -52,7 +52,7 @@ enum EarlyFinish: String, CaseIterable, Codable, Sendable {
 }
 
 /// Rule L10: the warning, on standard error or where the log is redirected to; each in a process of its own.
-@Suite(.timeLimit(.minutes(1))) struct LifeEarlyFinishWarningTests {
+@Suite(.timeLimit(.minutes(5))) struct LifeEarlyFinishWarningTests {
     private static let end = " went isFinished=true without being started by the queue it is in"
 
     /// Rule L10.

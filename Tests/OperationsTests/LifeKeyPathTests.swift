@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 /// Rule L7: key paths of every kind of subclass mean the operation's own properties.
-@Suite(.timeLimit(.minutes(1))) struct LifeKeyPathTests {
+@Suite(.timeLimit(.minutes(5))) struct LifeKeyPathTests {
     /// Overrides the read-only property with a settable one that announces itself.
     private class Settable: Operation, @unchecked Sendable {
         private let finished = Mutex(false)

@@ -36,7 +36,7 @@ class ConditionOperation: CountingOperation, @unchecked Sendable {
 }
 
 /// Rule L8: overridden readiness; no announcement is lost.
-@Suite(.timeLimit(.minutes(1))) struct LifeReadinessTests {
+@Suite(.timeLimit(.minutes(5))) struct LifeReadinessTests {
     /// Rule L8.
     @Test(arguments: Spelling.allCases)
     func `an announced change makes the operation start, and not before`(spelling: Spelling) {

@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 /// Rules L1–L6: what an operation is and how it starts.
-@Suite(.timeLimit(.minutes(1))) struct LifeStateTests {
+@Suite(.timeLimit(.minutes(5))) struct LifeStateTests {
     private struct Seen: Equatable, Sendable {
         var isExecuting: Bool
         var isFinished: Bool

@@ -6,7 +6,7 @@ import Testing
 ///
 /// The main thread of a test is parked and its dispatch queue is served all the same, so what is looked at is whether
 /// something runs on the main dispatch queue.
-@Suite(.timeLimit(.minutes(1))) struct MainQueueTests {
+@Suite(.timeLimit(.minutes(5))) struct MainQueueTests {
     /// Rule Q8.
     @Test func `its operations run on the main dispatch queue, one at a time and in order`() async {
         await #expect(processExitsWith: .success) { runsInOrder() }

@@ -106,7 +106,7 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
 /// Rules M1–M8: the plain members stop the process and say which rule was broken by whom, in debug and in release.
 @Suite struct MisuseStopsTests {
     /// Rules M1–M8.
-    @Test(.timeLimit(.minutes(2)), arguments: Misuse.allCases)
+    @Test(.timeLimit(.minutes(5)), arguments: Misuse.allCases)
     func `misuse stops the process with the rule and the culprit`(misuse: Misuse) async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [misuse] in
             misuse.commit()

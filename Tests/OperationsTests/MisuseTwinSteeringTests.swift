@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// Rules M4–M8: the throwing twins report the misuse and leave everything unchanged.
-@Suite(.timeLimit(.minutes(1))) struct MisuseTwinSteeringTests {
+@Suite(.timeLimit(.minutes(5))) struct MisuseTwinSteeringTests {
     private func error(_ body: () throws(OperationError) -> Void) -> OperationError? {
         do { try body() } catch { return error }
         return nil

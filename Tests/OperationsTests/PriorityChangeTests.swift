@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 /// Rule P3: a change of `queuePriority` re-orders what waits.
-@Suite(.timeLimit(.minutes(1))) struct PriorityChangeTests {
+@Suite(.timeLimit(.minutes(5))) struct PriorityChangeTests {
     private func operations(_ names: String, to log: Log<Character>) -> [Character: Operations.Operation] {
         var operations: [Character: Operations.Operation] = [:]
         for name in names { operations[name] = BlockOperation { log.append(name) } }

@@ -2,7 +2,7 @@ import Operations
 import Testing
 
 /// Section 3, rules P1, P2 and P4: what a free slot is given to.
-@Suite(.timeLimit(.minutes(1))) struct PriorityTests {
+@Suite(.timeLimit(.minutes(5))) struct PriorityTests {
     typealias Priority = Operations.Operation.QueuePriority
 
     /// Rule P1.

@@ -2,7 +2,7 @@ import Operations
 import Testing
 
 /// Section 3, rules P5 and P7: what quality of service is, and that it orders nothing.
-@Suite(.timeLimit(.minutes(1))) struct QualityOfServiceTests {
+@Suite(.timeLimit(.minutes(5))) struct QualityOfServiceTests {
     /// Rule P5.
     @Test func `the raw values are those of Apple's systems`() {
         #expect(QualityOfService.userInteractive.rawValue == 0x21)

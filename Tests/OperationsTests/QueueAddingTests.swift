@@ -2,7 +2,7 @@ import Operations
 import Testing
 
 /// Rules Q1, Q2 and Q11: adding, and how long queue and operations live.
-@Suite(.timeLimit(.minutes(1))) struct QueueAddingTests {
+@Suite(.timeLimit(.minutes(5))) struct QueueAddingTests {
     /// Rule Q1.
     @Test func `all three ways of adding run the operation`() {
         let (queue, log) = (OperationQueue(), Log<Int>())

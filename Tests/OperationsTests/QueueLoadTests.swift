@@ -2,7 +2,7 @@ import Operations
 import Testing
 
 /// Rules Q4, Q12 and Q13: the default width under load, many threads, operations that work on their own queue.
-@Suite(.timeLimit(.minutes(1))) struct QueueLoadTests {
+@Suite(.timeLimit(.minutes(5))) struct QueueLoadTests {
     /// Rule Q4: who waits for the others gets nowhere unless all run at the same time.
     @Test(arguments: [2, 32, OperationQueue.defaultWidthCeiling])
     func `operations that block do not starve the rest at the default width`(count: Int) {

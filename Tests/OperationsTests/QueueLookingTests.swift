@@ -8,7 +8,7 @@ import Testing
 #endif
 
 /// Rules Q6, Q7 and Q9: what a queue shows.
-@Suite(.timeLimit(.minutes(1))) struct QueueLookingTests {
+@Suite(.timeLimit(.minutes(5))) struct QueueLookingTests {
     /// Rule Q6.
     @Test func `operations are listed in the order added, whatever their priority, without barriers`() {
         let queue = OperationQueue()

@@ -2,7 +2,7 @@ import Operations
 import Testing
 
 /// Rule Q5: a suspended queue.
-@Suite(.timeLimit(.minutes(1))) struct QueueSuspensionTests {
+@Suite(.timeLimit(.minutes(5))) struct QueueSuspensionTests {
     /// Rule Q5.
     @Test func `a suspended queue takes operations, starts none, and runs them when resumed`() {
         let (queue, log) = (OperationQueue(), Log<String>())

@@ -2,7 +2,7 @@ import Operations
 import Testing
 
 /// Rules Q3 and Q4: how many operations run at a time.
-@Suite(.timeLimit(.minutes(1))) struct QueueWidthTests {
+@Suite(.timeLimit(.minutes(5))) struct QueueWidthTests {
     /// Rule Q3.
     @Test func `the width begins as the default`() {
         #expect(OperationQueue.defaultMaxConcurrentOperationCount == -1)

@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 /// Rule W5: what has run is released.
-@Suite(.timeLimit(.minutes(1))) struct ReleaseAfterRunTests {
+@Suite(.timeLimit(.minutes(5))) struct ReleaseAfterRunTests {
     /// Rule W5.
     @Test func `a block's captures are released before the operation completes`() {
         let operation: BlockOperation

@@ -10,7 +10,7 @@
 
     /// Rules P6 and P8: the nice value of the thread that runs the work. Only levels below normal take effect without
     /// privilege, so only those are looked at.
-    @Suite(.timeLimit(.minutes(1))) struct ServiceLevelTests {
+    @Suite(.timeLimit(.minutes(5))) struct ServiceLevelTests {
         private static let normal = nice(of: .default, in: .default)
         private static let utility = min(19, normal + ServiceLevel.utility.niceness)
         private static let background = min(19, normal + ServiceLevel.background.niceness)

@@ -2,7 +2,7 @@ import Operations
 import Testing
 
 /// Rule N3: when a stall is reported, how often, and when nothing is.
-@Suite(.timeLimit(.minutes(1))) struct StallOccasionTests {
+@Suite(.timeLimit(.minutes(5))) struct StallOccasionTests {
     /// Rule N3.
     @Test func `a stall is reported once, and the next one again`() {
         let observer = StallObserver()

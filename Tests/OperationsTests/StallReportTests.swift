@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 /// Rule N3: what a queue that stands still says about it.
-@Suite(.timeLimit(.minutes(1))) struct StallReportTests {
+@Suite(.timeLimit(.minutes(5))) struct StallReportTests {
     /// Rules N3, D7.
     @Test(arguments: [2, 3, 10]) func `a cycle is reported as its path`(length: Int) {
         let observer = StallObserver()

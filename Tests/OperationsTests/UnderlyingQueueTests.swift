@@ -3,7 +3,7 @@ import Operations
 import Testing
 
 /// Rule Q10: a queue whose operations run on a dispatch queue.
-@Suite(.timeLimit(.minutes(1))) struct UnderlyingQueueTests {
+@Suite(.timeLimit(.minutes(5))) struct UnderlyingQueueTests {
     /// Rule Q10.
     @Test func `there is none by default and it reads back as set`() {
         let (queue, dispatchQueue) = (OperationQueue(), DispatchQueue(label: "underlying"))

@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 /// Rules W3 and W4: waiting, by tasks.
-@Suite(.timeLimit(.minutes(1))) struct WaitingAsyncTests {
+@Suite(.timeLimit(.minutes(5))) struct WaitingAsyncTests {
     /// Rule W3.
     @Test func `a task that has waited finds the operation gone from the queue, thousands of times`() async {
         let queue = OperationQueue()

@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 /// Rules W3 and W4: waiting, by threads.
-@Suite(.timeLimit(.minutes(1))) struct WaitingTests {
+@Suite(.timeLimit(.minutes(5))) struct WaitingTests {
     /// Rule W3.
     @Test(arguments: [-1, 1, 3])
     func `who has waited finds the operation gone from the queue, thousands of times`(width: Int) {

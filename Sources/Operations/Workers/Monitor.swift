@@ -27,10 +27,10 @@ final class Monitor: Sendable {
 
     /// Starts the thread of a new worker in the place of a worker that must not.
     ///
-    /// On Linux a new thread is as nice as the one that makes it, and cannot become less so. So workers of the levels
-    /// below normal do not make threads; and this thread is there before the first of them.
+    /// On Linux a new thread is as nice as the one that makes it, and cannot become less so. So workers of levels
+    /// other than normal do not make threads; and this thread is there before the first of them.
     func takesOver(_ worker: Worker, _ request: WorkerPool.Request) -> Bool {
-        if worker.pool.level < .normal { wakeIfAsleep() }
+        if worker.pool.level != .normal { wakeIfAsleep() }
         guard let maker = ThreadContext.current.worker, maker.pool.level != .normal else { return false }
         births.withLock { $0.append((worker, request)) }
         wakeIfAsleep()
