@@ -46,12 +46,18 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ], swiftSettings: settings),
-        .testTarget(name: "SchedulerCoreTests", dependencies: ["SchedulerCore"], swiftSettings: settings),
-        .testTarget(name: "OperationsTests", dependencies: ["Operations", "SchedulerCore"], swiftSettings: settings),
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
-            name: "OperationsStressTests", dependencies: ["Operations", "SchedulerCore"], swiftSettings: settings),
+            name: "SchedulerCoreTests", dependencies: ["SchedulerCore", "TestSupport"], swiftSettings: settings),
         .testTarget(
-            name: "OperationsFoundationTests", dependencies: ["OperationsFoundation"], swiftSettings: settings),
+            name: "OperationsTests", dependencies: ["Operations", "SchedulerCore", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "OperationsStressTests", dependencies: ["Operations", "SchedulerCore", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "OperationsFoundationTests", dependencies: ["OperationsFoundation", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(
             name: "AdoptionByModuleTests", dependencies: ["OperationsFoundation"], swiftSettings: adoptionSettings),
         .testTarget(
@@ -60,6 +66,7 @@ let package = Package(
             name: "AdoptionByClassImportTests", dependencies: ["Operations"], swiftSettings: adoptionSettings),
         .testTarget(
             name: "AdoptionBySelectorTests", dependencies: ["Operations"], swiftSettings: adoptionSettings),
-        .testTarget(name: "WorkflowEngineTests", dependencies: ["WorkflowEngine"], swiftSettings: settings),
+        .testTarget(
+            name: "WorkflowEngineTests", dependencies: ["WorkflowEngine", "TestSupport"], swiftSettings: settings),
     ]
 )

@@ -42,7 +42,7 @@ final class Downloading: Operation, @unchecked Sendable {
         willChangeValue(forKey: "isExecuting")
         lock.withLock { executing = true }
         didChangeValue(forKey: "isExecuting")
-        DispatchQueue.global().async { self.receive(Data([1, 2, 3])) }
+        DispatchQueue(label: "network").async { self.receive(Data([1, 2, 3])) }
     }
 
     private func receive(_ new: Data) {

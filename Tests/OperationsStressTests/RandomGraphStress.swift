@@ -1,5 +1,6 @@
 import Operations
 import Synchronization
+import TestSupport
 import Testing
 
 /// Random graphs over several queues while others cancel, suspend, re-order and change widths: every operation ends,

@@ -1,11 +1,11 @@
 import Operations
-import Synchronization
+import TestSupport
 
 /// An asynchronous operation in the classic style: its own state, announced by string keys.
 class AsynchronousOperation: Operation, @unchecked Sendable {
     private enum State { case waiting, executing, finished }
 
-    private let state = Mutex(State.waiting)
+    private let state = Guarded(State.waiting)
 
     /// Called by `start`; the operation goes on until `finish()`.
     var onStart: (@Sendable (AsynchronousOperation) -> Void)?

@@ -1,5 +1,6 @@
 import Dispatch
 import Operations
+import TestSupport
 import Testing
 
 /// Section 9: barriers.
@@ -8,7 +9,7 @@ import Testing
     @Test func `a barrier runs after all before it and before all after it`() {
         for _ in 0..<200 {
             let queue = OperationQueue()
-            let log = Log<String>()
+            let log = Journal<String>()
             for _ in 0..<8 { queue.addOperation { log.append("before") } }
             queue.addBarrierBlock { log.append("barrier") }
             for _ in 0..<8 { queue.addOperation { log.append("after") } }
@@ -21,7 +22,7 @@ import Testing
     /// Rule X1.
     @Test func `several barriers keep their order`() {
         let queue = OperationQueue()
-        let log = Log<Int>()
+        let log = Journal<Int>()
         for i in 0..<100 { queue.addBarrierBlock { log.append(i) } }
         queue.waitUntilAllOperationsAreFinished()
         #expect(log.entries == Array(0..<100))
@@ -30,7 +31,7 @@ import Testing
     /// Rule X1: an operation of the highest priority behind the barrier waits all the same.
     @Test func `priority does not pass a barrier`() {
         let queue = OperationQueue()
-        let (gate, log) = (Gate(), Log<String>())
+        let (gate, log) = (Gate(), Journal<String>())
         queue.addOperation {
             gate.pass()
             log.append("before")
@@ -49,7 +50,7 @@ import Testing
     @Test func `a barrier is waited for but not counted`() {
         let queue = OperationQueue()
         let (running, gate) = (Gate(), Gate())
-        let log = Log<String>()
+        let log = Journal<String>()
         queue.addBarrierBlock {
             running.open()
             gate.pass()
@@ -69,7 +70,7 @@ import Testing
             let queue = OperationQueue()
             queue.maxConcurrentOperationCount = width
             let (running, gate) = (Gate(), Gate())
-            let log = Log<String>()
+            let log = Journal<String>()
             queue.addBarrierBlock {
                 running.open()
                 gate.pass()
@@ -89,7 +90,7 @@ import Testing
     @Test func `suspension holds a barrier`() {
         let queue = OperationQueue()
         queue.isSuspended = true
-        let log = Log<String>()
+        let log = Journal<String>()
         queue.addBarrierBlock { log.append("barrier") }
         queue.addOperation { log.append("after") }
         #expect(queue.stallReport() != nil)
@@ -107,7 +108,7 @@ import Testing
         dispatchQueue.setSpecific(key: key, value: true)
         let queue = OperationQueue()
         queue.underlyingQueue = dispatchQueue
-        let log = Log<Bool>()
+        let log = Journal<Bool>()
         for _ in 0..<4 { queue.addOperation { log.append(DispatchQueue.getSpecific(key: key) == true) } }
         queue.addBarrierBlock { log.append(DispatchQueue.getSpecific(key: key) == true) }
         queue.waitUntilAllOperationsAreFinished()
@@ -117,7 +118,7 @@ import Testing
     /// Rule X4.
     @Test func `cancelled operations behind a barrier wait for it, and adding them returns at once`() {
         let queue = OperationQueue()
-        let (gate, log) = (Gate(), Log<String>())
+        let (gate, log) = (Gate(), Journal<String>())
         queue.addOperation { gate.pass() }
         queue.addBarrierBlock { log.append("barrier") }
         let cancelledBefore = BlockOperation { log.append("never") }
@@ -139,7 +140,7 @@ import Testing
     /// Rules X4, C5.
     @Test func `cancelling all operations lets the barrier run`() {
         let queue = OperationQueue()
-        let (gate, log) = (Gate(), Log<String>())
+        let (gate, log) = (Gate(), Journal<String>())
         queue.addOperation { gate.pass() }
         for _ in 0..<10 { queue.addOperation { log.append("never") } }
         queue.maxConcurrentOperationCount = 1
@@ -156,7 +157,7 @@ import Testing
     /// Rule X1: a barrier may add what it likes; that comes after it.
     @Test func `a barrier that adds operations and barriers to its queue does not hang`() {
         let queue = OperationQueue()
-        let log = Log<String>()
+        let log = Journal<String>()
         queue.addBarrierBlock {
             queue.addOperation { log.append("operation") }
             queue.addBarrierBlock { log.append("second") }
@@ -187,7 +188,7 @@ import Testing
     /// Rule X1: an unready operation in front of the barrier keeps it, and what is behind it, waiting.
     @Test func `a barrier waits for an operation in front of it that is not ready`() {
         let (queue, other) = (OperationQueue(), OperationQueue())
-        let (gate, log) = (Gate(), Log<String>())
+        let (gate, log) = (Gate(), Journal<String>())
         let dependency = BlockOperation { gate.pass() }
         let before = BlockOperation { log.append("before") }
         before.addDependency(dependency)

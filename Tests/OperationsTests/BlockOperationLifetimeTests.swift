@@ -1,4 +1,5 @@
 import Operations
+import TestSupport
 import Testing
 
 /// Rules B3, M5 and W5: blocks that come too late, and what a block operation lets go of.

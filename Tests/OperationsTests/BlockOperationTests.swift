@@ -1,12 +1,13 @@
 import Operations
 import Synchronization
+import TestSupport
 import Testing
 
 /// Section 6: block operations.
 @Suite(.timeLimit(.minutes(5))) struct BlockOperationTests {
     /// Rule B1.
     @Test func `the blocks are listed in order, the initial one first`() {
-        let log = Log<Int>()
+        let log = Journal<Int>()
         let operation = BlockOperation { log.append(0) }
         for i in 1..<5 { operation.addExecutionBlock { log.append(i) } }
         for block in operation.executionBlocks { block() }
@@ -124,7 +125,7 @@ import Testing
     @Test func `the next operation of a serial queue waits for all blocks`() {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
-        let log = Log<String>()
+        let log = Journal<String>()
         for _ in 0..<20 {
             let operation = BlockOperation()
             for _ in 0..<4 { operation.addExecutionBlock { log.append("block") } }
@@ -138,7 +139,7 @@ import Testing
     /// Rules B2, Q9.
     @Test func `every block sees the queue of its operation`() {
         let queue = OperationQueue()
-        let (seen, meeting) = (Log<OperationQueue?>(), Gate(4))
+        let (seen, meeting) = (Journal<OperationQueue?>(), Gate(4))
         let operation = BlockOperation()
         for _ in 0..<4 {
             operation.addExecutionBlock {

@@ -1,5 +1,6 @@
 import Operations
 import Synchronization
+import TestSupport
 import Testing
 
 /// Rules C5 and C6: cancelling a whole queue, and overridden `cancel()`.
@@ -51,7 +52,7 @@ import Testing
     /// Rule C5.
     @Test func `barrier blocks are not cancelled and keep their place`() {
         let queue = OperationQueue.suspended()
-        let log = Log<String>()
+        let log = Journal<String>()
         queue.addOperation { log.append("cancelled") }
         queue.addBarrierBlock { log.append("barrier") }
         let behind = CountingOperation()
@@ -84,7 +85,7 @@ import Testing
     @Test func `a queue that is cancelled again and again while operations arrive comes to an end`() {
         let queue = OperationQueue()
         let isDone = Atomic(false)
-        let canceller = LifeThread { while !isDone.load(ordering: .relaxed) { queue.cancelAllOperations() } }
+        let canceller = TestThread { while !isDone.load(ordering: .relaxed) { queue.cancelAllOperations() } }
         let operations = (0..<3000).map { _ in CountingOperation() }
         for (index, operation) in operations.enumerated() {
             if index % 3 == 2 { operation.addDependency(operations[index - 1]) }

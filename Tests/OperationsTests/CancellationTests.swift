@@ -1,5 +1,6 @@
 import Operations
 import Synchronization
+import TestSupport
 import Testing
 
 /// Rules C1–C4: cancelling one operation.
@@ -119,7 +120,7 @@ import Testing
 
     /// Rule C2.
     @Test func `a block operation that is cancelled runs no block`() {
-        let log = Log<Int>()
+        let log = Journal<Int>()
         let operation = BlockOperation { log.append(1) }
         operation.addExecutionBlock { log.append(2) }
         operation.cancel()
@@ -176,7 +177,7 @@ import Testing
     /// Rules C2 and L1.
     @Test func `cancelling while the queue starts it runs main at most once and always finishes`() {
         let queue = OperationQueue()
-        let completions = Log<Int>()
+        let completions = Journal<Int>()
         for round in 0..<2000 {
             let operation = CountingOperation()
             let completed = Gate()
@@ -184,7 +185,7 @@ import Testing
                 completions.append(round)
                 completed.open()
             }
-            let canceller = round % 2 == 0 ? nil : LifeThread { operation.cancel() }
+            let canceller = round % 2 == 0 ? nil : TestThread { operation.cancel() }
             queue.addOperation(operation)
             if canceller == nil { operation.cancel() }
             operation.waitUntilFinished()

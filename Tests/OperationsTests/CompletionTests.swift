@@ -1,5 +1,5 @@
 import Operations
-import Synchronization
+import TestSupport
 import Testing
 
 /// Rules W1 and W2: the completion block.
@@ -24,7 +24,7 @@ import Testing
     @Test(arguments: [true, false]) func `it runs once, after isFinished became true`(inQueue: Bool) {
         for make in makers() {
             let operation = make()
-            let log = Log<[Bool]>()
+            let log = Journal<[Bool]>()
             let completed = Gate()
             operation.completionBlock = { [unowned operation] in
                 log.append([operation.isFinished, operation.isExecuting])
@@ -88,9 +88,9 @@ import Testing
     @Test func `it runs for an operation that finishes as it is started by hand, in any thread, exactly once`() {
         for _ in 0..<500 {
             let operation = CountingOperation()
-            let count = Log<Int>()
+            let count = Journal<Int>()
             let completed = Gate()
-            let setter = LifeThread {
+            let setter = TestThread {
                 operation.completionBlock = {
                     count.append(1)
                     completed.open()
@@ -107,7 +107,7 @@ import Testing
     /// Rule W2.
     @Test func `the property is nil from the moment the block begins`() {
         let operation = CountingOperation()
-        let isNil = Log<Bool>()
+        let isNil = Journal<Bool>()
         let completed = Gate()
         operation.completionBlock = { [unowned operation] in
             isNil.append(operation.completionBlock == nil)
@@ -144,7 +144,7 @@ import Testing
     @Test func `a block set on a finished operation is kept and not run`() {
         let operation = CountingOperation()
         operation.start()
-        let log = Log<Int>()
+        let log = Journal<Int>()
         operation.completionBlock = { log.append(1) }
         operation.start()
         operation.cancel()
@@ -157,7 +157,7 @@ import Testing
     /// Rule W2.
     @Test func `a block that sets another one does not make it run`() {
         let operation = CountingOperation()
-        let log = Log<Int>()
+        let log = Journal<Int>()
         let completed = Gate()
         operation.completionBlock = { [unowned operation] in
             log.append(1)
@@ -173,7 +173,7 @@ import Testing
 
     /// Rule W2.
     @Test func `only the block that was set last runs, and none after nil`() {
-        let log = Log<Int>()
+        let log = Journal<Int>()
         let replaced = CountingOperation()
         replaced.completionBlock = { log.append(1) }
         replaced.completionBlock = { log.append(2) }

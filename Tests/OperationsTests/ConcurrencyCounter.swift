@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 
 #if canImport(Glibc)
     import Glibc
@@ -17,7 +18,7 @@ final class ConcurrencyCounter: Sendable {
         var threads = Set<String>()
     }
 
-    private let counts = Mutex(Counts())
+    private let counts = Guarded(Counts())
 
     func enter() {
         let thread = "\(pthread_self())"

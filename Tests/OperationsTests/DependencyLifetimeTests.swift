@@ -1,5 +1,6 @@
 import Operations
 import Synchronization
+import TestSupport
 import Testing
 
 /// Rules D6, D8, D10: early releases, deep chains, wide fans.
@@ -122,7 +123,7 @@ import Testing
         let queue = OperationQueue()
         let count = Atomic<Int>(0)
         let width = 100_000
-        let log = Log<Int>()
+        let log = Journal<Int>()
         let root = BlockOperation { log.append(count.load(ordering: .relaxed)) }
         let sink = BlockOperation { log.append(count.load(ordering: .relaxed)) }
         if !isRootLast { queue.addOperation(root) }

@@ -1,4 +1,5 @@
 import Operations
+import TestSupport
 import Testing
 
 /// Section 2: dependencies.
@@ -7,7 +8,7 @@ import Testing
     @Test(arguments: [false, true])
     func `a dependent starts after its dependency has finished, by success or by cancellation`(isCancelled: Bool) {
         let queue = OperationQueue()
-        let log = Log<String>()
+        let log = Journal<String>()
         let first = BlockOperation { log.append("first") }
         let second = BlockOperation { log.append("second") }
         second.addDependency(first)
@@ -22,7 +23,7 @@ import Testing
     /// Rule D2.
     @Test func `dependencies work across queues and for operations in no queue`() {
         let (one, two) = (OperationQueue(), OperationQueue())
-        let log = Log<String>()
+        let log = Journal<String>()
         let byHand = BlockOperation { log.append("by hand") }
         let inOne = BlockOperation { log.append("one") }
         let inTwo = BlockOperation { log.append("two") }
@@ -40,7 +41,7 @@ import Testing
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         let gate = Gate()
-        let log = Log<String>()
+        let log = Journal<String>()
         queue.addOperation { gate.pass() }
         let late = BlockOperation { log.append("late") }
         let held = BlockOperation { log.append("held") }
@@ -61,7 +62,7 @@ import Testing
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         let gate = Gate()
-        let log = Log<Int>()
+        let log = Journal<Int>()
         queue.addOperation { gate.pass() }
         let operations = (0..<5).map { i in BlockOperation { log.append(i) } }
         queue.addOperations(operations, waitUntilFinished: false)
@@ -128,7 +129,7 @@ import Testing
             gate.pass()
         }
         let queue = OperationQueue()
-        let log = Log<String>()
+        let log = Journal<String>()
         let operation = BlockOperation { log.append("ran") }
         operation.addDependency(dependency)
         if isQueued { queue.addOperation(operation) }

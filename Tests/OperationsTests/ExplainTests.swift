@@ -1,5 +1,6 @@
 import Operations
 import Synchronization
+import TestSupport
 import Testing
 
 /// Rule N3: `explain` answers what an operation waits for, in every state.

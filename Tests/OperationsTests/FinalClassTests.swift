@@ -1,5 +1,6 @@
 import Operations
 import Synchronization
+import TestSupport
 import Testing
 
 /// Rule L7 for final classes, whose key paths equal nobody else's.
@@ -69,7 +70,7 @@ import Testing
     @Test func `a final override announces by key path`() {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
-        let (gate, log) = (Gate(), Log<String>())
+        let (gate, log) = (Gate(), Journal<String>())
         queue.addOperation { gate.pass() }
         queue.addOperation { log.append("normal") }
         let urgent = Open()

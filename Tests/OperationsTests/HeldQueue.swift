@@ -1,4 +1,5 @@
 import Operations
+import TestSupport
 
 /// A queue whose slots are all taken until `release()`, so that what is added meanwhile has to wait.
 struct HeldQueue {

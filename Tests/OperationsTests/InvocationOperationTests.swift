@@ -1,5 +1,6 @@
 import Operations
 import Testing
+import TestSupport
 
 /// Rules I1, I3, I5: invocation operations in their type-safe form.
 @Suite(.timeLimit(.minutes(5))) struct InvocationOperationTests {

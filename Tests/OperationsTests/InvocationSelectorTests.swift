@@ -1,5 +1,6 @@
 import Operations
 import Testing
+import TestSupport
 
 /// Rules I2, I4, I6: selectors, invocations and the names of the exceptions.
 @Suite(.timeLimit(.minutes(5))) struct InvocationSelectorTests {

@@ -1,10 +1,11 @@
 import Operations
+import TestSupport
 
 /// Something with methods of all shapes, in the type-safe form and by selector.
 class InvocationTarget: SelectorResponding, @unchecked Sendable {
     struct Failure: Error, Equatable { let number: Int }
 
-    let calls = Log<String>()
+    let calls = Journal<String>()
     let started = Gate()
     let gate = Gate()
 

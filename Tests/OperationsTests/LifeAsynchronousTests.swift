@@ -1,5 +1,6 @@
 import Operations
 import Synchronization
+import TestSupport
 import Testing
 
 /// How a test operation spells its announcements.
@@ -12,7 +13,7 @@ class SpellingOperation: Operation, @unchecked Sendable {
     let spelling: Spelling
     let began = Gate()
     let starts = Atomic(0)
-    private let state = Mutex(State.waiting)
+    private let state = Guarded(State.waiting)
 
     init(_ spelling: Spelling = .key) { self.spelling = spelling }
 
@@ -122,7 +123,7 @@ class SpellingOperation: Operation, @unchecked Sendable {
             operation.began.pass()
             let meeting = Gate(3)
             let threads = (0..<3).map { _ in
-                LifeThread {
+                TestThread {
                     meeting.meet()
                     operation.finish()
                     operation.finish()

@@ -4,6 +4,7 @@
     import Operations
 #endif
 import Synchronization
+import TestSupport
 import Testing
 
 /// Rules L9 and L11: what other threads see.
@@ -18,7 +19,7 @@ import Testing
     func `no thread sees a finished operation that executes, or a started one that is neither`(inQueue: Bool) {
         let operations = (0..<1000).map { _ in Short() }
         let wrong = Atomic(0)
-        let watcher = LifeThread {
+        let watcher = TestThread {
             for operation in operations {
                 while !operation.hasBegun.load(ordering: .acquiring) {}
                 while true {
@@ -42,7 +43,7 @@ import Testing
         /// Rule L9.
         @Test func `whoever is told of a change sees both properties changed, or none`() {
             let operation = CountingOperation()
-            let log = Log<[Bool]>()
+            let log = Journal<[Bool]>()
             let stop = operation.watch { change, properties, operation in
                 guard !properties.isDisjoint(with: [.isExecuting, .isFinished]) else { return }
                 log.append([change == .did, operation.isExecuting, operation.isFinished])
@@ -60,7 +61,7 @@ import Testing
         @Test func `a cancelled operation goes to finished without executing`() {
             let operation = CountingOperation()
             operation.cancel()
-            let log = Log<[Bool]>()
+            let log = Journal<[Bool]>()
             let stop = operation.watch { change, _, operation in
                 log.append([change == .did, operation.isExecuting, operation.isFinished])
             }
@@ -73,7 +74,7 @@ import Testing
         @Test func `nothing is announced when a finished operation is started`() {
             let operation = CountingOperation()
             operation.start()
-            let log = Log<Bool>()
+            let log = Journal<Bool>()
             let stop = operation.watch { change, _, _ in log.append(change == .did) }
             operation.start()
             stop()
@@ -89,7 +90,7 @@ import Testing
             let dependency = CountingOperation()
             let meeting = Gate(4)
             let threads = [
-                LifeThread {
+                TestThread {
                     meeting.meet()
                     for _ in 0..<50 {
                         operation.addDependency(dependency)
@@ -97,7 +98,7 @@ import Testing
                         _ = operation.dependencies
                     }
                 },
-                LifeThread {
+                TestThread {
                     meeting.meet()
                     for round in 0..<50 {
                         operation.name = "\(round)"
@@ -108,7 +109,7 @@ import Testing
                         _ = (operation.completionBlock, operation.description)
                     }
                 },
-                LifeThread {
+                TestThread {
                     meeting.meet()
                     for _ in 0..<50 {
                         _ = (operation.isReady, operation.isExecuting, operation.isFinished, operation.isCancelled)

@@ -1,5 +1,6 @@
 import Operations
 import Synchronization
+import TestSupport
 
 /// Ends its work in `cancel()`, whether it has started or not.
 final class FinishesInCancel: SpellingOperation, @unchecked Sendable {
@@ -14,8 +15,8 @@ class LoopOperation: Operation, @unchecked Sendable {
     private enum State { case waiting, executing, finished }
 
     let loop: LoopThread
-    let threads = Log<ThreadIdentity>()
-    private let state = Mutex(State.waiting)
+    let threads = Journal<ThreadIdentity>()
+    private let state = Guarded(State.waiting)
 
     init(_ loop: LoopThread) { self.loop = loop }
 
@@ -57,7 +58,7 @@ class StateOperation: Operation, @unchecked Sendable {
         case finished = "isFinished"
     }
 
-    private let stored = Mutex(State.ready)
+    private let stored = Guarded(State.ready)
     let began = Gate()
     let mains = Atomic(0)
 
@@ -107,7 +108,7 @@ class FlagOperation: CountingOperation, @unchecked Sendable {
 final class EvaluatingOperation: Operation, @unchecked Sendable {
     private enum State { case initialized, pending, evaluating, ready, executing, finished }
 
-    private let state = Mutex(State.initialized)
+    private let state = Guarded(State.initialized)
     let evaluations = Atomic(0)
     let mains = Atomic(0)
     /// Where conditions are looked at; nil for at once.

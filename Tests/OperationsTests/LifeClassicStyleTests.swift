@@ -1,6 +1,7 @@
 import Operations
-import Synchronization
+import TestSupport
 import Testing
+import Synchronization
 
 /// Rule L14: classic subclasses work unchanged; whatever they override is what the queue reads and calls.
 @Suite(.timeLimit(.minutes(5))) struct LifeClassicStyleTests {
@@ -12,7 +13,7 @@ import Testing
         for (first, second) in zip(operations, operations.dropFirst(100)) { second.addDependency(first) }
         operations.forEach(queue.addOperation)
         queue.waitUntilAllOperationsAreFinished()
-        let home = Log<ThreadIdentity>()
+        let home = Journal<ThreadIdentity>()
         let asked = Gate()
         loop.perform {
             home.append(.current)
@@ -122,10 +123,10 @@ import Testing
     }
 
     private final class OwnPriority: Operation, @unchecked Sendable {
-        let mine = Mutex(QueuePriority.normal)
-        let log: Log<Int>
+        let mine = Guarded(QueuePriority.normal)
+        let log: Journal<Int>
         let number: Int
-        init(_ number: Int, _ log: Log<Int>) {
+        init(_ number: Int, _ log: Journal<Int>) {
             self.number = number
             self.log = log
         }
@@ -146,7 +147,7 @@ import Testing
     @Test func `an overridden queuePriority decides the order`() {
         let queue = OperationQueue.serial()
         queue.isSuspended = true
-        let log = Log<Int>()
+        let log = Journal<Int>()
         let operations = (0..<5).map { OwnPriority($0, log) }
         operations[3].queuePriority = .veryHigh
         operations.forEach(queue.addOperation)
@@ -159,7 +160,7 @@ import Testing
 
     private final class Jumping: CountingOperation, @unchecked Sendable {
         let loop: LoopThread
-        let threads = Log<ThreadIdentity>()
+        let threads = Journal<ThreadIdentity>()
         init(_ loop: LoopThread) { self.loop = loop }
         override func start() { loop.perform { super.start() } }
         override func main() {

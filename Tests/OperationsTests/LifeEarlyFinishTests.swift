@@ -1,5 +1,6 @@
 import Operations
 import Synchronization
+import TestSupport
 import Testing
 
 /// Finishes whenever told, as ported code with a bug does; counts what happens to it.
@@ -7,9 +8,9 @@ final class EarlyBird: SpellingOperation, @unchecked Sendable {
     let completions = Atomic(0)
     let completed = Gate()
     /// Called inside `isReady`, once.
-    let whileAsked = Mutex<(@Sendable (EarlyBird) -> Void)?>(nil)
+    let whileAsked = Guarded<(@Sendable (EarlyBird) -> Void)?>(nil)
     /// Called inside `queuePriority`, once.
-    let whileAskedForPriority = Mutex<(@Sendable (EarlyBird) -> Void)?>(nil)
+    let whileAskedForPriority = Guarded<(@Sendable (EarlyBird) -> Void)?>(nil)
 
     override init(_ spelling: Spelling = .key) {
         super.init(spelling)
@@ -142,7 +143,7 @@ final class EarlyBird: SpellingOperation, @unchecked Sendable {
                 finished.pass()
             }
         }
-        let other = LifeThread {
+        let other = TestThread {
             asked.pass()
             bird.finish()
             finished.open()
@@ -202,7 +203,7 @@ final class EarlyBird: SpellingOperation, @unchecked Sendable {
         let queue = OperationQueue()
         for round in 0..<2000 {
             let bird = EarlyBird(Spelling.allCases[round % 3])
-            let other = LifeThread { bird.finish() }
+            let other = TestThread { bird.finish() }
             // Refused when the end came first.
             try? queue.tryAddOperation(bird)
             bird.waitUntilFinished()

@@ -1,5 +1,5 @@
 import Operations
-import Synchronization
+import TestSupport
 import Testing
 
 /// How an operation comes to finish before its queue has started it.
@@ -70,7 +70,7 @@ enum EarlyFinish: String, CaseIterable, Codable, Sendable {
         async
     {
         await #expect(processExitsWith: .success) { [way] in
-            let log = Log<String>()
+            let log = Journal<String>()
             Operations.Log.redirect { log.append($0) }
             way.happen()
             Operations.Log.redirect(to: nil)

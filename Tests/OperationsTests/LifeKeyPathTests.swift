@@ -1,12 +1,13 @@
 import Operations
 import Synchronization
+import TestSupport
 import Testing
 
 /// Rule L7: key paths of every kind of subclass mean the operation's own properties.
 @Suite(.timeLimit(.minutes(5))) struct LifeKeyPathTests {
     /// Overrides the read-only property with a settable one that announces itself.
     private class Settable: Operation, @unchecked Sendable {
-        private let finished = Mutex(false)
+        private let finished = Guarded(false)
         let began = Gate()
 
         override func start() { began.open() }
@@ -24,7 +25,7 @@ import Testing
     private final class SettableSubclass: Settable, @unchecked Sendable {}
 
     private final class Generic<Value: Sendable>: Operation, @unchecked Sendable {
-        private let value = Mutex<Value?>(nil)
+        private let value = Guarded<Value?>(nil)
         let began = Gate()
 
         override func start() { began.open() }

@@ -1,6 +1,7 @@
 import Operations
 import Synchronization
 import Testing
+import TestSupport
 
 /// Reads and sets the deprecated names without a warning.
 private protocol OldNames: AnyObject {

@@ -1,5 +1,6 @@
 import Operations
 import Synchronization
+import TestSupport
 import Testing
 
 /// Ready when its own condition and that of its superclass say so.
@@ -7,7 +8,7 @@ class ConditionOperation: CountingOperation, @unchecked Sendable {
     let spelling: Spelling
     private let condition = Atomic(false)
     /// Called inside `isReady`, between reading the condition and answering.
-    let whileAsked = Mutex<(@Sendable (ConditionOperation) -> Void)?>(nil)
+    let whileAsked = Guarded<(@Sendable (ConditionOperation) -> Void)?>(nil)
 
     init(_ spelling: Spelling = .key, isMet: Bool = false) {
         self.spelling = spelling
@@ -79,7 +80,7 @@ class ConditionOperation: CountingOperation, @unchecked Sendable {
                 announced.pass()
             }
         }
-        let other = LifeThread {
+        let other = TestThread {
             asked.pass()
             operation.set(true)
             announced.open()
@@ -185,7 +186,7 @@ class ConditionOperation: CountingOperation, @unchecked Sendable {
         let queue = OperationQueue()
         let operations = (0..<rounds).map { ConditionOperation(Spelling.allCases[$0 % 3]) }
         let progress = Atomic(0)
-        let other = LifeThread {
+        let other = TestThread {
             for (index, operation) in operations.enumerated() {
                 // Just behind, so that announcing and adding overlap.
                 while progress.load(ordering: .relaxed) < index {}
@@ -206,7 +207,7 @@ class ConditionOperation: CountingOperation, @unchecked Sendable {
         for _ in 0..<100 {
             let queue = OperationQueue()
             let operation = ConditionOperation()
-            let flippers = (0..<2).map { _ in LifeThread { for round in 0..<20 { operation.set(round % 2 == 1) } } }
+            let flippers = (0..<2).map { _ in TestThread { for round in 0..<20 { operation.set(round % 2 == 1) } } }
             queue.addOperation(operation)
             flippers.forEach { $0.join() }
             operation.set(true)

@@ -1,5 +1,6 @@
 import Operations
 import Synchronization
+import TestSupport
 import Testing
 
 /// Rules L1–L6: what an operation is and how it starts.
@@ -10,8 +11,8 @@ import Testing
     }
 
     private final class Witness: Operation, @unchecked Sendable {
-        let log = Log<Seen>()
-        let threads = Log<ThreadIdentity>()
+        let log = Journal<Seen>()
+        let threads = Journal<ThreadIdentity>()
 
         override func main() {
             threads.append(.current)
@@ -37,7 +38,7 @@ import Testing
             let operation = CountingOperation()
             let meeting = Gate(2)
             let refused = Atomic(0)
-            let other = LifeThread {
+            let other = TestThread {
                 meeting.meet()
                 try? operation.tryStart()
             }
@@ -137,7 +138,7 @@ import Testing
     /// Rule L5.
     @Test func `an operation started by hand inside another runs there`() {
         let inner = Witness()
-        let log = Log<ThreadIdentity>()
+        let log = Journal<ThreadIdentity>()
         let outer = BlockOperation {
             inner.start()
             log.append(.current)
@@ -149,7 +150,7 @@ import Testing
 
     private final class Claimant: Operation, @unchecked Sendable {
         let says: Bool
-        let threads = Log<ThreadIdentity>()
+        let threads = Journal<ThreadIdentity>()
         init(_ says: Bool) { self.says = says }
         override var isAsynchronous: Bool { says }
         override func main() { threads.append(.current) }

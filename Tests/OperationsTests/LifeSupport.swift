@@ -1,5 +1,6 @@
 import Operations
 import Synchronization
+import TestSupport
 
 /// Reads the deprecated names without a warning.
 private protocol LifeSnapshot {

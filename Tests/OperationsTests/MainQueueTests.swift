@@ -1,5 +1,6 @@
 import Dispatch
 import Operations
+import TestSupport
 import Testing
 
 /// Rule Q8, each test in a process of its own: there is one main queue, and other tests use it too.
@@ -54,7 +55,7 @@ private func check(_ condition: Bool, line: Int = #line) {
 
 private func runsInOrder() {
     DispatchQueue.main.setSpecific(key: mainKey, value: true)
-    let (log, counter) = (Log<Int>(), ConcurrencyCounter())
+    let (log, counter) = (Journal<Int>(), ConcurrencyCounter())
     for i in 0..<100 {
         OperationQueue.main.addOperation {
             counter.enter()
@@ -69,7 +70,7 @@ private func runsInOrder() {
 }
 
 private func interleaves() {
-    let (log, all) = (Log<String>(), Gate(6))
+    let (log, all) = (Journal<String>(), Gate(6))
     DispatchQueue.main.async {
         for i in 0..<3 {
             OperationQueue.main.addOperation {
@@ -103,14 +104,14 @@ private func ignoresSetters() {
     check(main.name == name && name != nil)
     check(main === OperationQueue.main)
     DispatchQueue.main.setSpecific(key: mainKey, value: true)
-    let log = Log<Bool>()
+    let log = Journal<Bool>()
     main.addOperation { log.append(isOnMain()) }
     main.waitUntilAllOperationsAreFinished()
     check(log.entries == [true])
 }
 
 private func followsPriorities() {
-    let (main, log, started, gate) = (OperationQueue.main, Log<String>(), Gate(), Gate())
+    let (main, log, started, gate) = (OperationQueue.main, Journal<String>(), Gate(), Gate())
     main.addOperation {
         started.open()
         gate.pass()
@@ -130,7 +131,7 @@ private func followsPriorities() {
 }
 
 private func isCurrent() {
-    let log = Log<OperationQueue?>()
+    let log = Journal<OperationQueue?>()
     OperationQueue.main.addOperation { log.append(OperationQueue.current) }
     OperationQueue.main.addBarrierBlock { log.append(OperationQueue.current) }
     OperationQueue.main.waitUntilAllOperationsAreFinished()
@@ -140,7 +141,7 @@ private func isCurrent() {
 }
 
 private func worksFromInside() {
-    let (main, log, done) = (OperationQueue.main, Log<String>(), Gate())
+    let (main, log, done) = (OperationQueue.main, Journal<String>(), Gate())
     main.addOperation {
         let other = OperationQueue()
         other.addOperations([BlockOperation { log.append("other") }], waitUntilFinished: true)
@@ -158,7 +159,7 @@ private func worksFromInside() {
 }
 
 @MainActor private func waitsOnMainActor() async {
-    let log = Log<Int>()
+    let log = Journal<Int>()
     let operation = BlockOperation { log.append(1) }
     OperationQueue.main.addOperation(operation)
     await operation.waitUntilFinished()

@@ -1,6 +1,6 @@
 import Dispatch
 import Operations
-import Synchronization
+import TestSupport
 import Testing
 
 /// Rules M4–M8: the throwing twins report the misuse and leave everything unchanged.
@@ -50,7 +50,7 @@ import Testing
 
     /// Rule M5.
     @Test func `a block for an operation that executes or has finished`() throws {
-        let log = Log<Int>()
+        let log = Journal<Int>()
         let began = Gate()
         let mayEnd = Gate()
         let operation = BlockOperation {
@@ -107,7 +107,7 @@ import Testing
 
     /// Rule M8.
     @Test func `waiting for oneself, from main and from every block`() {
-        let log = Log<OperationError?>()
+        let log = Journal<OperationError?>()
         let error: @Sendable (BlockOperation) -> Void = { operation in
             do throws(OperationError) {
                 try operation.tryWaitUntilFinished()
@@ -139,7 +139,7 @@ import Testing
         queue.name = "it"
         let other = CountingOperation()
         other.name = "other"
-        let log = Log<OperationError?>()
+        let log = Journal<OperationError?>()
         queue.addOperation { [unowned queue] in
             queue.addOperation(other)
             log.append(self.error { () throws(OperationError) in try other.tryWaitUntilFinished() })
@@ -156,7 +156,7 @@ import Testing
     @Test func `a batch to wait for, added inside a serial queue to the same queue, is not added`() {
         let queue = OperationQueue.serial()
         let batch = [CountingOperation(), CountingOperation()]
-        let log = Log<Int>()
+        let log = Journal<Int>()
         queue.addOperation { [unowned queue] in
             let found = self.error { () throws(OperationError) in
                 try queue.tryAddOperations(batch, waitUntilFinished: true)
@@ -172,7 +172,7 @@ import Testing
     /// Rule M8.
     @Test func `waiting for all of a queue from inside it`() {
         let queue = OperationQueue()
-        let log = Log<OperationError?>()
+        let log = Journal<OperationError?>()
         let operation = BlockOperation { [unowned queue] in
             log.append(self.error { () throws(OperationError) in try queue.tryWaitUntilAllOperationsAreFinished() })
         }

@@ -1,6 +1,7 @@
 import Dispatch
 import Operations
 import Synchronization
+import TestSupport
 import Testing
 
 /// Rules M1–M8: the throwing twins report the misuse and leave everything unchanged.
@@ -25,7 +26,7 @@ import Testing
     @Test func `starting an operation that executes`() {
         let operation = GatedOperation()
         operation.name = "it"
-        let thread = LifeThread { operation.start() }
+        let thread = TestThread { operation.start() }
         operation.began.pass()
         let found = error { () throws(OperationError) in try operation.tryStart() }
         #expect(found == .startedWhileExecuting(operation: "GatedOperation 'it'"))
@@ -70,7 +71,7 @@ import Testing
         for _ in 0..<500 {
             let operation = CountingOperation()
             let meeting = Gate(2)
-            let thread = LifeThread {
+            let thread = TestThread {
                 meeting.meet()
                 for _ in 0..<20 { try? operation.tryStart() }
             }
@@ -126,7 +127,7 @@ import Testing
             let operation = CountingOperation()
             let meeting = Gate(2)
             let threads = queues.map { queue in
-                LifeThread {
+                TestThread {
                     meeting.meet()
                     try? queue.tryAddOperation(operation)
                 }
@@ -169,7 +170,7 @@ import Testing
         let queue = OperationQueue()
         let operation = GatedOperation()
         operation.name = "it"
-        let thread = LifeThread { operation.start() }
+        let thread = TestThread { operation.start() }
         operation.began.pass()
         let found = error { () throws(OperationError) in try queue.tryAddOperation(operation) }
         #expect(found == .addedWhileExecuting(operation: "GatedOperation 'it'"))

@@ -1,4 +1,5 @@
 import Operations
+import TestSupport
 
 extension OperationQueue {
     /// Returns when the workers have let go of what they ran for others: a worker that runs something new has.

@@ -1,10 +1,10 @@
 import Operations
-import Synchronization
+import TestSupport
 import Testing
 
 /// Rule P3: a change of `queuePriority` re-orders what waits.
 @Suite(.timeLimit(.minutes(5))) struct PriorityChangeTests {
-    private func operations(_ names: String, to log: Log<Character>) -> [Character: Operations.Operation] {
+    private func operations(_ names: String, to log: Journal<Character>) -> [Character: Operations.Operation] {
         var operations: [Character: Operations.Operation] = [:]
         for name in names { operations[name] = BlockOperation { log.append(name) } }
         return operations
@@ -13,7 +13,7 @@ import Testing
     /// Rule P3.
     @Test func `a raised operation overtakes and a lowered one falls back`() {
         let held = HeldQueue()
-        let log = Log<Character>()
+        let log = Journal<Character>()
         let operations = operations("abcd", to: log)
         for name in "abcd" { held.queue.addOperation(operations[name]!) }
         operations["d"]!.queuePriority = .high
@@ -25,7 +25,7 @@ import Testing
     /// Rule P3.
     @Test func `after a change and back an operation has its old place`() {
         let held = HeldQueue()
-        let log = Log<Character>()
+        let log = Journal<Character>()
         let operations = operations("abc", to: log)
         for name in "abc" { held.queue.addOperation(operations[name]!) }
         for priority in [Operation.QueuePriority.veryLow, .veryHigh, .low, .normal] {
@@ -38,7 +38,7 @@ import Testing
     /// Rule P3.
     @Test func `many changes of many operations end in the order of the last ones`() {
         let held = HeldQueue()
-        let log = Log<Int>()
+        let log = Journal<Int>()
         let operations = (0..<50).map { i in BlockOperation { log.append(i) } }
         for operation in operations { held.queue.addOperation(operation) }
         for round in 0..<100 {
@@ -54,7 +54,7 @@ import Testing
     /// Rule P3.
     @Test func `a change while the queue is suspended counts`() {
         let queue = OperationQueue()
-        let log = Log<Character>()
+        let log = Journal<Character>()
         queue.maxConcurrentOperationCount = 1
         queue.isSuspended = true
         let operations = operations("abc", to: log)
@@ -68,7 +68,7 @@ import Testing
     /// Rule P3: the change is remembered until the operation is ready.
     @Test func `a change while an operation is unready counts once it is ready`() {
         let held = HeldQueue()
-        let log = Log<Character>()
+        let log = Journal<Character>()
         let operations = operations("abc", to: log)
         let dependency = Operation()
         operations["c"]!.addDependency(dependency)
@@ -82,7 +82,7 @@ import Testing
     /// Rule P3: at once means for the very next choice.
     @Test func `a change made inside an operation counts for the next one`() {
         let held = HeldQueue()
-        let log = Log<Character>()
+        let log = Journal<Character>()
         let operations = operations("abc", to: log)
         let last = operations["c"]!
         held.queue.addOperation {
@@ -110,7 +110,7 @@ import Testing
         operation.waitUntilFinished()
         operation.queuePriority = .low
         #expect(operation.queuePriority == .low)
-        let log = Log<Int>()
+        let log = Journal<Int>()
         queue.addOperation { log.append(1) }
         queue.waitUntilAllOperationsAreFinished()
         #expect(log.entries == [1])
@@ -119,7 +119,7 @@ import Testing
     /// Rule P3, with rule L14: an overridden priority counts, and so does its announced change.
     @Test func `an overridden priority is read when added and when announced`() {
         let held = HeldQueue()
-        let log = Log<String>()
+        let log = Journal<String>()
         let urgent = OverridingPriority(.high) { log.append("urgent") }
         let other = OverridingPriority(.low) { log.append("other") }
         held.queue.addOperation { log.append("normal") }
@@ -132,11 +132,11 @@ import Testing
 }
 
 private final class OverridingPriority: Operations.Operation, @unchecked Sendable {
-    private let own: Mutex<QueuePriority>
+    private let own: Guarded<QueuePriority>
     private let work: @Sendable () -> Void
 
     init(_ priority: QueuePriority, _ work: @escaping @Sendable () -> Void) {
-        own = Mutex(priority)
+        own = Guarded(priority)
         self.work = work
     }
 

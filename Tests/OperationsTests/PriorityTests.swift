@@ -1,4 +1,5 @@
 import Operations
+import TestSupport
 import Testing
 
 /// Section 3, rules P1, P2 and P4: what a free slot is given to.
@@ -33,7 +34,7 @@ import Testing
     /// Rule P2.
     @Test func `the highest priority starts first and equal ones in order of adding`() {
         let held = HeldQueue()
-        let log = Log<String>()
+        let log = Journal<String>()
         for round in 0..<20 {
             for priority: Priority in [.low, .veryHigh, .normal, .veryLow, .high] {
                 held.queue.add("\(priority) \(round)", priority, to: log)
@@ -49,7 +50,7 @@ import Testing
     /// Rule P2.
     @Test func `a ready low operation starts before an unready high one`() {
         let queue = OperationQueue()
-        let log = Log<String>()
+        let log = Journal<String>()
         queue.maxConcurrentOperationCount = 1
         let dependency = BlockOperation { log.append("dependency") }
         let high = BlockOperation { log.append("high") }
@@ -67,7 +68,7 @@ import Testing
     /// Rule P2: the order is that of entering the queue, not of becoming ready.
     @Test func `among equals one that became ready late keeps its place`() {
         let held = HeldQueue()
-        let log = Log<String>()
+        let log = Journal<String>()
         let dependency = Operation()
         for name in ["a", "b"] {
             let late = BlockOperation { log.append(name) }
@@ -83,7 +84,7 @@ import Testing
     /// Rule P2: what becomes ready by the end of an operation competes for the slot which that operation leaves.
     @Test func `a dependent takes part in the choice for the slot of its dependency`() {
         let held = HeldQueue()
-        let log = Log<String>()
+        let log = Journal<String>()
         let first = BlockOperation { log.append("first") }
         let dependent = BlockOperation { log.append("dependent") }
         dependent.addDependency(first)
@@ -98,7 +99,7 @@ import Testing
     /// Rule P2, at the default width: all its slots are taken, then one is freed again and again.
     @Test func `at the default width too the free slot goes to the highest priority`() {
         let held = HeldQueue(width: nil)
-        let log = Log<String>()
+        let log = Journal<String>()
         for round in 0..<5 {
             for priority: Priority in [.veryLow, .high, .low, .veryHigh, .normal] {
                 held.queue.add("\(priority) \(round)", priority, to: log)
@@ -119,7 +120,7 @@ import Testing
     /// Rule P2: as many as may run at a time can overtake one another in the log, no more.
     @Test func `at the default width no low operation starts while more high ones wait than can run`() throws {
         let queue = OperationQueue()
-        let log = Log<Bool>()
+        let log = Journal<Bool>()
         queue.isSuspended = true
         for _ in 0..<500 {
             queue.add(false, .low, to: log)
@@ -134,7 +135,7 @@ import Testing
     /// Rule P4.
     @Test func `priority does not override a dependency`() {
         let held = HeldQueue()
-        let log = Log<String>()
+        let log = Journal<String>()
         let low = BlockOperation { log.append("low") }
         low.queuePriority = .veryLow
         let high = BlockOperation { log.append("high") }
@@ -151,7 +152,7 @@ import Testing
     @Test func `priority means nothing in another queue`() {
         let held = HeldQueue()
         let other = OperationQueue()
-        let log = Log<String>()
+        let log = Journal<String>()
         for _ in 0..<10 { held.queue.add("high", .veryHigh, to: log) }
         other.add("low", .veryLow, to: log)
         other.waitUntilAllOperationsAreFinished()
@@ -162,7 +163,7 @@ import Testing
 
 extension OperationQueue {
     fileprivate func add<Entry: Sendable>(
-        _ entry: Entry, _ priority: Operations.Operation.QueuePriority, to log: Log<Entry>
+        _ entry: Entry, _ priority: Operations.Operation.QueuePriority, to log: Journal<Entry>
     ) {
         let operation = BlockOperation { log.append(entry) }
         operation.queuePriority = priority

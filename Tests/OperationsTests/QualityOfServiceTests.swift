@@ -1,4 +1,5 @@
 import Operations
+import TestSupport
 import Testing
 
 /// Section 3, rules P5 and P7: what quality of service is, and that it orders nothing.
@@ -20,7 +21,7 @@ import Testing
     ])
     func `quality of service never changes the order in a queue`(qualities: [QualityOfService]) {
         let held = HeldQueue()
-        let log = Log<Int>()
+        let log = Journal<Int>()
         for (i, quality) in qualities.enumerated() {
             let operation = BlockOperation { log.append(i) }
             operation.qualityOfService = quality
@@ -57,7 +58,7 @@ import Testing
     @Test func `the property of an operation keeps reading default when the queue decides`() {
         let queue = OperationQueue()
         queue.qualityOfService = .utility
-        let seen = Log<QualityOfService>()
+        let seen = Journal<QualityOfService>()
         let operation = BlockOperation()
         operation.addExecutionBlock { [unowned operation] in seen.append(operation.qualityOfService) }
         queue.addOperation(operation)

@@ -1,11 +1,12 @@
 import Operations
+import TestSupport
 import Testing
 
 /// Rules Q1, Q2 and Q11: adding, and how long queue and operations live.
 @Suite(.timeLimit(.minutes(5))) struct QueueAddingTests {
     /// Rule Q1.
     @Test func `all three ways of adding run the operation`() {
-        let (queue, log) = (OperationQueue(), Log<Int>())
+        let (queue, log) = (OperationQueue(), Journal<Int>())
         queue.maxConcurrentOperationCount = 1
         queue.addOperation(BlockOperation { log.append(1) })
         queue.addOperations(
@@ -172,7 +173,7 @@ import Testing
 
     /// Rule Q11.
     @Test func `a serial queue runs in order of adding, singly and in batches`() {
-        let (queue, log) = (OperationQueue(), Log<Int>())
+        let (queue, log) = (OperationQueue(), Journal<Int>())
         queue.maxConcurrentOperationCount = 1
         for i in 0..<200 { queue.addOperation { log.append(i) } }
         queue.addOperations((200..<400).map { i in BlockOperation { log.append(i) } }, waitUntilFinished: false)

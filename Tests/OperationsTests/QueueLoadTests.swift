@@ -1,4 +1,5 @@
 import Operations
+import TestSupport
 import Testing
 
 /// Rules Q4, Q12 and Q13: the default width under load, many threads, operations that work on their own queue.
@@ -41,7 +42,7 @@ import Testing
     /// Rules Q4, Q13.
     @Test(arguments: [2, OperationQueue.defaultMaxConcurrentOperationCount])
     func `an operation may wait for another that it adds to its own queue`(width: Int) {
-        let (queue, log) = (OperationQueue(), Log<String>())
+        let (queue, log) = (OperationQueue(), Journal<String>())
         queue.maxConcurrentOperationCount = width
         for _ in 0..<20 {
             let outer = BlockOperation { [unowned queue] in
@@ -55,7 +56,7 @@ import Testing
 
     /// Rules Q4, Q13.
     @Test(arguments: [1, 10, 60]) func `operations may wait for one another in depth`(depth: Int) {
-        let (queue, log) = (OperationQueue(), Log<Int>())
+        let (queue, log) = (OperationQueue(), Journal<Int>())
         @Sendable func descend(_ level: Int, in queue: OperationQueue) {
             if level > 0 {
                 let next = BlockOperation { [unowned queue] in descend(level - 1, in: queue) }
@@ -107,7 +108,7 @@ import Testing
 
     /// Rule Q12: the order of each adder is kept.
     @Test func `a serial queue keeps the order of every thread that adds`() {
-        let (queue, adders, log) = (OperationQueue(), OperationQueue(), Log<[Int]>())
+        let (queue, adders, log) = (OperationQueue(), OperationQueue(), Journal<[Int]>())
         queue.maxConcurrentOperationCount = 1
         adders.maxConcurrentOperationCount = 4
         for i in 0..<4 { adders.addOperation { for j in 0..<500 { queue.addOperation { log.append([i, j]) } } } }
@@ -118,7 +119,7 @@ import Testing
 
     /// Rule Q13.
     @Test func `an operation may add to, widen, suspend and cancel its own queue`() {
-        let (queue, log) = (OperationQueue(), Log<String>())
+        let (queue, log) = (OperationQueue(), Journal<String>())
         queue.maxConcurrentOperationCount = 1
         let suspended = Gate()
         queue.addOperation { [unowned queue] in

@@ -1,4 +1,5 @@
 import Operations
+import TestSupport
 import Testing
 
 #if canImport(Glibc)
@@ -80,7 +81,7 @@ import Testing
             ("fourteen chars\u{E9}", "fourteen chars"), ("thirteen char\u{E9}s", "thirteen char\u{E9}"),
         ])
         func `the thread carries the name of the queue`(name: String, expected: String) {
-            let (queue, seen) = (OperationQueue(), Log<String>())
+            let (queue, seen) = (OperationQueue(), Journal<String>())
             queue.name = name
             queue.addOperation { seen.append(threadName()) }
             queue.waitUntilAllOperationsAreFinished()
@@ -90,24 +91,18 @@ import Testing
 
     /// Rule Q9.
     @Test func `the current queue is the one whose operation runs here, and none elsewhere`() {
-        let seen = Log<OperationQueue?>()
+        let seen = Journal<OperationQueue?>()
         let queues = (0..<3).map { _ in OperationQueue() }
         for queue in queues { queue.addOperation { seen.append(OperationQueue.current) } }
         for queue in queues { queue.waitUntilAllOperationsAreFinished() }
         #expect(Set(seen.entries) == Set(queues))
-        let outside = Gate()
-        let thread = PlainThread {
-            seen.append(OperationQueue.current)
-            outside.open()
-        }
-        thread.start()
-        outside.pass()
+        TestThread { seen.append(OperationQueue.current) }.join()
         #expect(seen.entries.last == .some(nil))
     }
 
     /// Rules Q9, X1.
     @Test func `barriers see their queue too`() {
-        let (queue, seen) = (OperationQueue(), Log<OperationQueue?>())
+        let (queue, seen) = (OperationQueue(), Journal<OperationQueue?>())
         queue.addBarrierBlock { seen.append(OperationQueue.current) }
         queue.waitUntilAllOperationsAreFinished()
         #expect(seen.entries == [queue])
@@ -115,7 +110,7 @@ import Testing
 
     /// Rule Q9: an operation started by hand inside another one is in no queue; the queue around it is still current.
     @Test func `what an operation starts by hand sees the queue around it`() {
-        let (queue, seen) = (OperationQueue(), Log<OperationQueue?>())
+        let (queue, seen) = (OperationQueue(), Journal<OperationQueue?>())
         queue.addOperation {
             BlockOperation { seen.append(OperationQueue.current) }.start()
             seen.append(OperationQueue.current)
@@ -126,7 +121,7 @@ import Testing
 
     /// Rule Q9: before, while and after an operation waits for one in another queue.
     @Test func `inside nested queues the innermost is current`() {
-        let (outer, inner, seen) = (OperationQueue(), OperationQueue(), Log<OperationQueue?>())
+        let (outer, inner, seen) = (OperationQueue(), OperationQueue(), Journal<OperationQueue?>())
         outer.addOperation {
             seen.append(OperationQueue.current)
             inner.addOperations([BlockOperation { seen.append(OperationQueue.current) }], waitUntilFinished: true)

@@ -1,11 +1,12 @@
 import Operations
+import TestSupport
 import Testing
 
 /// Rule Q5: a suspended queue.
 @Suite(.timeLimit(.minutes(5))) struct QueueSuspensionTests {
     /// Rule Q5.
     @Test func `a suspended queue takes operations, starts none, and runs them when resumed`() {
-        let (queue, log) = (OperationQueue(), Log<String>())
+        let (queue, log) = (OperationQueue(), Journal<String>())
         queue.maxConcurrentOperationCount = 1
         #expect(!queue.isSuspended)
         queue.isSuspended = true
@@ -21,7 +22,7 @@ import Testing
 
     /// Rule Q5: nothing starts although it could have when it was added; the running one goes on to its end.
     @Test(arguments: [1, 2, -1]) func `suspending stops what was ready and lets the running ones go on`(width: Int) {
-        let (queue, log) = (OperationQueue(), Log<String>())
+        let (queue, log) = (OperationQueue(), Journal<String>())
         queue.maxConcurrentOperationCount = width
         let count = width > 0 ? width : OperationQueue.defaultWidthCeiling
         let (started, gate) = (Gate(count), Gate())
@@ -49,7 +50,7 @@ import Testing
     /// Rule Q5: an operation that suspends its serial queue is the last to start.
     @Test func `nothing starts after an operation has suspended its own queue`() {
         for _ in 0..<50 {
-            let (queue, log) = (OperationQueue(), Log<String>())
+            let (queue, log) = (OperationQueue(), Journal<String>())
             queue.maxConcurrentOperationCount = 1
             let last = BlockOperation { [unowned queue] in queue.isSuspended = true }
             queue.addOperation(last)
@@ -65,7 +66,7 @@ import Testing
     /// Rules Q5, P5: what needs a thread of another service level is no exception.
     @Test func `suspending holds for operations with a quality of service of their own`() {
         for _ in 0..<50 {
-            let (queue, log) = (OperationQueue(), Log<String>())
+            let (queue, log) = (OperationQueue(), Journal<String>())
             queue.maxConcurrentOperationCount = 1
             let last = BlockOperation { [unowned queue] in queue.isSuspended = true }
             last.qualityOfService = .userInitiated
@@ -85,7 +86,7 @@ import Testing
 
     /// Rules Q5, X2.
     @Test func `a suspended queue holds its barriers`() {
-        let (queue, log) = (OperationQueue(), Log<String>())
+        let (queue, log) = (OperationQueue(), Journal<String>())
         queue.isSuspended = true
         queue.addBarrierBlock { log.append("barrier") }
         queue.addOperation { log.append("operation") }
@@ -98,7 +99,7 @@ import Testing
 
     /// Rule Q5.
     @Test func `what becomes ready while the queue is suspended starts when it is resumed`() {
-        let (queue, log) = (OperationQueue(), Log<String>())
+        let (queue, log) = (OperationQueue(), Journal<String>())
         queue.isSuspended = true
         let dependency = Operation()
         let operation = BlockOperation { log.append("operation") }

@@ -1,4 +1,5 @@
 import Operations
+import TestSupport
 import Testing
 
 /// Rules Q3 and Q4: how many operations run at a time.
@@ -73,7 +74,7 @@ import Testing
 
     /// Rule Q3.
     @Test func `width 0 starts nothing until it is raised`() {
-        let (queue, log) = (OperationQueue(), Log<String>())
+        let (queue, log) = (OperationQueue(), Journal<String>())
         queue.maxConcurrentOperationCount = 0
         for _ in 0..<10 { queue.addOperation { log.append("operation") } }
         queue.addBarrierBlock { log.append("barrier") }
@@ -123,7 +124,7 @@ import Testing
 
     /// Rule Q3: what is lowered inside an operation holds for the very next start.
     @Test func `a serial queue set to width 0 by its operation starts no other`() {
-        let (queue, log) = (OperationQueue(), Log<Int>())
+        let (queue, log) = (OperationQueue(), Journal<Int>())
         queue.maxConcurrentOperationCount = 1
         queue.isSuspended = true
         let first = BlockOperation { [unowned queue] in

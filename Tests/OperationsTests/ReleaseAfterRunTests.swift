@@ -1,5 +1,5 @@
 import Operations
-import Synchronization
+import TestSupport
 import Testing
 
 /// Rule W5: what has run is released.
@@ -74,7 +74,7 @@ import Testing
     /// Rule W5.
     @Test func `a block operation whose block captures it is released after it has run`() {
         final class Traced: BlockOperation, @unchecked Sendable {
-            let released = Mutex<Tracer?>(nil)
+            let released = Guarded<Tracer?>(nil)
         }
         let released = Gate()
         do {

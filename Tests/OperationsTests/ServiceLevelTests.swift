@@ -1,3 +1,5 @@
+import TestSupport
+
 #if os(Linux)
     import Operations
     import Testing
@@ -49,7 +51,7 @@
             let queue = OperationQueue()
             queue.maxConcurrentOperationCount = 1
             queue.isSuspended = true
-            let log = Log<Int32>()
+            let log = Journal<Int32>()
             for quality: QualityOfService in [.background, .default, .utility, .background, .utility, .default] {
                 let operation = BlockOperation { log.append(threadNiceness()) }
                 operation.qualityOfService = quality
@@ -64,7 +66,7 @@
         /// Rule P6.
         @Test func `a queue's quality set late applies to what starts afterwards`() {
             let held = HeldQueue()
-            let log = Log<Int32>()
+            let log = Journal<Int32>()
             let (queue, next) = (held.queue, [QualityOfService.background, .utility, .default, .background])
             for quality in next {
                 queue.addOperation {
@@ -81,7 +83,7 @@
         /// Rule P6.
         @Test func `an operation's quality set while it waits applies`() {
             let held = HeldQueue()
-            let log = Log<Int32>()
+            let log = Journal<Int32>()
             let operation = BlockOperation { log.append(threadNiceness()) }
             held.queue.addOperation(operation)
             operation.qualityOfService = .utility
@@ -93,7 +95,7 @@
         @Test func `all blocks of a block operation run at its level`() {
             let queue = OperationQueue()
             queue.qualityOfService = .utility
-            let (log, meeting) = (Log<Int32>(), Gate(4))
+            let (log, meeting) = (Journal<Int32>(), Gate(4))
             let operation = BlockOperation()
             for _ in 0..<4 {
                 operation.addExecutionBlock {
@@ -109,7 +111,7 @@
         @Test func `a barrier runs at the queue's level`() {
             let queue = OperationQueue()
             queue.qualityOfService = .background
-            let log = Log<Int32>()
+            let log = Journal<Int32>()
             queue.addBarrierBlock { log.append(threadNiceness()) }
             queue.waitUntilAllOperationsAreFinished()
             #expect(log.entries == [Self.background])
@@ -118,7 +120,7 @@
         /// Rule P8: a thread inherits the nice value of the one that makes it, and cannot give it back.
         @Test func `work started from a background operation is not slowed down`() {
             let normal = Self.normal
-            let log = Log<Int32>()
+            let log = Journal<Int32>()
             // Takes the sleeping threads, so that new ones have to be made.
             let busy = HeldQueue(width: 100)
             let (outer, inner) = (OperationQueue(), OperationQueue())
@@ -146,7 +148,7 @@
     private func nice(of own: QualityOfService, in quality: QualityOfService) -> Int32 {
         let queue = OperationQueue()
         queue.qualityOfService = quality
-        let log = Log<Int32>()
+        let log = Journal<Int32>()
         let operation = BlockOperation { log.append(threadNiceness()) }
         operation.qualityOfService = own
         queue.addOperation(operation)

@@ -1,10 +1,11 @@
 import Operations
+import TestSupport
 
 /// A queue whose stalls are written down.
 final class StallObserver: Sendable {
     let queue = OperationQueue()
-    private let log = Log<StallReport>()
-    private let signals = Log<Gate>()
+    private let log = Journal<StallReport>()
+    private let signals = Journal<Gate>()
 
     init(delay: Duration = .milliseconds(1)) {
         queue.name = "observed"

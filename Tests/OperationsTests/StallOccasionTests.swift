@@ -1,4 +1,5 @@
 import Operations
+import TestSupport
 import Testing
 
 /// Rule N3: when a stall is reported, how often, and when nothing is.

@@ -1,5 +1,5 @@
 import Operations
-import Synchronization
+import TestSupport
 import Testing
 
 /// Rule N3: what a queue that stands still says about it.
@@ -130,7 +130,7 @@ import Testing
 }
 
 private final class Held: Operations.Operation, @unchecked Sendable {
-    private let isHeld = Mutex(true)
+    private let isHeld = Guarded(true)
 
     override var isReady: Bool { super.isReady && !isHeld.withLock { $0 } }
 

@@ -1,5 +1,6 @@
 import Dispatch
 import Operations
+import TestSupport
 import Testing
 
 /// Rule Q10: a queue whose operations run on a dispatch queue.
@@ -16,7 +17,7 @@ import Testing
 
     /// Rules Q10, X2: block operations with one block, subclasses and barriers alike.
     @Test(arguments: [true, false]) func `operations and barriers run on it`(serial: Bool) {
-        let (queue, log) = (OperationQueue(), Log<Bool>())
+        let (queue, log) = (OperationQueue(), Journal<Bool>())
         queue.underlyingQueue = .marked(serial: serial)
         for _ in 0..<20 { queue.addOperation { log.append(DispatchQueue.isMarked) } }
         queue.addBarrierBlock { log.append(DispatchQueue.isMarked) }
@@ -27,7 +28,7 @@ import Testing
 
     /// Rule Q10: in its order, as far as there is one; the operations do not keep its blocks waiting for all of them.
     @Test func `operations are interleaved with the blocks of a serial one`() {
-        let (queue, log, gate) = (OperationQueue(), Log<String>(), Gate())
+        let (queue, log, gate) = (OperationQueue(), Journal<String>(), Gate())
         let dispatchQueue = DispatchQueue.marked(serial: true)
         queue.underlyingQueue = dispatchQueue
         dispatchQueue.async { gate.pass() }
@@ -46,7 +47,7 @@ import Testing
 
     /// Rule Q10: neither among themselves nor with its blocks.
     @Test(arguments: [-1, 1, 8]) func `a serial one makes the operation queue serial`(width: Int) {
-        let (queue, counter, log) = (OperationQueue(), ConcurrencyCounter(), Log<Int>())
+        let (queue, counter, log) = (OperationQueue(), ConcurrencyCounter(), Journal<Int>())
         let dispatchQueue = DispatchQueue.marked(serial: true)
         queue.underlyingQueue = dispatchQueue
         queue.maxConcurrentOperationCount = width
@@ -89,7 +90,7 @@ import Testing
 
     /// Rules Q10, P2, Q5.
     @Test func `priority, suspension and cancellation hold on it`() {
-        let (queue, log) = (OperationQueue(), Log<String>())
+        let (queue, log) = (OperationQueue(), Journal<String>())
         queue.underlyingQueue = .marked(serial: true)
         queue.isSuspended = true
         var operations: [Operations.Operation] = []
@@ -109,7 +110,7 @@ import Testing
 
     /// Rules Q10, Q9, Q13.
     @Test func `the operation queue is current on it, and its operations may add others`() {
-        let (queue, seen) = (OperationQueue(), Log<OperationQueue?>())
+        let (queue, seen) = (OperationQueue(), Journal<OperationQueue?>())
         queue.underlyingQueue = .marked(serial: true)
         queue.addOperation { [unowned queue] in
             seen.append(OperationQueue.current)
@@ -158,7 +159,7 @@ import Testing
     /// Rule Q10: a thread that served the queue before does not take what is added after.
     @Test func `once it is set nothing runs elsewhere`() {
         for _ in 0..<100 {
-            let (queue, log) = (OperationQueue(), Log<Bool>())
+            let (queue, log) = (OperationQueue(), Journal<Bool>())
             for isSet in [false, true, false, true] {
                 queue.addOperations([Operation(), Operation()], waitUntilFinished: true)
                 queue.underlyingQueue = isSet ? .marked(serial: true) : nil

@@ -1,5 +1,5 @@
 import Operations
-import Synchronization
+import TestSupport
 import Testing
 
 /// Rules W3 and W4: waiting, by tasks.
@@ -37,7 +37,7 @@ import Testing
         let queue = OperationQueue()
         await queue.waitUntilAllOperationsAreFinished()
         for _ in 0..<300 {
-            let log = Log<Int>()
+            let log = Journal<Int>()
             queue.addOperation { [unowned queue] in
                 log.append(1)
                 queue.addOperation { log.append(2) }
@@ -69,7 +69,7 @@ import Testing
         queue.addOperation(blocker)
         let waiting = Gate(3)
         let threads = (0..<3).map { _ in
-            LifeThread {
+            TestThread {
                 waiting.open()
                 queue.waitUntilAllOperationsAreFinished()
                 if !blocker.isFinished { Issue.record("too early") }
@@ -77,7 +77,7 @@ import Testing
         }
         async let first: Void = queue.waitUntilAllOperationsAreFinished()
         async let second: Void = blocker.waitUntilFinished()
-        LifeThread {
+        TestThread {
             waiting.pass()
             blocker.mayEnd.open()
         }.join()

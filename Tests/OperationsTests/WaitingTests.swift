@@ -1,5 +1,6 @@
 import Operations
 import Synchronization
+import TestSupport
 import Testing
 
 /// Rules W3 and W4: waiting, by threads.
@@ -64,7 +65,7 @@ import Testing
             let operation = GatedOperation()
             let waiting = Gate(8)
             let waiters = (0..<8).map { _ in
-                LifeThread {
+                TestThread {
                     waiting.open()
                     operation.waitUntilFinished()
                     if !operation.isFinished { Issue.record("not finished") }
@@ -92,7 +93,7 @@ import Testing
         queue.maxConcurrentOperationCount = 2
         let far = CountingOperation()
         let near = CountingOperation()
-        let log = Log<Bool>()
+        let log = Journal<Bool>()
         queue.addOperation { [unowned queue] in
             other.addOperation(far)
             far.waitUntilFinished()
@@ -118,7 +119,7 @@ import Testing
     @Test func `waiting for all waits for barriers too`() {
         let queue = OperationQueue()
         for _ in 0..<500 {
-            let log = Log<Int>()
+            let log = Journal<Int>()
             queue.addOperation { log.append(1) }
             queue.addBarrierBlock { log.append(2) }
             queue.waitUntilAllOperationsAreFinished()
@@ -134,7 +135,7 @@ import Testing
         queue.addOperation(first)
         first.began.pass()
         let waiting = Gate()
-        let adder = LifeThread {
+        let adder = TestThread {
             waiting.pass()
             added.forEach(queue.addOperation)
             first.mayEnd.open()
@@ -148,7 +149,7 @@ import Testing
     /// Rule W4.
     @Test func `waiting for all waits for what operations add, and what these add`() {
         let queue = OperationQueue()
-        let log = Log<Int>()
+        let log = Journal<Int>()
         @Sendable func add(_ depth: Int) {
             queue.addOperation {
                 log.append(depth)
@@ -165,7 +166,7 @@ import Testing
         let queue = OperationQueue()
         let wrong = Atomic(0)
         let threads = (0..<4).map { _ in
-            LifeThread {
+            TestThread {
                 for _ in 0..<300 {
                     let operation = CountingOperation()
                     queue.addOperation(operation)

@@ -1,4 +1,5 @@
 import SchedulerCore
+import TestSupport
 import Testing
 
 @Suite struct LifecycleWalkTests {
@@ -49,7 +50,7 @@ struct LifecycleWalk {
     private(set) var transitions = 0
     private(set) var arrows: Set<Arrow> = []
     private(set) var outcomes: Set<Outcome> = []
-    private var generator: SplitMix64
+    private var generator: SeededRandom
     /// What the end of this life is compared with.
     private var birth = Lifecycle()
     private var runs = 0
@@ -58,7 +59,7 @@ struct LifecycleWalk {
     private var isFinishOwed = false
 
     init(seed: UInt64) {
-        generator = SplitMix64(seed: seed)
+        generator = SeededRandom(seed: seed)
         beBorn()
     }
 

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import SchedulerCore
@@ -139,7 +140,7 @@ import Testing
 
     @Test(arguments: UInt64(1)...60)
     func `readiness does what a plain list does`(seed: UInt64) throws {
-        var generator = SplitMix64(seed: seed)
+        var generator = SeededRandom(seed: seed)
         let pool = make([6, 12, 40][Int(seed % 3)])
         var readiness = Readiness<Dependency>()
         var model: [(dependency: Dependency, holds: Bool)] = []

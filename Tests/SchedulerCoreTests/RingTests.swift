@@ -1,4 +1,5 @@
 import SchedulerCore
+import TestSupport
 import Testing
 
 @Suite struct RingTests {
@@ -58,7 +59,7 @@ import Testing
 
     @Test(arguments: UInt64(1)...50)
     func `the ring does what an array does`(seed: UInt64) throws {
-        var generator = SplitMix64(seed: seed)
+        var generator = SeededRandom(seed: seed)
         var ring = Ring<Int>()
         var model: [Int] = []
         for step in 0..<500 {

@@ -1,4 +1,5 @@
 import SchedulerCore
+import TestSupport
 import Testing
 
 @Suite struct ScheduleModelTests {
@@ -15,7 +16,7 @@ import Testing
 
     @Test(arguments: UInt64(1)...8)
     func `a crowd starts in the model's order, also when the slots are used again`(seed: UInt64) throws {
-        var generator = SplitMix64(seed: seed)
+        var generator = SeededRandom(seed: seed)
         var schedule = Schedule(width: 1, keptSlots: 1024)
         for round in 0..<3 {
             var crowd: [(ticket: Schedule.Ticket, id: Schedule.ID, lane: PriorityLane)] = []
@@ -68,7 +69,7 @@ private struct ScheduleAndModel {
         case finishedRunning, finishedAny, finishedBarrier, finishedGone, setWidth, setSuspended
     }
 
-    private var generator: SplitMix64
+    private var generator: SeededRandom
     private(set) var schedule: Schedule
     private(set) var model: ScheduleModel
     private var tickets: [Schedule.ID: Schedule.Ticket] = [:]
@@ -84,7 +85,7 @@ private struct ScheduleAndModel {
     private static let lots = weights.flatMap { Array(repeating: $0.event, count: $0.weight) }
 
     init(seed: UInt64) {
-        generator = SplitMix64(seed: seed)
+        generator = SeededRandom(seed: seed)
         let width = generator.below(6)
         schedule = Schedule(width: width)
         model = ScheduleModel(width: width)

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import Synchronization
+import TestSupport
 import Testing
 
 @testable import WorkflowEngine
@@ -110,7 +110,7 @@ struct RunTests {
     }
 
     @Test func `an operation has its environment and its output in the order it was printed`() async throws {
-        let printed = Mutex("")
+        let printed = Guarded("")
         let text = #"operations: {f: {run: 'echo 1; echo 2 >&2; printf "%s" "$X"', environment: {X: a b}}}"#
         _ = try await outcomes(of: text, in: TemporaryDirectory()) { event in
             guard case .ended(_, let spool?) = event else { return true }

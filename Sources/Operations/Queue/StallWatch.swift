@@ -1,12 +1,19 @@
-import Dispatch
 import SchedulerCore
 
 /// The appointment to look whether a queue that came to rest with operations in it is still at rest.
-final class StallWatch: Sendable {
+final class StallWatch: Appointment, @unchecked Sendable {
+    // Sendable: both fields are set before the appointment is made, and never again.
     /// What the queue had started when the watch was set.
     let starts: Int
+    private weak var queue: OperationQueue?
 
-    init(starts: Int) { self.starts = starts }
+    init(_ queue: OperationQueue, starts: Int, after delay: Duration) {
+        self.queue = queue
+        self.starts = starts
+        super.init(after: delay)
+    }
+
+    override func keep() { queue?.keep(self) }
 }
 
 extension OperationQueue {
@@ -14,18 +21,16 @@ extension OperationQueue {
     func watchForStall(_ state: inout State) {
         guard state.stallWatch == nil, state.stallDelay > .zero, isAtRest(&state), state.reportedAt != state.starts
         else { return }
-        let watch = StallWatch(starts: state.starts)
+        let watch = StallWatch(self, starts: state.starts, after: state.stallDelay)
         state.stallWatch = watch
-        let (seconds, attoseconds) = state.stallDelay.components
-        let delay = Double(seconds) + Double(attoseconds) / 1e18
-        DispatchQueue.global().asyncAfter(deadline: .now() + delay) { [weak self] in self?.keep(watch) }
+        Monitor.shared.make(watch)
     }
 
     private func isAtRest(_ state: inout State) -> Bool {
         !state.schedule.isEmpty && state.schedule.running == 0 && !state.schedule.hasStartable
     }
 
-    private func keep(_ watch: StallWatch) {
+    fileprivate func keep(_ watch: StallWatch) {
         let isStill = withState { state in
             guard state.stallWatch === watch else { return false }
             state.stallWatch = nil
@@ -50,7 +55,7 @@ extension OperationQueue {
 
     // MARK: - For users
 
-    /// Called once for each stall, on no promised thread, in place of the log; see `StallReport`.
+    /// Called once for each stall, on a thread of the system's own, in place of the log; see `StallReport`.
     public final var stallHandler: (@Sendable (StallReport) -> Void)? {
         get { state.withLock { $0.stallHandler } }
         set {

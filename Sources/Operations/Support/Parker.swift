@@ -53,7 +53,7 @@ package final class Parker: @unchecked Sendable {
         #if canImport(Darwin)
             var rest = timespec(nanoseconds: limit)
         #else
-            var deadline = timespec(nanoseconds: MonotonicClock.now + limit)
+            var deadline = timespec(nanoseconds: MonotonicClock.deadline(after: limit))
         #endif
         while !isSignalled {
             #if canImport(Darwin)
@@ -88,5 +88,11 @@ package enum MonotonicClock {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+
+    /// The instant so many nanoseconds from now, or the last one there is.
+    package static func deadline(after nanoseconds: UInt64) -> UInt64 {
+        let (instant, isTooLate) = now.addingReportingOverflow(nanoseconds)
+        return isTooLate ? .max : instant
     }
 }

@@ -6,12 +6,14 @@
     import Darwin
 #endif
 import CPlatform
+import SchedulerCore
 import Synchronization
 
 /// Looks after the pools while somebody waits for a thread: sees which workers are blocked, so that others take over.
+/// Keeps the appointments too.
 ///
 /// It looks every millisecond at first, then, while the workers compute, less often, up to `longestTick`. After a while
-/// without anything to look after it sleeps and uses no processor time until called.
+/// without anything to look after it sleeps, until it is called or an appointment is due, and uses no processor time.
 final class Monitor: Sendable {
     static let shared = Monitor()
 
@@ -24,6 +26,7 @@ final class Monitor: Sendable {
     private let phase = Atomic<UInt8>(Phase.unborn)
     private let parker = Parker()
     private let births = Locked<[(Worker, WorkerPool.Request)]>([])
+    private let newAppointments = NewAppointments()
 
     /// Starts the thread of a new worker in the place of a worker that must not.
     ///
@@ -36,6 +39,13 @@ final class Monitor: Sendable {
         wakeIfAsleep()
         parker.unpark()
         return true
+    }
+
+    /// Has an appointment kept when it is due. May be called under a lock: it takes none but the parker's, and only to
+    /// wake the monitor.
+    func make(_ appointment: Appointment) {
+        newAppointments.push(appointment)
+        wakeIfAsleep()
     }
 
     private func deliver() {
@@ -73,31 +83,39 @@ final class Monitor: Sendable {
         #if !canImport(Darwin)
             cplatform_set_thread_name("operation-watch")
         #endif
+        var appointments = DeadlineHeap<Appointment>()
         var idleLooks = 0
         var tick = Self.shortestTick
         while true {
-            _ = parker.park(nanoseconds: tick)
+            if idleLooks > Self.patience {
+                sleep(until: appointments.earliest)
+                idleLooks = 0
+                tick = Self.shortestTick
+            } else {
+                _ = parker.park(nanoseconds: tick)
+            }
             deliver()
+            newAppointments.takeAll(into: &appointments)
+            while let due = appointments.removeFirst(dueBy: MonotonicClock.now) { WorkerPool[.normal].request(due) }
             let findings = WorkerPool.pools.map { $0.survey() }
             idleLooks = findings.contains(where: \.isWorthwhile) ? 0 : idleLooks + 1
             let isSoon = idleLooks > 0 || findings.contains(where: \.isUrgent)
             tick = isSoon ? Self.shortestTick : min(tick * 2, Self.longestTick)
-            if idleLooks > Self.patience {
-                fallAsleep()
-                idleLooks = 0
-                tick = Self.shortestTick
-            }
         }
     }
 
-    private func fallAsleep() {
+    private func sleep(until deadline: UInt64?) {
         phase.store(Phase.asleep, ordering: .sequentiallyConsistent)
         // A request made before the store has not called; so look once more before sleeping.
         deliver()
-        for pool in WorkerPool.pools where pool.survey().isWorthwhile {
-            phase.store(Phase.awake, ordering: .sequentiallyConsistent)
-            return
+        if newAppointments.isEmpty, !WorkerPool.pools.contains(where: { $0.survey().isWorthwhile }) {
+            if let deadline {
+                let now = MonotonicClock.now
+                if deadline > now { _ = parker.park(nanoseconds: deadline - now) }
+            } else {
+                parker.park()
+            }
         }
-        parker.park()
+        phase.store(Phase.awake, ordering: .sequentiallyConsistent)
     }
 }

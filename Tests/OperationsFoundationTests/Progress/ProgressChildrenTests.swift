@@ -1,4 +1,5 @@
 import OperationsFoundation
+import TestSupport
 import Testing
 
 @Suite struct ProgressChildrenTests {
@@ -110,11 +111,11 @@ import Testing
     @Test func `an unfinished child does not hold the unit back`() {
         let queue = OperationQueue()
         queue.progress.totalUnitCount = 1
-        let kept = Log<Progress>()
+        let kept = Journal<Progress>()
         queue.addOperation { kept.append(Progress(totalUnitCount: 7)) }
         queue.waitUntilAllOperationsAreFinished()
         #expect(queue.progress.fractionCompleted == 1)
-        kept.values[0].completedUnitCount = 3
+        kept.entries[0].completedUnitCount = 3
         #expect(queue.progress.completedUnitCount == 1)
     }
 }

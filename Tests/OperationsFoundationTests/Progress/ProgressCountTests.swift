@@ -1,4 +1,5 @@
 import OperationsFoundation
+import TestSupport
 import Testing
 
 @Suite struct ProgressCountTests {
@@ -90,7 +91,7 @@ import Testing
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 8
         queue.progress.totalUnitCount = 200
-        let seen = Log<Double>()
+        let seen = Journal<Double>()
         func add() { queue.addOperation { seen.append(queue.progress.fractionCompleted) } }
         for _ in 0..<100 { add() }
         queue.addBarrierBlock {
@@ -105,8 +106,8 @@ import Testing
         #expect(queue.progress.completedUnitCount == 150)
         #expect(queue.progress.fractionCompleted == 1)
         // Threads append in any order, but nothing behind the barrier may be less than what the barrier saw.
-        #expect(seen.values[..<100].allSatisfy { $0 < 0.5 })
-        #expect(seen.values[101...].allSatisfy { $0 >= 100.0 / 150 })
+        #expect(seen.entries[..<100].allSatisfy { $0 < 0.5 })
+        #expect(seen.entries[101...].allSatisfy { $0 >= 100.0 / 150 })
     }
 
     @Test(arguments: [Int64(0), -1])

@@ -1,4 +1,5 @@
 import OperationsFoundation
+import TestSupport
 import Testing
 
 @Suite struct ProgressSteeringTests {
@@ -6,7 +7,7 @@ import Testing
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         queue.progress.totalUnitCount = 3
-        let (started, gate, ran) = (Gate(), Gate(), Log<String>())
+        let (started, gate, ran) = (Gate(), Gate(), Journal<String>())
         let running = BlockOperation {
             started.open()
             gate.pass()
@@ -20,7 +21,7 @@ import Testing
         #expect(queue.progress.isCancelled)
         gate.open()
         queue.waitUntilAllOperationsAreFinished()
-        #expect(ran.values.isEmpty)
+        #expect(ran.entries.isEmpty)
     }
 
     @Test func `cancelling the progress cancels the children that operations have made, and make`() {
@@ -91,9 +92,9 @@ import Testing
 
     @Test func `threads that read the progress first all get the same`() {
         let queue = OperationQueue()
-        let seen = Log<ObjectIdentifier>()
+        let seen = Journal<ObjectIdentifier>()
         DispatchQueue.concurrentPerform(iterations: 8) { _ in seen.append(ObjectIdentifier(queue.progress)) }
-        #expect(Set(seen.values).count == 1)
+        #expect(Set(seen.entries).count == 1)
     }
 
     @Test func `a queue is a reporter of progress`() {

@@ -1,5 +1,3 @@
-import Synchronization
-
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -9,14 +7,14 @@ import Synchronization
 #endif
 
 /// Closed until opened; everybody passes from then on. Made of what ThreadSanitizer sees.
-final class Gate: @unchecked Sendable {
+package final class Gate: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var arrivals = 0
     private var needed: Int
 
     /// A gate that opens at the given number of `open()`.
-    init(_ needed: Int = 1) {
+    package init(_ needed: Int = 1) {
         self.needed = needed
         mutex.initialize(to: pthread_mutex_t())
         condition.initialize(to: pthread_cond_t())
@@ -31,21 +29,21 @@ final class Gate: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    func open() {
+    package func open() {
         pthread_mutex_lock(mutex)
         arrivals += 1
         pthread_cond_broadcast(condition)
         pthread_mutex_unlock(mutex)
     }
 
-    func pass() {
+    package func pass() {
         pthread_mutex_lock(mutex)
         while arrivals < needed { pthread_cond_wait(condition, mutex) }
         pthread_mutex_unlock(mutex)
     }
 
     /// One of `needed` parties that meet here.
-    func meet() {
+    package func meet() {
         open()
         pass()
     }

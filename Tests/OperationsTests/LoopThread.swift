@@ -23,21 +23,6 @@ struct ThreadIdentity: Equatable, Sendable {
     }
 }
 
-/// A thread of the test's own; `join()` waits for its end.
-final class LifeThread: Sendable {
-    private let end = Gate()
-
-    init(_ body: @escaping @Sendable () -> Void) {
-        let end = end
-        Thread {
-            body()
-            end.open()
-        }.start()
-    }
-
-    func join() { end.pass() }
-}
-
 /// A thread that carries out what it is given, in order, as one with a run loop does.
 final class LoopThread: @unchecked Sendable {
     // Sendable: `work` is guarded by `mutex`; the pointers are constants.
