@@ -39,6 +39,19 @@ import Testing
         for held in full { held.release() }
     }
 
+    /// Rules Q3, Q4: what one queue may have is no limit for all of them.
+    @Test(arguments: [OperationQueue.widthCeiling, OperationQueue.defaultMaxConcurrentOperationCount])
+    func `operations of several queues may all wait for one another`(width: Int) {
+        let each = width > 0 ? width : OperationQueue.defaultWidthCeiling
+        let queues = (0..<1200 / each).map { _ in OperationQueue() }
+        let meeting = Gate(queues.count * each)
+        for queue in queues {
+            queue.maxConcurrentOperationCount = width
+            for _ in 0..<each { queue.addOperation { meeting.meet() } }
+        }
+        for queue in queues { queue.waitUntilAllOperationsAreFinished() }
+    }
+
     /// Rules Q4, Q13.
     @Test(arguments: [2, OperationQueue.defaultMaxConcurrentOperationCount])
     func `an operation may wait for another that it adds to its own queue`(width: Int) {

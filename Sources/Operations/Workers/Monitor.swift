@@ -53,7 +53,7 @@ final class Monitor: Sendable {
             defer { births = [] }
             return births
         }
-        for (worker, request) in due { worker.pool.spawn(worker, for: request) }
+        for (worker, request) in due { _ = worker.pool.spawn(worker, for: request) }
     }
 
     func wakeIfAsleep() {

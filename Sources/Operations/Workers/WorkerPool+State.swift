@@ -3,9 +3,9 @@ import SchedulerCore
 // The pool's decisions. Each runs under the pool's lock and touches nothing else.
 extension WorkerPool.State {
     func mayGrant(_ request: WorkerPool.Request) -> Bool {
-        request.isEager
-            ? activeEager < max(WorkerPool.eagerLimit, Processor.count)
-            : activeShared < Processor.count + allowance
+        let load = request.isEager ? eager : shared
+        let limit = request.isEager ? max(WorkerPool.eagerLimit, Processor.count) : Processor.count + allowance
+        return load.active < limit && load.busy < WorkerPool.ceiling
     }
 
     /// Finds a worker for a request, or room for a new one.
@@ -15,9 +15,7 @@ extension WorkerPool.State {
             begin(worker, request)
             return .wake(worker)
         }
-        guard threads < WorkerPool.threadCeiling else { return .wait }
         let worker = Worker(pool: pool)
-        threads += 1
         begin(worker, request)
         return .spawn(worker)
     }
@@ -29,7 +27,7 @@ extension WorkerPool.State {
         busy[ObjectIdentifier(worker)] = worker
         worker.census.source = request.source
         worker.census.isEager = request.isEager
-        count(worker, 1)
+        update(worker) { $0.busy += 1 }
         worker.census.since = MonotonicClock.now
         worker.census.isSeenBlocked = false
         worker.census.lastUsed = .max
@@ -38,7 +36,11 @@ extension WorkerPool.State {
     /// The worker is done with its source, which is answered so that it is released without the lock.
     mutating func end(_ worker: Worker) -> (any WorkSource)? {
         busy[ObjectIdentifier(worker)] = nil
-        if worker.census.isBlocked { blocked -= 1 } else { count(worker, -1) }
+        let wasBlocked = worker.census.isBlocked
+        update(worker) { load in
+            load.busy -= 1
+            if wasBlocked { load.blocked -= 1 }
+        }
         worker.census.isSeenBlocked = false
         worker.census.isWaiting = false
         return worker.census.source.take()
@@ -49,12 +51,11 @@ extension WorkerPool.State {
         worker.census[keyPath: mark] = value
         let isBlocked = worker.census.isBlocked
         guard was != isBlocked else { return }
-        blocked += isBlocked ? 1 : -1
-        count(worker, isBlocked ? -1 : 1)
+        update(worker) { $0.blocked += isBlocked ? 1 : -1 }
     }
 
-    private mutating func count(_ worker: Worker, _ change: Int) {
-        if worker.census.isEager { activeEager += change } else { activeShared += change }
+    private mutating func update(_ worker: Worker, _ change: (inout WorkerPool.Load) -> Void) {
+        if worker.census.isEager { change(&eager) } else { change(&shared) }
     }
 
     /// Compares every busy worker with the last look.
@@ -84,10 +85,11 @@ extension WorkerPool.State {
             worker.census.lastUsed = used
             worker.census.lastDone = done
         }
-        allowance = computing == 0 ? blocked : 0
+        allowance = computing == 0 ? shared.blocked : 0
         for worker in surplus.dropFirst(Processor.count) { worker.retireSoon() }
         let hasDebts = !debtors.isEmpty || busy.values.contains { $0.hasDebt }
         return WorkerPool.Findings(
-            debtors: debtors, isWorthwhile: requests.count > 0 || hasDebts, isUrgent: blocked > 0 || hasDebts)
+            debtors: debtors, isWorthwhile: requests.count > 0 || hasDebts,
+            isUrgent: eager.blocked + shared.blocked > 0 || hasDebts)
     }
 }

@@ -8,8 +8,9 @@ import SchedulerCore
 /// waits inside the system, or is seen by the `Monitor` to be blocked. A worker without work sleeps, and its thread ends
 /// after `idleSeconds`.
 final class WorkerPool: Sendable {
-    /// The most threads of a level.
-    static let threadCeiling = 576
+    /// The most threads that work for eager sources, and for all others, blocked ones included. Well above what one
+    /// source may have: operations of several may wait for one another.
+    static let ceiling = 4096
     /// Up to here sources that ask for their width get threads without delay.
     static let eagerLimit = 64
     /// After so long without work a thread ends.
@@ -33,15 +34,19 @@ final class WorkerPool: Sendable {
         var idle: [Worker] = []
         var busy: [ObjectIdentifier: Worker] = [:]
         var requests = Ring<Request>()
-        var threads = 0
-        /// The busy workers of eager sources that are not blocked, and those of all other sources. The two do not wait
-        /// for one another: a serial queue that computes for ever takes no core from the queues of default width.
-        var activeEager = 0
-        var activeShared = 0
-        /// Of the busy, those that wait inside the system or were seen to be blocked.
-        var blocked = 0
+        /// The workers of eager sources and those of all others. The two do not wait for one another: a serial queue that
+        /// computes for ever takes no core from the queues of default width.
+        var eager = Load()
+        var shared = Load()
         /// How many more may work because all that do were seen to be blocked; see `Monitor`.
         var allowance = 0
+    }
+
+    struct Load {
+        var busy = 0
+        /// Of the busy, those that wait inside the system or were seen to be blocked.
+        var blocked = 0
+        var active: Int { busy - blocked }
     }
 
     /// A source that wants one worker. What is asked of the source is asked before the lock is taken.
@@ -80,7 +85,7 @@ final class WorkerPool: Sendable {
             waiting.store(state.requests.count, ordering: .relaxed)
             return grant
         }
-        act(on: grant, for: request)
+        _ = act(on: grant, for: request)
     }
 
     enum Grant {
@@ -89,24 +94,26 @@ final class WorkerPool: Sendable {
         case wait
     }
 
-    private func act(on grant: Grant, for request: Request) {
+    private func act(on grant: Grant, for request: Request) -> Bool {
         switch grant {
         case .wake(let worker): worker.parker.unpark()
-        case .spawn(let worker): if !Monitor.shared.takesOver(worker, request) { spawn(worker, for: request) }
+        case .spawn(let worker): return Monitor.shared.takesOver(worker, request) || spawn(worker, for: request)
         case .wait: Monitor.shared.wakeIfAsleep()
         }
+        return true
     }
 
-    func spawn(_ worker: Worker, for request: Request) {
-        guard !worker.spawn(first: request.source) else { return }
-        // The system refuses another thread: the request waits for one of those there are.
+    /// Answers false when the system refuses another thread: then the request waits, for one of those there are or for
+    /// the monitor's next try.
+    func spawn(_ worker: Worker, for request: Request) -> Bool {
+        if worker.spawn(first: request.source) { return true }
         state.withLock { state in
             _ = state.end(worker)
-            state.threads -= 1
             state.requests.append(request)
             waiting.store(state.requests.count, ordering: .relaxed)
         }
         Monitor.shared.wakeIfAsleep()
+        return false
     }
 
     /// Gives workers to the requests that may have one now.
@@ -120,7 +127,7 @@ final class WorkerPool: Sendable {
                 return (grant, request)
             }
             guard let (grant, request) = next else { return }
-            act(on: grant, for: request)
+            guard act(on: grant, for: request) else { return }
             if case .wait = grant { return }
         }
     }
@@ -160,7 +167,6 @@ final class WorkerPool: Sendable {
                 if let source = worker.census.source { return (source, false) }
                 guard !isWoken, let index = state.idle.firstIndex(where: { $0 === worker }) else { return (nil, false) }
                 state.idle.remove(at: index)
-                state.threads -= 1
                 return (nil, true)
             }
             if outcome.source != nil || outcome.ends { return outcome.source }
