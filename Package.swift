@@ -16,6 +16,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "Operations", targets: ["Operations"]),
+        .library(name: "KeyValueObserving", targets: ["KeyValueObserving"]),
         .library(name: "OperationsFoundation", targets: ["OperationsFoundation"]),
         .executable(name: "opq", targets: ["opq"]),
     ],
@@ -29,11 +30,15 @@ let package = Package(
     targets: [
         .target(name: "CPlatform"),
         .target(name: "SchedulerCore", swiftSettings: settings),
-        .target(name: "Operations", dependencies: ["CPlatform", "SchedulerCore"], swiftSettings: settings),
+        .target(name: "KeyValueObserving", swiftSettings: settings),
+        .target(
+            name: "Operations", dependencies: ["CPlatform", "KeyValueObserving", "SchedulerCore"],
+            swiftSettings: settings),
         .target(name: "OperationsFoundation", dependencies: ["Operations"], swiftSettings: settings),
         .target(
             name: "WorkflowEngine",
             dependencies: [
+                "KeyValueObserving",
                 "Operations",
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -49,6 +54,9 @@ let package = Package(
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
             name: "SchedulerCoreTests", dependencies: ["SchedulerCore", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "KeyValueObservingTests", dependencies: ["KeyValueObserving", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(
             name: "OperationsTests", dependencies: ["Operations", "SchedulerCore", "TestSupport"],
             swiftSettings: settings),

@@ -86,7 +86,7 @@ import Testing
         let queue = OperationQueue()
         let position = Atomic<Int>(0)
         let isInOrder = Atomic<Bool>(true)
-        let end: Weak<BlockOperation>
+        let end: Weak
         do {
             var chain: [BlockOperation] = []
             for i in 0..<length {

@@ -128,7 +128,7 @@ import TestSupport
         #expect(target.isGone && passed.isGone)
     }
 
-    private func makeOperation() -> (InvocationOperation, Weak<InvocationTarget>, Weak<InvocationTarget>) {
+    private func makeOperation() -> (InvocationOperation, Weak, Weak) {
         let (target, argument) = (InvocationTarget(), InvocationTarget())
         let operation = InvocationOperation(target: target, method: InvocationTarget.take, argument: argument)
         return (operation, Weak(target), Weak(argument))

@@ -54,7 +54,7 @@ import Testing
         #expect(operation.isGone)
     }
 
-    private func addWatched(to queue: OperationQueue, _ gone: Gate) -> Weak<Operations.Operation> {
+    private func addWatched(to queue: OperationQueue, _ gone: Gate) -> Weak {
         let operation = WatchedOperation(gone)
         queue.addOperation(operation)
         return Weak(operation)
@@ -73,7 +73,7 @@ import Testing
 
     private func addToWatchedQueue(
         _ gone: Gate, _ dependency: Operations.Operation, _ runs: Atomic64
-    ) -> Weak<OperationQueue> {
+    ) -> Weak {
         let queue = WatchedQueue(gone)
         for _ in 0..<10 {
             let operation = BlockOperation { runs.add(1) }

@@ -44,12 +44,3 @@ struct ReportTests {
             processorTime: .seconds(3))
     }
 }
-
-struct NearestNameTests {
-    @Test(arguments: [
-        ("compres", "compress"), ("rnu", "run"), ("Verify", "verify"), ("zzz", nil), ("verfiy", "verify"),
-    ])
-    func `the name with the fewest slips is the nearest`(name: String, nearest: String?) {
-        #expect(nearestName(to: name, among: ["compress", "run", "verify"]) == nearest)
-    }
-}

@@ -1,0 +1,90 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// What a class has registered, made once for each class.
+final class KeyTable: @unchecked Sendable {
+    // Sendable: constants.
+    let keys: [KeyValueKey]
+    private let byName: [String: KeyValueKey]
+    private let byPath: [AnyKeyPath: KeyValueKey]
+
+    private init(_ keys: [KeyValueKey]) {
+        self.keys = keys
+        var byName: [String: KeyValueKey] = [:]
+        var byPath: [AnyKeyPath: KeyValueKey] = [:]
+        for key in keys {
+            for name in [key.name] + key.aliases { byName[name] = key }
+            byPath[key.path] = key
+        }
+        self.byName = byName
+        self.byPath = byPath
+    }
+
+    func key(named name: String) -> KeyValueKey? { byName[name] }
+
+    func key(at path: AnyKeyPath) -> KeyValueKey? { byPath[path] }
+
+    /// The one name of a property that has several.
+    func canonical(_ name: String) -> PropertyKey { .name(byName[name]?.name ?? name) }
+
+    /// The properties, one of the other's value, that a nested key path goes through; nil unless all are registered.
+    func components(of path: AnyKeyPath) -> [KeyValueKey]? { components(of: path, behind: nil, depth: 0) }
+
+    private func components(of path: AnyKeyPath, behind prefix: AnyKeyPath?, depth: Int) -> [KeyValueKey]? {
+        for key in keys {
+            let whole = prefix.map { $0.appending(path: key.path) } ?? key.path
+            guard let whole else { continue }
+            if whole == path { return [key] }
+            // Classes may hold one another in a ring; nobody spells out more than this.
+            guard let child = key.childType, depth < 5 else { continue }
+            if let rest = KeyTable.of(child).components(of: path, behind: whole, depth: depth + 1) {
+                return [key] + rest
+            }
+        }
+        return nil
+    }
+
+    // MARK: - One for each class
+
+    static func of(_ type: any KeyValueObservable.Type) -> KeyTable {
+        let id = ObjectIdentifier(type)
+        if let known = tables.read({ $0[id] }) { return known }
+        let table = KeyTable(type.keyValueKeys)
+        return tables.write { tables in
+            if let known = tables[id] { return known }
+            tables[id] = table
+            return table
+        }
+    }
+
+    private static let tables = Tables()
+
+    /// Read at every registration, written once for each class.
+    private final class Tables: @unchecked Sendable {
+        // Sendable: the dictionary is reached under the lock only.
+        private let lock = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)
+        private var tables: [ObjectIdentifier: KeyTable] = [:]
+
+        init() {
+            lock.initialize(to: pthread_rwlock_t())
+            pthread_rwlock_init(lock, nil)
+        }
+
+        func read(_ body: ([ObjectIdentifier: KeyTable]) -> KeyTable?) -> KeyTable? {
+            pthread_rwlock_rdlock(lock)
+            defer { pthread_rwlock_unlock(lock) }
+            return body(tables)
+        }
+
+        func write(_ body: (inout [ObjectIdentifier: KeyTable]) -> KeyTable) -> KeyTable {
+            pthread_rwlock_wrlock(lock)
+            defer { pthread_rwlock_unlock(lock) }
+            return body(&tables)
+        }
+    }
+}

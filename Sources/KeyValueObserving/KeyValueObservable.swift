@@ -1,0 +1,99 @@
+/// A class whose properties can be observed, by key path or by name.
+///
+/// A class writes one line for itself and one word for each property:
+///
+///     final class Thermometer: KeyValueObservable {
+///         let keyValueObservers = KeyValueObservers()
+///         @KeyValueObserved var celsius = 20.0
+///     }
+///
+///     let token = thermometer.observe(\.celsius, options: [.old, .new]) { _, change in
+///         print(change.oldValue!, "→", change.newValue!)
+///     }
+///
+/// A property that is stored elsewhere or computed is announced by hand, with `willChangeValue(for:)` before the change
+/// and `didChangeValue(for:)` after it. What is to be known by a name is registered in `keyValueKeys`.
+///
+/// Handlers are called on the thread that makes the change, after it, in the order of the changes of one property, each
+/// once; no lock is held, so a handler may do anything (rule K6). A change that is made while another thread, or a handler
+/// further up on the same thread, is being told of a change of the same property is told by that thread, afterwards.
+public protocol KeyValueObservable: AnyObject, SendableMetatype {
+    /// The observers of this object: a stored property, `let keyValueObservers = KeyValueObservers()`.
+    var keyValueObservers: KeyValueObservers { get }
+
+    /// The properties that have names. None by default.
+    ///
+    /// A class that is not final gives them in `extension KeyValueObservable where Self: ThatClass`, with key paths of
+    /// `Self`, so that they are found by the key paths of subclasses too.
+    static var keyValueKeys: [KeyValueKey] { get }
+
+    /// The names of the properties, or paths of names, whose changes may change the property of this name.
+    static func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String>
+}
+
+extension KeyValueObservable {
+    public static var keyValueKeys: [KeyValueKey] { [] }
+
+    public static func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> { [] }
+}
+
+// MARK: - Observing
+
+extension KeyValueObservable {
+    /// Calls `changeHandler` at each change of a property until the result is invalidated or released (rule K2).
+    ///
+    /// The object and the handler do not keep one another alive, except as the handler captures. A nested key path, such
+    /// as `\.owner.name`, is observed along the whole way if every class on it takes part and has registered the
+    /// properties.
+    @preconcurrency
+    public func observe<Value>(
+        _ keyPath: KeyPath<Self, Value>, options: NSKeyValueObservingOptions = [],
+        changeHandler: @escaping @Sendable (Self, NSKeyValueObservedChange<Value>) -> Void
+    ) -> NSKeyValueObservation {
+        NSKeyValueObservation(startObserving(keyPath, options, changeHandler))
+    }
+
+    func startObserving<Value>(
+        _ keyPath: KeyPath<Self, Value>, _ options: NSKeyValueObservingOptions,
+        _ changeHandler: @escaping @Sendable (Self, NSKeyValueObservedChange<Value>) -> Void
+    ) -> Observation {
+        let table = KeyTable.of(Self.self)
+        let observation: Observation
+        if let key = table.key(at: keyPath) {
+            observation = TypedObservation(
+                .name(key.name), keyPath, options, affectedBy: type(of: self).namesAffecting(key.name),
+                handler: changeHandler)
+        } else if let components = table.components(of: keyPath), components.count > 1 {
+            observation = TypedPathObservation<Self, Value>(components, options, handler: changeHandler)
+            observation.watches = [PathWatch(components.map(\.name), for: observation)]
+        } else {
+            observation = OverrideObservation(keyPath, options, in: table, handler: changeHandler)
+        }
+        start(observation)
+        return observation
+    }
+
+    /// Registers an observation, and what it depends on in other objects.
+    func start(_ observation: Observation) {
+        for path in observation.affectedBy where path.contains(".") {
+            observation.watches.append(PathWatch(path.split(separator: ".").map(String.init), for: observation))
+        }
+        for watch in observation.watches { watch.begin(on: self) }
+        keyValueObservers.add(observation, of: self)
+    }
+
+    /// Everything that may change a property, directly or not.
+    static func namesAffecting(_ name: String) -> Set<String> {
+        let table = KeyTable.of(Self.self)
+        var found: Set<String> = []
+        var unvisited = [name]
+        while let next = unvisited.popLast() {
+            let direct = keyPathsForValuesAffectingValue(forKey: next).union(table.key(named: next)?.affectedBy ?? [])
+            for affecting in direct {
+                let canonical = table.key(named: affecting)?.name ?? affecting
+                if canonical != name, found.insert(canonical).inserted { unvisited.append(canonical) }
+            }
+        }
+        return found
+    }
+}

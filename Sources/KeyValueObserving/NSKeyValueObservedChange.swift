@@ -1,0 +1,27 @@
+/// One change of an observed property.
+public struct NSKeyValueObservedChange<Value> {
+    public typealias Kind = NSKeyValueChange
+
+    /// What kind of change it is.
+    public let kind: Kind
+    /// The value after the change, if asked for with `.new`; nil in the call before the change.
+    public let newValue: Value?
+    /// The value before the change, if asked for with `.old`.
+    public let oldValue: Value?
+    /// The places of the elements that were inserted, removed or replaced; nil for `.setting`.
+    public let indexSet: RangeSet<Int>?
+    /// Whether this is the call before the change, asked for with `.prior`.
+    public let isPrior: Bool
+}
+
+extension NSKeyValueObservedChange: Sendable where Value: Sendable {}
+
+extension NSKeyValueObservedChange {
+    init(_ change: Change, for options: NSKeyValueObservingOptions) {
+        kind = change.kind
+        newValue = options.contains(.new) ? change.new.map { $0 as! Value } : nil
+        oldValue = options.contains(.old) ? change.old.map { $0 as! Value } : nil
+        indexSet = change.indexes
+        isPrior = change.isPrior
+    }
+}

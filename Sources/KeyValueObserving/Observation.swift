@@ -1,0 +1,94 @@
+import Synchronization
+
+/// Somebody who wants to be told of changes of one property of one object. See the subclasses.
+package class Observation: @unchecked Sendable {
+    // Sendable: `number` and `watches` are set before it is registered; `isEnded` is atomic; the rest is constant.
+    let key: PropertyKey
+    let options: NSKeyValueObservingOptions
+    /// The names of the properties whose changes may change this one.
+    let affectedBy: Set<String>
+    /// Where it is registered. The object itself is not known here.
+    weak var observers: KeyValueObservers?
+    fileprivate(set) var number: UInt64 = 0
+    /// What the one who observes wants done when the object is gone. Under the observers' lock.
+    var atEnd: (@Sendable () -> Void)?
+    /// Changes that have to wait until the first call, for `.initial`, is over; nil when it is. Under the observers' lock.
+    var held: [Change]?
+    /// The nested paths whose changes may change this property.
+    var watches: [PathWatch] = []
+    private let isEnded = Atomic(false)
+
+    init(_ key: PropertyKey, options: NSKeyValueObservingOptions, affectedBy: Set<String> = []) {
+        self.key = key
+        self.options = options
+        self.affectedBy = affectedBy
+        if options.contains(.initial) { held = [] }
+    }
+
+    /// The present value, as an `Any` that holds the property's own type; nil when it cannot be read.
+    func read(_ object: AnyObject) -> Any? { nil }
+
+    /// Calls the observer.
+    func tell(_ object: AnyObject, _ change: Change) {}
+
+    /// Whether a change that may be one of this property is one.
+    func isChange(_ change: Change) -> Bool { true }
+
+    /// Whether the value after a change has to be read.
+    var needsNew: Bool { options.contains(.new) }
+
+    /// Called before it is registered.
+    func willStart(on object: AnyObject) {}
+
+    /// The object is gone.
+    final func objectIsGone() {
+        for watch in watches { watch.end() }
+        atEnd?()
+    }
+
+    final var isValid: Bool { !isEnded.load(ordering: .acquiring) }
+
+    /// Nothing more is told on this thread from here on; another thread that is calling the observer at this moment goes on.
+    final func invalidate() {
+        guard !isEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        var end: (@Sendable () -> Void)?
+        observers?.step { state in
+            state.remove(self)
+            end = atEnd.take()
+        }
+        _ = consume end
+        for watch in watches { watch.end() }
+    }
+
+    /// Has something done when the object is gone; at once if it is.
+    final func whenObjectIsGone(_ body: @escaping @Sendable () -> Void) {
+        guard let observers else { return body() }
+        observers.step { _ in atEnd = body }
+    }
+
+    final func concerns(_ changed: PropertyKey) -> Bool {
+        if key == changed { return true }
+        guard !affectedBy.isEmpty, case .name(let name) = changed else { return false }
+        return affectedBy.contains(name)
+    }
+}
+
+extension ObserverState {
+    mutating func add(_ observation: Observation) {
+        registrations += 1
+        observation.number = registrations
+        observations.append(observation)
+    }
+
+    /// What was held back while the first call was under way; nil ends the holding.
+    mutating func nextHeld(_ observation: Observation) -> Change? {
+        guard let next = observation.held?.first else {
+            observation.held = nil
+            return nil
+        }
+        observation.held?.removeFirst()
+        return next
+    }
+
+    mutating func remove(_ observation: Observation) { observations.removeAll { $0 === observation } }
+}

@@ -1,0 +1,120 @@
+/// Who observes an object, and what is still to be told: a value that decides and calls nobody.
+///
+/// Changes of one property are told one after the other, by one thread at a time. A thread that makes a change while
+/// another one tells of the same property leaves it to that one, in the order in which the changes were noted here. So
+/// every observer sees each change once and the last one last, and no thread waits for another one's handlers.
+package struct ObserverState {
+    package internal(set) var observations: [Observation] = []
+    var registrations: UInt64 = 0
+    /// The properties that some thread tells of, or is about to change, at this moment.
+    private var turns: [Turn] = []
+
+    private struct Turn {
+        let key: PropertyKey
+        /// Threads between the announcement and the change. The first of them told of it beforehand.
+        var announced = 0
+        var isTelling = false
+        var waiting: [Change] = []
+
+        var isOver: Bool { announced == 0 && !isTelling }
+    }
+
+    package init() {}
+
+    // MARK: - Before the change
+
+    /// What has to be done before properties change together: an entry for each observed property that they may change.
+    mutating func willChange(_ keys: [PropertyKey]) -> [Upcoming] {
+        var upcoming: [Upcoming] = []
+        for observation in observations where keys.contains(where: observation.concerns) {
+            let index = upcoming.firstIndex { $0.key == observation.key } ?? upcoming.count
+            if index == upcoming.count {
+                upcoming.append(Upcoming(key: observation.key, reader: observation))
+                upcoming[index].isIndirect = !keys.contains(observation.key)
+            }
+            upcoming[index].add(observation)
+        }
+        for index in upcoming.indices {
+            let turn = turnIndex(of: upcoming[index].key)
+            // Of several threads that are about to make the change, one tells.
+            if turns[turn].announced > 0 { upcoming[index].prior = [] }
+            turns[turn].announced += 1
+        }
+        return upcoming
+    }
+
+    /// The change that was announced has been made, by this thread or another, or will not be.
+    mutating func endAnnouncement(_ key: PropertyKey) {
+        guard let turn = turns.firstIndex(where: { $0.key == key }), turns[turn].announced > 0 else { return }
+        turns[turn].announced -= 1
+        endIfOver(turn)
+    }
+
+    // MARK: - After the change
+
+    /// Notes a change. True: the caller has to tell, by `nextToTell` until that answers nil.
+    mutating func note(_ change: Change) -> Bool {
+        guard observations.contains(where: { $0.key == change.key }) else { return false }
+        let turn = turnIndex(of: change.key)
+        var change = change
+        change.observationsBefore = registrations
+        turns[turn].waiting.append(change)
+        if turns[turn].isTelling { return false }
+        turns[turn].isTelling = true
+        return true
+    }
+
+    /// The next change of the property to tell of, and whom; nil ends the caller's turn.
+    mutating func nextToTell(_ key: PropertyKey) -> (change: Change, observers: [Observation])? {
+        guard let turn = turns.firstIndex(where: { $0.key == key }) else { return nil }
+        guard !turns[turn].waiting.isEmpty else {
+            turns[turn].isTelling = false
+            endIfOver(turn)
+            return nil
+        }
+        let change = turns[turn].waiting.removeFirst()
+        let concerned =
+            change.only.map { [$0] }
+            ?? observations.filter { $0.key == key && $0.number <= change.observationsBefore }
+        let free = concerned.filter { $0.held == nil }
+        if free.count < concerned.count { for observation in concerned { observation.held?.append(change) } }
+        return (change, free)
+    }
+
+    private mutating func endIfOver(_ turn: Int) {
+        guard turns[turn].isOver else { return }
+        turns.swapAt(turn, turns.count - 1)
+        turns.removeLast()
+    }
+
+    private mutating func turnIndex(of key: PropertyKey) -> Int {
+        if let known = turns.firstIndex(where: { $0.key == key }) { return known }
+        turns.append(Turn(key: key))
+        return turns.count - 1
+    }
+}
+
+/// What has to be done before a change of one observed property, and after it.
+struct Upcoming {
+    let key: PropertyKey
+    /// Reads the property.
+    let reader: Observation
+    var wantsOld = false
+    var wantsNew = false
+    /// Those that are told before the change.
+    var prior: [Observation] = []
+    var old: Any?
+
+    var isIndirect = false
+
+    init(key: PropertyKey, reader: Observation) {
+        self.key = key
+        self.reader = reader
+    }
+
+    mutating func add(_ observation: Observation) {
+        wantsOld = wantsOld || observation.options.contains(.old)
+        wantsNew = wantsNew || observation.needsNew
+        if observation.options.contains(.prior) { prior.append(observation) }
+    }
+}

@@ -1,0 +1,132 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Watches a path of names, such as `owner.name`, through all objects on it, on behalf of an observation.
+///
+/// When a property on the way changes, the watch moves to the objects that are on the way then. One thread at a time does
+/// so and tells of it; changes meanwhile make it do so again. It tells after a change only: the call before it, if wanted,
+/// comes directly before the call after it.
+final class PathWatch: @unchecked Sendable {
+    // Sendable: `levels` and `last` belong to the thread that set `isRunning`, which `mutex` guards with `changes`.
+    private let names: [String]
+    private unowned let observation: Observation
+    private weak var root: (any KeyValueObservable)?
+    private var levels: [Level?] = []
+    private var last: Any?
+
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private var changes = 0
+    private var isRunning = false
+    private var isEnded = false
+
+    /// The observation of one property on the way.
+    private struct Level {
+        weak var object: (any KeyValueObservable)?
+        let observation: Observation
+    }
+
+    init(_ names: [String], for observation: Observation) {
+        self.names = names
+        self.observation = observation
+        mutex.initialize(to: pthread_mutex_t())
+        pthread_mutex_init(mutex, nil)
+    }
+
+    deinit {
+        pthread_mutex_destroy(mutex)
+        mutex.deallocate()
+    }
+
+    /// Before the observation is registered.
+    func begin(on root: any KeyValueObservable) {
+        self.root = root
+        levels = names.map { _ in nil }
+        run(telling: false)
+    }
+
+    func end() {
+        withLock { isEnded = true }
+        run(telling: false)
+    }
+
+    private func withLock<Result>(_ body: () -> Result) -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return body()
+    }
+
+    private func run(telling: Bool) {
+        let isFirst = withLock {
+            changes += telling ? 1 : 0
+            defer { isRunning = true }
+            return !isRunning
+        }
+        guard isFirst else { return }
+        while true {
+            let (isEnded, mustTell) = withLock {
+                defer { changes = max(changes - 1, 0) }
+                return (self.isEnded, changes > 0)
+            }
+            if isEnded { leave() } else { follow(telling: mustTell) }
+            let isDone = withLock {
+                // Ended in the meantime: the levels just made have to go.
+                isRunning = changes > 0 || self.isEnded != isEnded
+                return !isRunning
+            }
+            if isDone { return }
+        }
+    }
+
+    private func leave() {
+        for level in levels { level?.observation.invalidate() }
+        levels = []
+        last = nil
+    }
+
+    private func follow(telling: Bool) {
+        guard let root else { return }
+        var object: (any KeyValueObservable)? = root
+        for (index, name) in names.enumerated() {
+            if levels[index]?.object !== object {
+                levels[index]?.observation.invalidate()
+                levels[index] = object.map { watch(name, of: $0) }
+            }
+            // Read after it is observed: a change from here on makes this run again.
+            object = object.flatMap { KeyTable.of(type(of: $0)).key(named: name)?.child(of: $0) }
+        }
+        let new = observation.read(root)
+        defer { last = new }
+        guard telling, observation.isValid else { return }
+        let options = observation.options
+        var change = Change(observation.key)
+        if options.contains(.old) { change.old = last }
+        if options.contains(.new) { change.new = new }
+        root.keyValueObservers.tell(change, to: observation, of: root)
+    }
+
+    private func watch(_ name: String, of object: some KeyValueObservable) -> Level {
+        let type = type(of: object)
+        let key = KeyTable.of(type).canonical(name)
+        let affecting = type.namesAffecting(name)
+        let level = LevelObservation(key, affectedBy: affecting) { [weak self] in self?.run(telling: true) }
+        object.start(level)
+        return Level(object: object, observation: level)
+    }
+
+    private final class LevelObservation: Observation, @unchecked Sendable {
+        // Sendable: a constant.
+        private let changed: @Sendable () -> Void
+
+        init(_ key: PropertyKey, affectedBy: Set<String>, _ changed: @escaping @Sendable () -> Void) {
+            self.changed = changed
+            super.init(key, options: [], affectedBy: affectedBy)
+        }
+
+        override func tell(_ object: AnyObject, _ change: Change) { changed() }
+    }
+}

@@ -1,0 +1,95 @@
+import KeyValueObserving
+import TestSupport
+import Testing
+
+/// Rules K2, K4: observing by name.
+struct NamedObserverTests {
+    @Test func `an observer of a name is told path, kind, values and context`() {
+        let (thermometer, observer) = (Thermometer(), Recorder())
+        let context = UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1)
+        defer { context.deallocate() }
+        thermometer.addObserver(
+            observer, forKeyPath: "celsius", options: [.initial, .old, .new, .prior], context: context)
+        thermometer.celsius = 21
+        thermometer.removeObserver(observer, forKeyPath: "celsius", context: context)
+        thermometer.celsius = 22
+        #expect(observer.values.entries == ["nil 20.0", "20.0 nil", "20.0 21.0"])
+        #expect(
+            observer.details.entries == ["celsius 1 false false", "celsius 1 true false", "celsius 1 false false"])
+    }
+
+    @Test func `both spellings of a name mean the same property`() {
+        let (room, observer) = (Room(), Recorder())
+        room.addObserver(observer, forKeyPath: "heated", options: [.new], context: nil)
+        room.addObserver(observer, forKeyPath: "isHeated", options: [.new], context: nil)
+        room.isHeated = true
+        room.willChangeValue(forKey: "heated")
+        room.didChangeValue(forKey: "heated")
+        #expect(observer.values.entries == Array(repeating: "nil true", count: 4))
+        room.removeObserver(observer, forKeyPath: "heated")
+        room.removeObserver(observer, forKeyPath: "isHeated")
+    }
+
+    @Test func `an observer that is gone is told nothing`() {
+        let thermometer = Thermometer()
+        var observer: Recorder? = Recorder()
+        thermometer.addObserver(observer!, forKeyPath: "celsius", context: nil)
+        let values = observer!.values
+        observer = nil
+        thermometer.celsius = 1
+        #expect(values.entries == [])
+    }
+
+    @Test func `an observer added twice is told twice, and removed once at a time, the last first`() {
+        let (thermometer, observer) = (Thermometer(), Recorder())
+        thermometer.addObserver(observer, forKeyPath: "celsius", options: [.old], context: nil)
+        thermometer.addObserver(observer, forKeyPath: "celsius", options: [.new], context: nil)
+        thermometer.celsius = 1
+        thermometer.removeObserver(observer, forKeyPath: "celsius")
+        thermometer.celsius = 2
+        thermometer.removeObserver(observer, forKeyPath: "celsius")
+        #expect(observer.values.entries == ["20.0 nil", "nil 1.0", "1.0 nil"])
+    }
+
+    @Test func `removing an observer that is not there is an error that names all three`() {
+        let (thermometer, observer) = (Thermometer(), Recorder())
+        #expect(throws: KeyValueError.notObserving(observer: "Recorder", class: "Thermometer", path: "celsius")) {
+            try thermometer.tryRemoveObserver(observer, forKeyPath: "celsius")
+        }
+        thermometer.addObserver(observer, forKeyPath: "celsius", context: nil)
+        let context = UnsafeMutableRawPointer(bitPattern: 1)
+        #expect(throws: KeyValueError.self) {
+            try thermometer.tryRemoveObserver(observer, forKeyPath: "celsius", context: context)
+        }
+        thermometer.celsius = 1
+        #expect(observer.values.entries.count == 1)
+        thermometer.removeObserver(observer, forKeyPath: "celsius")
+    }
+
+    @Test func `removing an observer that is not there stops the process with a message`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            Thermometer().removeObserver(Recorder(), forKeyPath: "celsius")
+        }
+        let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(message.contains("Recorder does not observe 'celsius' of this Thermometer"))
+    }
+
+    @Test func `an unknown name throws and names the nearest`() {
+        let (room, observer) = (Room(), Recorder())
+        #expect(throws: KeyValueError.unknownKey(class: "Thermometer", key: "celcius", nearest: ["celsius"])) {
+            try room.tryAddObserver(observer, forKeyPath: "thermometer.celcius", context: nil)
+        }
+        #expect(throws: KeyValueError.noObject(class: "Room", key: "isHeated", path: "isHeated.by")) {
+            try room.tryAddObserver(observer, forKeyPath: "isHeated.by", context: nil)
+        }
+    }
+
+    @Test func `a name that nobody has registered is observed as announced`() {
+        let (thermometer, observer) = (Thermometer(), Recorder())
+        thermometer.addObserver(observer, forKeyPath: "battery", options: [.new, .old], context: nil)
+        thermometer.willChangeValue(forKey: "battery")
+        thermometer.didChangeValue(forKey: "battery")
+        thermometer.removeObserver(observer, forKeyPath: "battery")
+        #expect(observer.values.entries == ["nil nil"])
+    }
+}
