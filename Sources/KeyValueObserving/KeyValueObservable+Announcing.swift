@@ -12,12 +12,12 @@ extension KeyValueObservable {
 
     /// Says that the property of this name is about to change. Followed, on the same thread, by `didChangeValue(forKey:)`.
     public func willChangeValue(forKey key: String) {
-        PendingAnnouncements.begin(KeyTable.of(type(of: self)).canonical(key), of: self, in: keyValueObservers)
+        PendingAnnouncements.begin(type(of: self).propertyKey(named: key), of: self, in: keyValueObservers)
     }
 
     /// Says that the property of this name has changed.
     public func didChangeValue(forKey key: String) {
-        PendingAnnouncements.end(KeyTable.of(type(of: self)).canonical(key), of: self, in: keyValueObservers)
+        PendingAnnouncements.end(type(of: self).propertyKey(named: key), of: self, in: keyValueObservers)
     }
 
     /// Says that elements of an ordered collection are about to be inserted, removed or replaced at these places.
@@ -39,14 +39,14 @@ extension KeyValueObservable {
     /// Says that elements of the ordered collection of this name are about to change at these places.
     public func willChange(_ changeKind: NSKeyValueChange, valuesAt indexes: RangeSet<Int>, forKey key: String) {
         PendingAnnouncements.begin(
-            KeyTable.of(type(of: self)).canonical(key), of: self, in: keyValueObservers, kind: changeKind,
+            type(of: self).propertyKey(named: key), of: self, in: keyValueObservers, kind: changeKind,
             indexes: indexes)
     }
 
     /// Says that elements of the ordered collection of this name have changed at these places.
     public func didChange(_ changeKind: NSKeyValueChange, valuesAt indexes: RangeSet<Int>, forKey key: String) {
         PendingAnnouncements.end(
-            KeyTable.of(type(of: self)).canonical(key), of: self, in: keyValueObservers, kind: changeKind,
+            type(of: self).propertyKey(named: key), of: self, in: keyValueObservers, kind: changeKind,
             indexes: indexes)
     }
 
@@ -66,9 +66,11 @@ extension KeyValueObservable {
             Self.propertyKey(keyPath), of: self, in: keyValueObservers, kind: mutation.changeKind)
     }
 
-    private static func propertyKey(_ keyPath: AnyKeyPath) -> PropertyKey {
+    package static func propertyKey(_ keyPath: AnyKeyPath) -> PropertyKey {
         KeyTable.of(Self.self).key(at: keyPath).map { .name($0.name) } ?? .path(keyPath)
     }
+
+    package static func propertyKey(named name: String) -> PropertyKey { KeyTable.of(Self.self).canonical(name) }
 }
 
 extension NSKeyValueSetMutationKind {

@@ -9,7 +9,7 @@
 /// The observers of one object. A class that adopts `KeyValueObservable` has one as a stored property.
 ///
 /// No lock is held while an observer is called or a property read. Safe to use from any thread.
-public class KeyValueObservers: @unchecked Sendable {
+open class KeyValueObservers: @unchecked Sendable {
     // Sendable: the contents are reached under their lock only.
     private let own: Own?
 
@@ -17,12 +17,12 @@ public class KeyValueObservers: @unchecked Sendable {
     public init() { own = Own() }
 
     /// For subclasses that keep the state under a lock of their own, and override `step`.
-    package init(keptElsewhere: Void) { own = nil }
+    @_spi(Hosting) public init(keptElsewhere: Void) { own = nil }
 
-    deinit {
-        guard let own else { return }
-        for observation in own.state.observations { observation.objectIsGone() }
-    }
+    deinit { own?.state.objectIsGone() }
+
+    /// Called before somebody is registered, without a lock.
+    @_spi(Hosting) open func observingBegins(of object: AnyObject) {}
 
     /// Nobody observes at this moment.
     public final var isEmpty: Bool {
@@ -32,7 +32,7 @@ public class KeyValueObservers: @unchecked Sendable {
     }
 
     /// Makes one step of the state, under its lock.
-    package func step(_ body: (inout ObserverState) -> Void) { own.unsafelyUnwrapped.withLock(body) }
+    @_spi(Hosting) open func step(_ body: (inout ObserverState) -> Void) { own.unsafelyUnwrapped.withLock(body) }
 
     private final class Own {
         private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -62,6 +62,7 @@ extension KeyValueObservers {
     /// Registers an observation and makes its first call, if it asks for one.
     package final func add(_ observation: Observation, of object: AnyObject) {
         observation.observers = self
+        observingBegins(of: object)
         observation.willStart(on: object)
         step { $0.add(observation) }
         guard observation.options.contains(.initial) else { return }
@@ -73,7 +74,7 @@ extension KeyValueObservers {
             var held: Change?
             step { held = $0.nextHeld(observation) }
             guard let held else { return }
-            if observation.isValid && observation.isChange(held) { observation.tell(object, held) }
+            observation.pass(held, of: object)
         }
     }
 }
@@ -84,6 +85,11 @@ extension KeyValueObservers {
 package struct Announcement {
     var upcoming: [Upcoming] = []
 
+    /// Of nothing.
+    package init() {}
+
+    init(upcoming: [Upcoming]) { self.upcoming = upcoming }
+
     package var isEmpty: Bool { upcoming.isEmpty }
 }
 
@@ -92,22 +98,24 @@ extension KeyValueObservers {
     ///
     /// Followed by `didChange` or, when there was no change after all, `didNotChange`.
     package final func willChange(
-        _ keys: [PropertyKey], of object: AnyObject, kind: NSKeyValueChange = .setting, indexes: RangeSet<Int>? = nil
+        _ keys: [PropertyKey], of object: AnyObject, kind: NSKeyValueChange = .setting, indexes: RangeSet<Int>? = nil,
+        knownOld: Any? = nil
     ) -> Announcement {
         var announcement = Announcement()
         step { announcement.upcoming = $0.willChange(keys) }
         for index in announcement.upcoming.indices {
             let upcoming = announcement.upcoming[index]
-            if upcoming.wantsOld { announcement.upcoming[index].old = upcoming.reader.read(object) }
+            if upcoming.wantsOld {
+                announcement.upcoming[index].old =
+                    upcoming.isIndirect ? upcoming.reader.read(object) : knownOld ?? upcoming.reader.read(object)
+            }
             guard !upcoming.prior.isEmpty else { continue }
             var change = Change(upcoming.key, old: announcement.upcoming[index].old)
             change.kind = kind
             change.indexes = indexes
             change.isPrior = true
             change.isIndirect = upcoming.isIndirect
-            for observation in upcoming.prior where observation.isValid && observation.isChange(change) {
-                observation.tell(object, change)
-            }
+            for observation in upcoming.prior { observation.pass(change, of: object) }
         }
         return announcement
     }
@@ -132,6 +140,50 @@ extension KeyValueObservers {
             for change in changes { state.endAnnouncement(change.key) }
         }
         for key in toTell { tell(key, of: object) }
+    }
+
+    /// Tells of a change of a property whose values are known.
+    package final func changed(_ key: PropertyKey, old: Any, new: Any, of object: AnyObject) {
+        let announcement = willChange([key], of: object, knownOld: old)
+        var mustTell: [PropertyKey] = []
+        let indirect = announcement.upcoming.filter(\.isIndirect).map { ($0.key, $0.reader.read(object)) }
+        step { state in
+            for upcoming in announcement.upcoming {
+                var change = Change(upcoming.key, old: upcoming.old, new: new)
+                if upcoming.isIndirect { change.new = indirect.first { $0.0 == upcoming.key }?.1 }
+                change.isIndirect = upcoming.isIndirect
+                if state.note(change) { mustTell.append(upcoming.key) }
+                state.endAnnouncement(upcoming.key)
+            }
+        }
+        for key in mustTell { tell(key, of: object) }
+    }
+
+    /// Tells of a change that `ObserverState.noteExchange` has noted, and of what it has changed indirectly.
+    package final func didExchange(
+        _ announcement: Announcement, _ key: PropertyKey, mustTell: Bool, of object: AnyObject
+    ) {
+        if mustTell { tell(key, of: object) }
+        let indirect = announcement.upcoming.filter { $0.key != key }
+        if !indirect.isEmpty { didChange(Announcement(upcoming: indirect), of: object) }
+    }
+
+    /// Tells of a change of a Boolean property that has been made already, unannounced.
+    package final func flipped(_ key: PropertyKey, of object: AnyObject) {
+        var reader: Observation?
+        step { state in reader = state.observations.first { $0.key == key } }
+        guard let new = reader?.read(object) as? Bool else { return didChange(unannounced(key), of: object) }
+        changed(key, old: !new, new: new, of: object)
+    }
+
+    /// What to do after a change that was not announced before.
+    final func unannounced(_ key: PropertyKey) -> Announcement {
+        var announcement = Announcement()
+        step { state in
+            announcement.upcoming = state.willChange([key])
+            for index in announcement.upcoming.indices { announcement.upcoming[index].wantsOld = false }
+        }
+        return announcement
     }
 
     /// Tells one observer of a change that nobody has announced.
@@ -164,9 +216,7 @@ extension KeyValueObservers {
             var next: (change: Change, observers: [Observation])?
             step { next = $0.nextToTell(key) }
             guard let next else { return }
-            for observation in next.observers where observation.isValid && observation.isChange(next.change) {
-                observation.tell(object, next.change)
-            }
+            for observation in next.observers { observation.pass(next.change, of: object) }
         }
     }
 }

@@ -31,8 +31,14 @@ package class Observation: @unchecked Sendable {
     /// Calls the observer.
     func tell(_ object: AnyObject, _ change: Change) {}
 
-    /// Whether a change that may be one of this property is one.
-    func isChange(_ change: Change) -> Bool { true }
+    /// A change of a property that may mean this one: as it is to be told, or nil when it is none of this one.
+    func filtered(_ change: Change) -> Change? { change }
+
+    /// Calls the observer, unless it is no more, or has nothing to be told.
+    final func pass(_ change: Change, of object: AnyObject) {
+        guard isValid, let change = filtered(change) else { return }
+        tell(object, change)
+    }
 
     /// Whether the value after a change has to be read.
     var needsNew: Bool { options.contains(.new) }

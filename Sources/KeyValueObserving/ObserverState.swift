@@ -3,7 +3,7 @@
 /// Changes of one property are told one after the other, by one thread at a time. A thread that makes a change while
 /// another one tells of the same property leaves it to that one, in the order in which the changes were noted here. So
 /// every observer sees each change once and the last one last, and no thread waits for another one's handlers.
-package struct ObserverState {
+@_spi(Hosting) public struct ObserverState {
     package internal(set) var observations: [Observation] = []
     var registrations: UInt64 = 0
     /// The properties that some thread tells of, or is about to change, at this moment.
@@ -53,7 +53,7 @@ package struct ObserverState {
     // MARK: - After the change
 
     /// Notes a change. True: the caller has to tell, by `nextToTell` until that answers nil.
-    mutating func note(_ change: Change) -> Bool {
+    package mutating func note(_ change: Change) -> Bool {
         guard observations.contains(where: { $0.key == change.key }) else { return false }
         let turn = turnIndex(of: change.key)
         var change = change
@@ -63,6 +63,25 @@ package struct ObserverState {
         turns[turn].isTelling = true
         return true
     }
+
+    /// Notes a change that is made at this moment, under the same lock. True: the caller has to tell.
+    package mutating func noteExchange(_ announcement: Announcement, _ change: Change) -> Bool {
+        if announcement.upcoming.contains(where: { $0.key == change.key }) { endAnnouncement(change.key) }
+        return note(change)
+    }
+
+    package var isEmpty: Bool { observations.isEmpty }
+
+    /// Somebody is told when this property changes.
+    package func isObserved(_ key: PropertyKey) -> Bool { observations.contains { $0.concerns(key) } }
+
+    /// Somebody wants to know the values of this property.
+    package func needsValues(_ key: PropertyKey) -> Bool {
+        observations.contains { $0.key == key && ($0.needsNew || $0.options.contains(.old)) }
+    }
+
+    /// The object is gone, and so are its observers' hopes.
+    package func objectIsGone() { for observation in observations { observation.objectIsGone() } }
 
     /// The next change of the property to tell of, and whom; nil ends the caller's turn.
     mutating func nextToTell(_ key: PropertyKey) -> (change: Change, observers: [Observation])? {

@@ -59,15 +59,3 @@ package final class PendingAnnouncements {
             announcement ?? observers.unannounced(key), of: object, kind: kind, indexes: indexes)
     }
 }
-
-extension KeyValueObservers {
-    /// What to do after a change that was not announced before.
-    fileprivate final func unannounced(_ key: PropertyKey) -> Announcement {
-        var announcement = Announcement()
-        step { state in
-            announcement.upcoming = state.willChange([key])
-            for index in announcement.upcoming.indices { announcement.upcoming[index].wantsOld = false }
-        }
-        return announcement
-    }
-}

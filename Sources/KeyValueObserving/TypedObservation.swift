@@ -41,11 +41,15 @@ final class OverrideObservation<Object: AnyObject, Value>: TypedObservation<Obje
 
     override func willStart(on object: AnyObject) { if !affectedBy.isEmpty { last = read(object) } }
 
-    override func isChange(_ change: Change) -> Bool {
+    override func filtered(_ change: Change) -> Change? {
         // Nobody can tell beforehand.
-        if change.isPrior { return !change.isIndirect }
+        if change.isPrior { return change.isIndirect ? nil : change }
         defer { last = change.new }
-        return !change.isIndirect || !isEqual(last, change.new)
+        guard change.isIndirect, !affectedBy.isEmpty else { return change }
+        guard !isEqual(last, change.new) else { return nil }
+        var change = change
+        change.old = last
+        return change
     }
 
     /// Values that cannot be compared count as different.

@@ -1,11 +1,12 @@
+@_spi(Hosting) import KeyValueObserving
 import SchedulerCore
 import Synchronization
 
-/// What an operation has that most have not: dependencies and dependents, a name, a completion block, waiters.
+/// What an operation has that most have not: dependencies and dependents, a name, a completion block, waiters, observers.
 ///
 /// Made when first needed. An operation's dependencies hold it too, in place of the operation: so a dependent can be
 /// released early, and its dependency finds `operation` gone instead of a dangling pointer (rule D6).
-final class Attachments: @unchecked Sendable {
+final class Attachments: KeyValueObservers, @unchecked Sendable {
     // Sendable: `contents` is reached only through `withLock`.
     private let lock = SpinLock()
     @exclusivity(unchecked) private var contents: State
@@ -13,7 +14,10 @@ final class Attachments: @unchecked Sendable {
     /// The operation is gone. Read by dependencies that tidy their dependents, without taking this lock under theirs.
     let isAbandoned = Atomic(false)
 
-    init(of operation: Operation) { contents = State(operation: Unmanaged.passUnretained(operation)) }
+    init(of operation: Operation) {
+        contents = State(operation: Unmanaged.passUnretained(operation))
+        super.init(keptElsewhere: ())
+    }
 
     @inline(__always)
     func withLock<Result>(_ body: (inout State) -> Result) -> Result { lock.withLock { body(&contents) } }
@@ -31,15 +35,22 @@ final class Attachments: @unchecked Sendable {
         var completionBlock: (@Sendable () -> Void)?
         var name: String?
         var threadPriority = 0.5
-        var watchers: [Watcher] = []
+        var observers = ObserverState()
+        var readinessTelling = ReadinessTelling()
+        /// Set when somebody observes: a dependency that finishes has to hold the operation while it tells.
+        weak var observed: Operation?
     }
 
-    /// Somebody who wants to know what an operation announces, in the order given. The place where observing joins the flow.
-    struct Watcher: Sendable {
-        let id: Int
-        let tell: @Sendable (_ change: Change, _ property: ObservedProperty, _ operation: Operation) -> Void
+    // MARK: - Observers
 
-        enum Change: Sendable { case will, did }
+    override func step(_ body: (inout ObserverState) -> Void) { withLock { body(&$0.observers) } }
+
+    override func observingBegins(of object: AnyObject) {
+        let operation = unsafeDowncast(object, to: Operation.self)
+        withLock { $0.observed = operation }
+        // Before it is registered: from here on changes are announced.
+        operation.word.insert(.observed)
+        operation.announceReadiness()
     }
 }
 
@@ -58,13 +69,14 @@ extension Operation {
         var dependencies: [Operation] = []
         let others = attachments.withLock { state in
             state.operation = nil
-            let others = (state.dependents, state.completionBlock, state.watchers)
+            let others = (state.dependents, state.completionBlock, state.observers)
             state.dependents = SmallArray()
             state.completionBlock = nil
-            state.watchers = []
+            state.observers = ObserverState()
             dependencies = state.readiness.removeAll()
             return others
         }
+        others.2.objectIsGone()
         withExtendedLifetime(others) {}
         Release.later(&dependencies)
     }

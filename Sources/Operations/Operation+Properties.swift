@@ -3,7 +3,10 @@ import SchedulerCore
 // Priority, service level, name, description.
 extension Operation {
     final func setPriority(_ priority: QueuePriority) {
-        announcing([.queuePriority]) { word.change { $0.priority = priority.lane } }
+        exchangeInWord([.queuePriority]) { word in
+            defer { word.priority = priority.lane }
+            return (QueuePriority(word.priority), priority)
+        }
         reconsiderPriority()
     }
 
@@ -20,8 +23,9 @@ extension Operation {
     }
 
     final func setQualityOfService(_ quality: QualityOfService) {
-        announcing([.qualityOfService]) {
-            word.change { $0.serviceIndex = quality.serviceIndex }
+        exchangeInWord([.qualityOfService]) { word in
+            defer { word.serviceIndex = quality.serviceIndex }
+            return (QualityOfService(serviceIndex: word.serviceIndex), quality)
         }
     }
 
@@ -32,7 +36,10 @@ extension Operation {
     }
 
     final func setName(_ name: String?) {
-        announcing([.name]) { ownAttachments.withLock { $0.name = name } }
+        exchange([.name]) { state in
+            defer { state.name = name }
+            return (state.name, name)
+        }
     }
 
     /// The operation in messages: type and name, or address.

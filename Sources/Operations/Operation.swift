@@ -1,3 +1,4 @@
+public import KeyValueObserving
 import SchedulerCore
 import Synchronization
 
@@ -9,7 +10,7 @@ import Synchronization
 ///
 /// This file is the table of contents: each member has its contract here and one line that leads to the step of the
 /// flow, `add → ready → start → finish → complete`, that carries it out (`Flow/`).
-open class Operation: KeyValueAnnouncing, Hashable, CustomStringConvertible, @unchecked Sendable {
+open class Operation: KeyValueObservable, Hashable, CustomStringConvertible, @unchecked Sendable {
     // Sendable: `word` and `attachmentsReference` are atomic; the others say what guards them.
 
     /// Phase, cancellation, priority, count of unfinished dependencies. See `Lifecycle`.
@@ -150,6 +151,17 @@ open class Operation: KeyValueAnnouncing, Hashable, CustomStringConvertible, @un
 
     /// Releases work that will not be done, because the operation finished without running it (rule W5).
     func discardWork() {}
+
+    // MARK: - Observing
+
+    /// Who observes the operation. For `KeyValueObserving`; use `observe`, `addObserver` or `values(for:)`.
+    public final var keyValueObservers: KeyValueObservers { ownAttachments }
+
+    /// The names of properties that a subclass adds, for string keys and key-value coding (rule K4).
+    open class var additionalKeyValueKeys: [KeyValueKey] { [] }
+
+    /// The names of the properties, or paths of names, whose changes may change the property of this name (rule K4).
+    open class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> { [] }
 
     // MARK: - Identity
 

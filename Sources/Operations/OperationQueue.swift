@@ -1,4 +1,5 @@
 public import Dispatch
+public import KeyValueObserving
 import SchedulerCore
 import Synchronization
 
@@ -9,7 +10,7 @@ import Synchronization
 ///
 /// This file is the table of contents: each member has its contract here and a line that leads to the file that carries
 /// it out, in `Flow/` or `Queue/`.
-open class OperationQueue: Hashable, CustomStringConvertible, @unchecked Sendable {
+open class OperationQueue: KeyValueObservable, Hashable, CustomStringConvertible, @unchecked Sendable {
     // Sendable: every stored property is atomic, a lock, or constant.
 
     /// Operations on their way in. See `Inbox`.
@@ -20,12 +21,16 @@ open class OperationQueue: Hashable, CustomStringConvertible, @unchecked Sendabl
     final let level = Atomic<Int>(ServiceLevel.normal.rawValue)
     /// Who keeps the queue's progress, if anybody wants to know it.
     final let reporterReference = LazyReference<InstalledReporter>()
+    /// Who observes it, if anybody does.
+    final let observersReference = LazyReference<QueueObservers>()
     /// Everything else. Reach it by `withState`.
     final let state: Locked<State>
 
     public init() { state = Locked(State(kind: .pool)) }
 
     init(kind: Kind) { state = Locked(State(kind: kind)) }
+
+    deinit { abandonObservers() }
 
     // MARK: - Adding
 
@@ -142,6 +147,19 @@ open class OperationQueue: Hashable, CustomStringConvertible, @unchecked Sendabl
 
     /// The name, and the type and address (rule Q7).
     open var description: String { describe() }
+
+    // MARK: - Observing
+
+    /// Who observes the queue. For `KeyValueObserving`; use `observe`, `addObserver` or `values(for:)`.
+    public final var keyValueObservers: KeyValueObservers {
+        observersReference.load() ?? observersReference.storeIfNil(QueueObservers(state))
+    }
+
+    /// The names of properties that a subclass adds, for string keys and key-value coding (rule K4).
+    open class var additionalKeyValueKeys: [KeyValueKey] { [] }
+
+    /// The names of the properties, or paths of names, whose changes may change the property of this name (rule K4).
+    open class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> { [] }
 
     // MARK: - Identity
 

@@ -1,8 +1,5 @@
-#if DEBUG
-    @testable import Operations
-#else
-    import Operations
-#endif
+import KeyValueObserving
+import Operations
 import Synchronization
 import TestSupport
 import Testing
@@ -39,48 +36,47 @@ import Testing
         #expect(wrong.load(ordering: .relaxed) == 0)
     }
 
-    #if DEBUG
-        /// Rule L9.
-        @Test func `whoever is told of a change sees both properties changed, or none`() {
-            let operation = CountingOperation()
-            let log = Journal<[Bool]>()
-            let stop = operation.watch { change, properties, operation in
-                guard !properties.isDisjoint(with: [.isExecuting, .isFinished]) else { return }
-                log.append([change == .did, operation.isExecuting, operation.isFinished])
+    /// Rule L9.
+    @Test func `whoever is told of a change sees both properties changed, or none`() {
+        let (operation, log) = (CountingOperation(), Journal<[Bool]>())
+        let tokens = [\CountingOperation.isExecuting, \.isFinished].map { path in
+            operation.observe(path, options: .prior) { operation, change in
+                log.append([change.isPrior, operation.isExecuting, operation.isFinished])
             }
-            operation.start()
-            stop()
-            #expect(
-                log.entries == [
-                    [false, false, false], [true, true, false],
-                    [false, true, false], [true, false, true],
-                ])
         }
+        operation.start()
+        #expect(
+            log.entries == [
+                [true, false, false], [false, true, false],
+                [true, true, false], [true, true, false], [false, false, true], [false, false, true],
+            ])
+        for token in tokens { token.invalidate() }
+    }
 
-        /// Rule L9.
-        @Test func `a cancelled operation goes to finished without executing`() {
-            let operation = CountingOperation()
-            operation.cancel()
-            let log = Journal<[Bool]>()
-            let stop = operation.watch { change, _, operation in
-                log.append([change == .did, operation.isExecuting, operation.isFinished])
-            }
-            operation.start()
-            stop()
-            #expect(log.entries == [[false, false, false], [true, false, true]])
-        }
+    /// Rule L9.
+    @Test func `a cancelled operation goes to finished without executing`() {
+        let (operation, log) = (CountingOperation(), Journal<String>())
+        operation.cancel()
+        let tokens = [
+            operation.observe(\.isExecuting) { _, _ in log.append("isExecuting") },
+            operation.observe(\.isFinished, options: [.old, .new]) {
+                log.append("isFinished \($1.oldValue!) \($1.newValue!)")
+            },
+        ]
+        operation.start()
+        #expect(log.entries == ["isFinished false true"])
+        for token in tokens { token.invalidate() }
+    }
 
-        /// Rule L9: starting a finished operation changes nothing, so there is nothing to tell.
-        @Test func `nothing is announced when a finished operation is started`() {
-            let operation = CountingOperation()
-            operation.start()
-            let log = Journal<Bool>()
-            let stop = operation.watch { change, _, _ in log.append(change == .did) }
-            operation.start()
-            stop()
-            #expect(log.entries.isEmpty)
-        }
-    #endif
+    /// Rule L9: starting a finished operation changes nothing, so there is nothing to tell.
+    @Test func `nothing is announced when a finished operation is started`() {
+        let (operation, log) = (CountingOperation(), Journal<Bool>())
+        operation.start()
+        let token = operation.observe(\.isFinished, options: .prior) { log.append($1.isPrior) }
+        operation.start()
+        token.invalidate()
+        #expect(log.entries.isEmpty)
+    }
 
     /// Rule L11.
     @Test func `every member may be used from any thread at any time`() {

@@ -1,24 +1,40 @@
+@_spi(Hosting) import KeyValueObserving
 import SchedulerCore
 
 /// The properties of an operation that are announced when they change, as a set.
-package struct ObservedProperty: OptionSet, Hashable, Sendable {
-    package let rawValue: UInt16
-    package init(rawValue: UInt16) { self.rawValue = rawValue }
+struct ObservedProperty: OptionSet, Hashable, Sendable {
+    let rawValue: UInt16
 
-    package static let isCancelled = Self(rawValue: 1)
-    package static let isAsynchronous = Self(rawValue: 2)
-    package static let isExecuting = Self(rawValue: 4)
-    package static let isFinished = Self(rawValue: 8)
-    package static let isReady = Self(rawValue: 16)
-    package static let dependencies = Self(rawValue: 32)
-    package static let queuePriority = Self(rawValue: 64)
-    package static let completionBlock = Self(rawValue: 128)
-    package static let name = Self(rawValue: 256)
-    package static let qualityOfService = Self(rawValue: 512)
+    static let isCancelled = Self(rawValue: 1)
+    static let isAsynchronous = Self(rawValue: 2)
+    static let isExecuting = Self(rawValue: 4)
+    static let isFinished = Self(rawValue: 8)
+    static let isReady = Self(rawValue: 16)
+    static let dependencies = Self(rawValue: 32)
+    static let queuePriority = Self(rawValue: 64)
+    static let completionBlock = Self(rawValue: 128)
+    static let name = Self(rawValue: 256)
+    static let qualityOfService = Self(rawValue: 512)
+
+    private static let names: [(Self, String)] = [
+        (.isCancelled, "isCancelled"), (.isAsynchronous, "isAsynchronous"), (.isExecuting, "isExecuting"),
+        (.isFinished, "isFinished"), (.isReady, "isReady"), (.dependencies, "dependencies"),
+        (.queuePriority, "queuePriority"), (.completionBlock, "completionBlock"), (.name, "name"),
+        (.qualityOfService, "qualityOfService"),
+    ]
+
+    /// The keys by which observing knows the properties.
+    var keys: [PropertyKey] { Self.names.filter { contains($0.0) }.map { .name($0.1) } }
+
+    /// The property of a key; nil for a subclass's own.
+    init?(_ key: PropertyKey) {
+        guard case .name(let name) = key else { return nil }
+        self.init(name: name)
+    }
 
     /// The property of a string key in either spelling, `"isFinished"` or `"finished"`; nil for a subclass's own.
-    package init?(key: String) {
-        switch key {
+    init?(name: String) {
+        switch name {
         case "isCancelled", "cancelled": self = .isCancelled
         case "isAsynchronous", "asynchronous", "isConcurrent", "concurrent": self = .isAsynchronous
         case "isExecuting", "executing": self = .isExecuting
@@ -32,52 +48,138 @@ package struct ObservedProperty: OptionSet, Hashable, Sendable {
         default: return nil
         }
     }
+
+    init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// The properties that a key path of this type may mean when it equals none that is known: in a `final` class, and for
+    /// a `final override`, it means the override alone. Asking once too often does no harm.
+    static func candidates(_ type: any Any.Type) -> Self {
+        if type == Bool.self { return [.isFinished, .isReady, .isCancelled] }
+        return type == Operation.QueuePriority.self ? [.queuePriority] : []
+    }
 }
 
-// Announcing: what tells the system, and whoever observes, that a property changes.
+// Announcing: what tells whoever observes that a property changes.
 extension Operation {
-    /// Makes a change of the operation's own properties, announced around it. Costs a load when nobody observes.
+    /// Makes a change of states, and tells of it. nil: somebody else was first. Costs two loads when nobody observes.
     @inline(__always)
-    final func announcing<Result>(_ properties: ObservedProperty, _ change: () -> Result) -> Result {
-        guard word.lifecycle.contains(.observed) else { return change() }
-        tell(.will, properties)
+    final func announcing<Result>(_ properties: ObservedProperty, _ change: () -> Result?) -> Result? {
+        guard !word.lifecycle.contains(.observed) else { return announcingToObservers(properties, change) }
         let result = change()
-        tell(.did, properties)
+        // Who began to observe in the meantime set the bit before reading anything. So either it has read the states as
+        // they are now, or the bit is seen here, and it is told.
+        if result != nil, word.lifecycle.contains(.observed) { announceLate(properties) }
         return result
     }
 
-    final func tell(_ change: Attachments.Watcher.Change, _ properties: ObservedProperty) {
-        guard word.lifecycle.contains(.observed), let attachments else { return }
-        let watchers = attachments.withLock { $0.watchers }
+    @inline(never)
+    private final func announceLate(_ properties: ObservedProperty) {
+        for key in properties.keys { ownAttachments.flipped(key, of: self) }
+    }
+
+    @inline(never)
+    private final func announcingToObservers<Result>(
+        _ properties: ObservedProperty, _ change: () -> Result?
+    ) -> Result? {
+        let observers = ownAttachments
         HeldLocks.assertNone()
-        for watcher in watchers { watcher.tell(change, properties, self) }
+        let announcement = observers.willChange(properties.keys, of: self)
+        guard let result = change() else {
+            observers.didNotChange(announcement)
+            return nil
+        }
+        observers.didChange(announcement, of: self)
+        return result
     }
 
-    /// Watches everything the operation announces. Properties that change together come as one set.
+    /// Exchanges the value of a stored property, and tells of it.
     ///
-    /// - Returns: What ends the watching.
-    final func watch(
-        _ tell: @escaping @Sendable (Attachments.Watcher.Change, ObservedProperty, Operation) -> Void
-    ) -> () -> Void {
+    /// The exchange is made, and noted for telling, under one lock: so of several threads that set the property, each
+    /// change is told with the value it replaced, and in the order made. nil: nothing has changed.
+    final func exchange<Value>(
+        _ property: ObservedProperty, _ exchange: (inout Attachments.State) -> (old: Value, new: Value)?
+    ) {
         let attachments = ownAttachments
-        let id = attachments.withLock { state in
-            let id = (state.watchers.last?.id ?? 0) + 1
-            state.watchers.append(Attachments.Watcher(id: id, tell: tell))
-            return id
-        }
-        word.insert(.observed)
-        return {
-            let gone = attachments.withLock { state in
-                state.watchers.firstIndex { $0.id == id }.map { state.watchers.remove(at: $0) }
+        let key = property.keys[0]
+        let isObserved = word.lifecycle.contains(.observed)
+        let announcement = isObserved ? attachments.willChange([key], of: self) : Announcement()
+        var mustTell = false
+        // Released without the lock.
+        let values = attachments.withLock { state in
+            let values = exchange(&state)
+            if let values, !state.observers.isEmpty {
+                mustTell = state.observers.noteExchange(announcement, Change(key, old: values.old, new: values.new))
             }
-            _ = consume gone
+            return values
+        }
+        guard values != nil else { return attachments.didNotChange(announcement) }
+        if mustTell || !announcement.isEmpty {
+            attachments.didExchange(announcement, key, mustTell: mustTell, of: self)
+        }
+        withExtendedLifetime(values) {}
+    }
+
+    /// Exchanges a value that is part of the word, and tells of it. Makes no attachments when nobody observes.
+    final func exchangeInWord<Value>(
+        _ property: ObservedProperty, _ exchange: (inout Lifecycle) -> (old: Value, new: Value)
+    ) {
+        if word.lifecycle.contains(.observed) {
+            // Atomic in any case; the lock gives the changes the order in which they are told.
+            return self.exchange(property) { _ in
+                var values: (old: Value, new: Value)?
+                word.change { values = exchange(&$0) }
+                return values
+            }
+        }
+        var values: (old: Value, new: Value)?
+        word.change { values = exchange(&$0) }
+        if let values, word.lifecycle.contains(.observed) {
+            ownAttachments.changed(property.keys[0], old: values.old, new: values.new, of: self)
         }
     }
 
-    /// User code says that a property has changed: the flow goes on from what the property, overridden or not, is now.
-    final func announced(_ property: ObservedProperty) {
-        if property.contains(.isFinished) { finishIfFinished() }
-        if !property.isDisjoint(with: [.isReady, .isCancelled]) { reconsiderReadiness() }
-        if property.contains(.queuePriority) { reconsiderPriority() }
+    /// Reads `isReady`, as overridden, and tells whoever observes it if it is not what was told last.
+    ///
+    /// What it depends on may change in several threads at once, both ways. One thread reads and tells at a time, and the
+    /// others make it read again: so what is told last is the truth, and no value is told twice. Changes that overtake one
+    /// another are told as one.
+    final func announceReadiness() {
+        guard word.lifecycle.contains(.observed) else { return }
+        let attachments = ownAttachments
+        guard attachments.withLock({ $0.readinessTelling.begin() }) else { return }
+        HeldLocks.assertNone()
+        while true {
+            let isReady = isReady
+            if let told = attachments.withLock({ $0.readinessTelling.exchange(isReady) }), told != isReady {
+                attachments.changed(.name("isReady"), old: told, new: isReady, of: self)
+            }
+            if attachments.withLock({ $0.readinessTelling.end() }) { return }
+        }
+    }
+}
+
+/// Who tells of `isReady`, and what was told last.
+struct ReadinessTelling {
+    private var told: Bool?
+    private var isTelling = false
+    private var mustReadAgain = false
+
+    /// True: the caller reads and tells, until `end` says so.
+    mutating func begin() -> Bool {
+        if isTelling { mustReadAgain = true }
+        defer { isTelling = true }
+        return !isTelling
+    }
+
+    /// Takes down what is told now; answers what was told before, nil the first time.
+    mutating func exchange(_ isReady: Bool) -> Bool? {
+        defer { told = isReady }
+        return told
+    }
+
+    mutating func end() -> Bool {
+        isTelling = mustReadAgain
+        mustReadAgain = false
+        return !isTelling
     }
 }

@@ -6,11 +6,10 @@ extension Operation {
     /// The default `cancel()`.
     final func requestCancellation() {
         guard !isFinished else { return }
-        let old = word.lifecycle
-        guard !old.isCancelled else { return }
-        let properties: ObservedProperty = old.hasStarted ? [.isCancelled] : [.isCancelled, .isReady]
-        let done = announcing(properties) { word.update { $0.cancelled() } }
-        if done != nil { reconsiderReadiness() }
+        guard !word.lifecycle.isCancelled else { return }
+        guard announcing([.isCancelled], { word.update { $0.cancelled() } }) != nil else { return }
+        announceReadiness()
+        reconsiderReadiness()
     }
 }
 

@@ -23,32 +23,27 @@ extension Operation {
     }
 
     private final func runCompletionBlock() {
-        let block = attachments?.withLock { $0.completionBlock.take() }
-        guard let block else { return }
+        var taken: (@Sendable () -> Void)?
+        exchange([.completionBlock]) { state -> CompletionBlocks? in
+            taken = state.completionBlock.take()
+            return taken.map { ($0, nil) }
+        }
+        guard let block = taken.take() else { return }
         // The block may take its time, or wait for an operation of the queue just left: this thread's promise to look
         // for more work there is given to another one.
         ThreadContext.current.worker?.passOnDebt()
         HeldLocks.assertNone()
-        announceCompletionBlockGone()
         block()
     }
 
-    private final func announceCompletionBlockGone() {
-        tell(.will, [.completionBlock])
-        tell(.did, [.completionBlock])
-    }
+    private typealias CompletionBlocks = (old: (@Sendable () -> Void)?, new: (@Sendable () -> Void)?)
 
     final func setCompletionBlock(_ block: (@Sendable () -> Void)?) {
         guard block != nil || attachments != nil else { return }
-        let attachments = ownAttachments
-        let old = announcing([.completionBlock]) {
-            attachments.withLock { state in
-                let old = state.completionBlock
-                state.completionBlock = block
-                return old
-            }
+        exchange([.completionBlock]) { state -> CompletionBlocks? in
+            defer { state.completionBlock = block }
+            return (state.completionBlock, block)
         }
-        _ = consume old
         // Before `finished` by the word's order, or never: the finisher looks for the block only if it sees this bit.
         if block != nil {
             word.update { lifecycle in

@@ -4,6 +4,7 @@
 // user code on any thread. It tells the dependents first, so that a free slot is given to the best of what is ready
 // then (rule P2); leaves the queue; and only then lets waiters go (rule W3). O(dependents), never a walk over the queue.
 
+@_spi(Hosting) import KeyValueObserving
 import SchedulerCore
 
 extension Operation {
@@ -47,6 +48,9 @@ extension OperationQueue {
             let departure: Departure? = withState { state in
                 // Pinned: someone is about to push it. Without its ticket it cannot leave; it is a matter of moments.
                 guard !operation.word.lifecycle.contains(.inInbox) else { return nil }
+                if !state.observers.isEmpty, !operation.word.lifecycle.contains(.barrier) {
+                    state.noteLeaving(operation)
+                }
                 state.schedule.finished(operation.ticket)
                 return depart(&state, claimingNext: claimingNext)
             }

@@ -4,6 +4,7 @@
 // the answer may depend on ends in `reconsiderReadiness`: a dependency that finishes or is removed, a cancellation, an
 // announcement. Only one thread asks at a time and the others make it ask again, so the last answer is the truth.
 
+@_spi(Hosting) import KeyValueObserving
 import SchedulerCore
 import Synchronization
 
@@ -69,32 +70,40 @@ extension Operation {
     final func depend(on dependency: Operation) throws(OperationError) {
         guard dependency !== self else { throw .dependsOnItself(operation: label) }
         let attachments = ownAttachments
-        announcing([.dependencies]) {
-            guard attachments.withLock({ $0.readiness.add(dependency) }) else { return }
-            // One that has finished, also by its own word only, holds nothing back (rule D3).
-            guard !dependency.isFinished else { return }
-            let isHeld = attachments.withLock { state in
-                guard word.update({ $0.heldByOneMore() }) != nil else { return false }
-                state.readiness.hold(dependency)
-                return true
-            }
-            guard isHeld else { return }
-            if !dependency.adopt(attachments) { attachments.finished(dependency) }
-            reconsiderReadiness()
+        var isNew = false
+        exchange([.dependencies]) { state -> Dependencies? in
+            isNew = state.readiness.add(dependency)
+            return isNew ? state.dependencies(replacing: { $0.dropLast() }) : nil
         }
+        // One that has finished, also by its own word only, holds nothing back (rule D3).
+        guard isNew, !dependency.isFinished else { return }
+        let isHeld = attachments.withLock { state in
+            guard word.update({ $0.heldByOneMore() }) != nil else { return false }
+            state.readiness.hold(dependency)
+            return true
+        }
+        guard isHeld else { return }
+        if !dependency.adopt(attachments) { attachments.finished(dependency) }
+        announceReadiness()
+        reconsiderReadiness()
     }
 
     final func stopDepending(on dependency: Operation) {
-        guard let attachments else { return }
-        announcing([.dependencies]) {
-            let removed = attachments.withLock { state in
-                let removed = state.readiness.remove(dependency)
-                if removed?.held == true { word.update { $0.heldByOneLess() } }
-                return removed
-            }
-            if removed?.held == true { reconsiderReadiness() }
+        guard attachments != nil else { return }
+        var wasHeld = false
+        exchange([.dependencies]) { state -> Dependencies? in
+            let old = state.isObserved ? state.readiness.dependencies : []
+            guard let removed = state.readiness.remove(dependency) else { return nil }
+            wasHeld = removed.held
+            if wasHeld { word.update { $0.heldByOneLess() } }
+            return state.dependencies(replacing: { _ in old[...] })
         }
+        guard wasHeld else { return }
+        announceReadiness()
+        reconsiderReadiness()
     }
+
+    private typealias Dependencies = (old: [Operation], new: [Operation])
 
     /// Remembers a dependent; false when this operation has finished, and the dependent need not wait.
     private final func adopt(_ dependent: Attachments) -> Bool {
@@ -125,8 +134,10 @@ extension Operation {
 extension Attachments {
     /// A dependency of this operation has finished.
     fileprivate func finished(_ dependency: Operation) {
+        var observed: Operation?
         let asker: Operation? = withLock { state in
             guard state.readiness.finished(dependency), let operation = state.operation else { return nil }
+            observed = state.observed
             // Under the lock, which `deinit` needs, the memory of the operation is there; beyond it only the pin that
             // `ask` makes, or the count of somebody else's reference, keeps it.
             return operation._withUnsafeGuaranteedRef { operation in
@@ -144,6 +155,8 @@ extension Attachments {
                 return question.mustAsk ? operation : nil
             }
         }
+        // First told, then acted upon.
+        observed?.announceReadiness()
         asker?.askWhetherReady()
     }
 
@@ -154,6 +167,17 @@ extension Attachments {
 }
 
 extension Attachments.State {
+    fileprivate var isObserved: Bool { observers.isObserved(.name("dependencies")) }
+
+    /// The dependencies before and after a change; made only if somebody observes them.
+    fileprivate func dependencies(
+        replacing old: (ArraySlice<Operation>) -> ArraySlice<Operation>
+    ) -> (old: [Operation], new: [Operation]) {
+        guard isObserved else { return ([], []) }
+        let new = readiness.dependencies
+        return (Array(old(new[...])), new)
+    }
+
     /// Keeps a dependent. Those that are gone or stand here twice are swept out whenever the number has doubled.
     fileprivate mutating func adopt(_ dependent: Attachments) {
         if dependents.count >= sweepLimit {

@@ -35,13 +35,15 @@ extension Operation {
         guard !isFinished else { return finishIfFinished() }
         let isCancelled = isCancelled
         let properties: ObservedProperty = isCancelled ? [.isFinished] : [.isExecuting]
-        let start = announcing(properties) {
-            word.decide {
+        var start = Lifecycle.Start.alreadyFinished
+        _ = announcing(properties) {
+            start = word.decide {
                 // Claimed by its queue, whose thread is on its way here; only a trial can tell that it is not that one.
                 isTrial && $0.phase == .starting ? .alreadyExecuting : $0.started(isCancelled: isCancelled)
             } next: {
                 $0.next
             }
+            return start.next
         }
         switch start {
         case .run: run()

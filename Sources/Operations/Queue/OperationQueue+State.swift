@@ -1,4 +1,5 @@
 import Dispatch
+@_spi(Hosting) import KeyValueObserving
 import SchedulerCore
 
 extension OperationQueue {
@@ -22,6 +23,9 @@ extension OperationQueue {
         var stallWatch: StallWatch?
         /// The value of `starts` at which a stall was reported last.
         var reportedAt: Int?
+        var observers = ObserverState()
+        /// The properties of which whoever has the lock has to tell when it has it no more.
+        var news: [PropertyKey] = []
         /// Starts so far: tells a stall from a pause.
         var starts = 0
 
@@ -38,13 +42,15 @@ extension OperationQueue {
     /// The one door to the queue: locks, takes in what arrived, lets `event` decide, publishes what adders have to know.
     @inline(__always)
     final func withState<Result>(_ event: (inout State) -> Result) -> Result {
-        state.withLock { state in
+        let (result, news) = state.withLock { state in
             drain(&state)
             let result = event(&state)
             // Whoever pushed before the new bits were there has acted on the old ones; so look again after.
             while publish(&state), !inbox.isEmpty { drain(&state) }
-            return result
+            return (result, state.takeNews())
         }
+        if !news.isEmpty { tell(news) }
+        return result
     }
 
     /// Takes what arrived, or changed, from the inbox into the schedule.
@@ -75,6 +81,9 @@ extension OperationQueue {
             operation.ticket =
                 lifecycle.contains(.barrier)
                 ? state.schedule.addedBarrier(id) : state.schedule.added(id, lane: lane, isReady: isReady)
+            if !state.observers.isEmpty, !lifecycle.contains(.barrier) {
+                state.noteJoined(operation)
+            }
         }
     }
 
@@ -85,10 +94,27 @@ extension OperationQueue {
     }
 }
 
+extension OperationQueue.State {
+    @inline(__always)
+    fileprivate mutating func takeNews() -> [PropertyKey] {
+        guard !news.isEmpty else { return [] }
+        defer { news = [] }
+        return news
+    }
+}
+
 extension OperationQueue {
     /// Brings operations that the caller has pinned, linked from `first` to `last`, to the queue's notice.
     final func push(_ first: Operation, last: Operation?) {
-        inbox.push(first, last: last)
+        if observersReference.isSet {
+            // Taken out by this thread, which then tells of it.
+            withState { state in
+                inbox.push(first, last: last)
+                drain(&state)
+            }
+        } else {
+            inbox.push(first, last: last)
+        }
         switch signal.advice() {
         case .nothing: return
         case .callWorker:

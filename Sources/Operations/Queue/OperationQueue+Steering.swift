@@ -5,12 +5,12 @@ import Synchronization
 // Width, suspension, service level, name, underlying queue.
 extension OperationQueue {
     /// Decides under the lock, then calls a worker if the change made room. Ignored by the main queue (rule Q8).
-    private func steer(_ change: (inout State) -> Void) {
-        let hasStartable = withState { state in
-            guard state.kind != .main else { return false }
-            change(&state)
+    private func steer<Value>(_ name: String, _ change: (inout State) -> (old: Value, new: Value)) {
+        let hasStartable = exchange(name) { state -> (old: Value, new: Value)? in
+            guard state.kind != .main else { return nil }
+            let values = change(&state)
             watchForStall(&state)
-            return state.schedule.hasStartable
+            return values
         }
         if hasStartable { callWorkerIfNone() }
     }
@@ -19,21 +19,27 @@ extension OperationQueue {
         guard width >= 0 || width == Self.defaultMaxConcurrentOperationCount else {
             throw .negativeWidth(queue: label, width: width)
         }
-        steer { state in
-            state.width = width
+        steer("maxConcurrentOperationCount") { state in
+            defer { state.width = width }
             state.schedule.setWidth(
                 width == Self.defaultMaxConcurrentOperationCount
                     ? Self.defaultWidthCeiling : min(width, Self.widthCeiling))
+            return (state.width, width)
         }
     }
 
-    func setSuspended(_ isSuspended: Bool) { steer { $0.schedule.setSuspended(isSuspended) } }
+    func setSuspended(_ isSuspended: Bool) {
+        steer("isSuspended") { state in
+            defer { state.schedule.setSuspended(isSuspended) }
+            return (state.schedule.isSuspended, isSuspended)
+        }
+    }
 
     func setQualityOfService(_ quality: QualityOfService) {
-        state.withLock { state in
-            guard state.kind != .main else { return }
-            state.qualityOfService = quality
+        steer("qualityOfService") { state in
+            defer { state.qualityOfService = quality }
             level.store(ServiceLevel(quality).rawValue, ordering: .relaxed)
+            return (state.qualityOfService, quality)
         }
     }
 
@@ -59,14 +65,18 @@ extension OperationQueue {
     /// Not by identity: on Linux `DispatchQueue.main` answers a new object each time.
     private static func isMain(_ queue: DispatchQueue) -> Bool { queue.getSpecific(key: mainMark) == true }
 
-    func readName() -> String? { state.withLock { $0.name } ?? "NSOperationQueue \(address)" }
+    func readName() -> String? { state.withLock { $0.name } ?? defaultName }
 
     func setName(_ name: String?) {
-        state.withLock { state in
-            guard state.kind != .main else { return }
+        steer("name") { state in
+            let old = state.name
             state.name = name
+            // As it reads: a queue without a name of its own is called after its address.
+            return (old ?? defaultName, name ?? defaultName) as (String?, String?)
         }
     }
+
+    private var defaultName: String { "NSOperationQueue \(address)" }
 
     private var address: String {
         "0x" + String(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()), radix: 16)

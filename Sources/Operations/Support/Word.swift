@@ -33,12 +33,13 @@ struct Word: ~Copyable {
     }
 
     /// Changes a part of the word that no transition depends on.
-    func change(_ body: (inout Lifecycle) -> Void) {
+    @discardableResult
+    func change(_ body: (inout Lifecycle) -> Void) -> Lifecycle {
         update { lifecycle in
             var next = lifecycle
             body(&next)
             return next
-        }
+        }.unsafelyUnwrapped
     }
 
     /// The same for a transition with several answers; `next` says which word an answer leads to.

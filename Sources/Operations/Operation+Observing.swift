@@ -1,0 +1,75 @@
+public import KeyValueObserving
+import SchedulerCore
+
+// Observing operations (section 11 of the rules): which properties there are, and how subclasses announce theirs.
+
+extension KeyValueObservable where Self: Operation {
+    /// The properties of every operation that can be observed (rule K1), and those that its class adds.
+    ///
+    /// In terms of `Self`: `\MyOperation.isFinished` is another key path than `\Operation.isFinished`, and no name can be
+    /// read off either; but a literal of a generic type that stands for `MyOperation` equals the user's own (rule K3).
+    public static var keyValueKeys: [KeyValueKey] {
+        [
+            KeyValueKey("isCancelled", aliases: ["cancelled"], \Self.isCancelled),
+            KeyValueKey(
+                "isAsynchronous", aliases: ["asynchronous", "isConcurrent", "concurrent"], \Self.isAsynchronous),
+            KeyValueKey("isExecuting", aliases: ["executing"], \Self.isExecuting),
+            KeyValueKey("isFinished", aliases: ["finished"], \Self.isFinished),
+            KeyValueKey("isReady", aliases: ["ready"], \Self.isReady),
+            KeyValueKey("dependencies", \Self.dependencies),
+            KeyValueKey("queuePriority", \Self.queuePriority),
+            KeyValueKey("completionBlock", \Self.completionBlock),
+            KeyValueKey("name", \Self.name),
+            KeyValueKey("qualityOfService", \Self.qualityOfService),
+        ] + additionalKeyValueKeys
+    }
+
+    /// Says that a property is about to change: `willChangeValue(for: \.isFinished)` (rule L7).
+    public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
+        willAnnounce(Self.propertyKey(keyPath))
+    }
+
+    /// Says that a property has changed. The queue looks at `isFinished`, `isReady`, `isCancelled` and `queuePriority`
+    /// then, as overridden.
+    public func didChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
+        let key = Self.propertyKey(keyPath)
+        didAnnounce(key)
+        announced(ObservedProperty(key) ?? .candidates(Value.self))
+    }
+}
+
+extension Operation {
+    /// Says that a property is about to change: `"isFinished"` and `"finished"` mean the same (rule L7).
+    public final func willChangeValue(forKey key: String) { willAnnounce(propertyKey(key)) }
+
+    /// Says that a property has changed. The queue looks at `isFinished`, `isReady`, `isCancelled` and `queuePriority`
+    /// then, as overridden.
+    public final func didChangeValue(forKey key: String) {
+        let property = propertyKey(key)
+        didAnnounce(property)
+        if let property = ObservedProperty(property) { announced(property) }
+    }
+
+    private final func propertyKey(_ name: String) -> PropertyKey {
+        ObservedProperty(name: name)?.keys[0] ?? type(of: self).propertyKey(named: name)
+    }
+
+    fileprivate final func willAnnounce(_ key: PropertyKey) {
+        // What is said of `isReady` is told by `announceReadiness`, in turn with what the system finds out.
+        guard word.lifecycle.contains(.observed), key != ObservedProperty.isReady.keys[0] else { return }
+        PendingAnnouncements.begin(key, of: self, in: ownAttachments)
+    }
+
+    fileprivate final func didAnnounce(_ key: PropertyKey) {
+        guard word.lifecycle.contains(.observed) else { return }
+        if key == ObservedProperty.isReady.keys[0] { return announceReadiness() }
+        PendingAnnouncements.end(key, of: self, in: ownAttachments)
+    }
+
+    /// User code says that a property has changed: the flow goes on from what the property, overridden or not, is now.
+    final func announced(_ property: ObservedProperty) {
+        if property.contains(.isFinished) { finishIfFinished() }
+        if !property.isDisjoint(with: [.isReady, .isCancelled]) { reconsiderReadiness() }
+        if property.contains(.queuePriority) { reconsiderPriority() }
+    }
+}

@@ -1,0 +1,117 @@
+@_spi(Hosting) public import KeyValueObserving
+import SchedulerCore
+
+// Observing queues (rule K1): which properties there are, and how their changes are noted and told.
+
+extension KeyValueObservable where Self: OperationQueue {
+    /// The properties of every queue that can be observed, and those that its class adds.
+    public static var keyValueKeys: [KeyValueKey] {
+        [
+            KeyValueKey("maxConcurrentOperationCount", \Self.maxConcurrentOperationCount),
+            KeyValueKey("isSuspended", aliases: ["suspended"], \Self.isSuspended),
+            KeyValueKey("name", \Self.name),
+            KeyValueKey("qualityOfService", \Self.qualityOfService),
+        ] + (namer?.snapshotKeys ?? []) + additionalKeyValueKeys
+    }
+
+    /// Looked up at run time, for the compiler warns of whatever leads to a deprecated property.
+    private static var namer: (any SnapshotKeys.Type)? { (Self.self as Any) as? any SnapshotKeys.Type }
+}
+
+/// Names the deprecated properties without a warning.
+protocol SnapshotKeys: KeyValueObservable { static var snapshotKeys: [KeyValueKey] { get } }
+
+extension SnapshotKeys where Self: OperationQueue {
+    @available(*, deprecated)
+    static var snapshotKeys: [KeyValueKey] {
+        [KeyValueKey("operations", \Self.operations), KeyValueKey("operationCount", \Self.operationCount)]
+    }
+}
+
+@available(*, deprecated)
+extension OperationQueue: SnapshotKeys {}
+
+/// The observers of a queue. They are part of what the queue's lock guards.
+final class QueueObservers: KeyValueObservers, @unchecked Sendable {
+    // Sendable: a constant.
+    private let state: Locked<OperationQueue.State>
+
+    init(_ state: Locked<OperationQueue.State>) {
+        self.state = state
+        super.init(keptElsewhere: ())
+    }
+
+    override func step(_ body: (inout ObserverState) -> Void) { state.withLock { body(&$0.observers) } }
+}
+
+extension OperationQueue {
+    /// The observers, if there ever was one.
+    final var observers: QueueObservers? { observersReference.load() }
+
+    /// `deinit`: nobody can have a reference any more.
+    final func abandonObservers() {
+        guard observers != nil else { return }
+        let gone = state.withLock { state in
+            defer { state.observers = ObserverState() }
+            return state.observers
+        }
+        gone.objectIsGone()
+    }
+
+    /// Exchanges the value of a property under the lock, and tells of it. nil: nothing has changed.
+    ///
+    /// - Returns: Whether something could start.
+    final func exchange<Value>(
+        _ name: String, _ exchange: (inout State) -> (old: Value, new: Value)?
+    ) -> Bool {
+        let key = PropertyKey.name(name)
+        let announcement = observers?.willChange([key], of: self) ?? Announcement()
+        // Released without the lock.
+        let (values, mustTell, hasStartable) = withState { state in
+            guard let values = exchange(&state) else { return ((old: Value, new: Value)?.none, false, false) }
+            let mustTell =
+                !state.observers.isEmpty
+                && state.observers.noteExchange(announcement, Change(key, old: values.old, new: values.new))
+            return (values, mustTell, state.schedule.hasStartable)
+        }
+        if values == nil {
+            observers?.didNotChange(announcement)
+        } else if mustTell || !announcement.isEmpty {
+            observers?.didExchange(announcement, key, mustTell: mustTell, of: self)
+        }
+        return hasStartable
+    }
+
+    /// Tells of what was noted under the lock by this thread.
+    final func tell(_ news: [PropertyKey]) {
+        HeldLocks.assertNone()
+        for key in news { observers?.tell(key, of: self) }
+    }
+}
+
+extension OperationQueue.State {
+    /// Notes that an operation has joined. The lists, O(n log n), are made only for who wants to know them.
+    mutating func noteJoined(_ operation: Operation) {
+        noteMembers(without: operation, count: schedule.operationCount - 1) { ($0, $1) }
+    }
+
+    /// Notes that an operation leaves, which it does under the same lock.
+    mutating func noteLeaving(_ operation: Operation) {
+        noteMembers(without: operation, count: schedule.operationCount - 1) { ($1, $0) }
+    }
+
+    private mutating func noteMembers(
+        without operation: Operation, count: Int, order: (_ without: Any, _ with: Any) -> (old: Any, new: Any)
+    ) {
+        let counts = order(count, count + 1)
+        note(Change(.name("operationCount"), old: counts.old, new: counts.new))
+        let key = PropertyKey.name("operations")
+        guard observers.isObserved(key) else { return }
+        guard observers.needsValues(key) else { return note(Change(key)) }
+        let list = schedule.idsInOrder.map(OperationQueue.operation)
+        let lists = order(list.filter { $0 !== operation }, list)
+        note(Change(key, old: lists.old, new: lists.new))
+    }
+
+    private mutating func note(_ change: Change) { if observers.note(change) { news.append(change.key) } }
+}

@@ -1,0 +1,246 @@
+import Operations
+import TestSupport
+import Testing
+
+/// Rules K1–K3, K6 on operations.
+struct ObserveOperationTests {
+    private final class Quiet: Operation, @unchecked Sendable {}
+
+    @Test func `a run announces isExecuting and isFinished, each change once, with both values`() {
+        let (operation, log) = (BlockOperation {}, Journal<String>())
+        let tokens = [
+            operation.observe(\.isExecuting, options: [.old, .new]) {
+                log.append("executing \($1.oldValue!) \($1.newValue!)")
+            },
+            operation.observe(\.isFinished, options: [.old, .new]) {
+                log.append("finished \($1.oldValue!) \($1.newValue!)")
+            },
+            operation.observe(\.isReady, options: [.old, .new]) { _, _ in log.append("ready") },
+            operation.observe(\.isCancelled, options: [.old, .new]) { _, _ in log.append("cancelled") },
+        ]
+        let queue = OperationQueue()
+        queue.addOperation(operation)
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(
+            log.entries == ["executing false true", "executing true false", "finished false true"])
+        for token in tokens { token.invalidate() }
+    }
+
+    /// Rule K3.
+    @Test func `a key path means the same property whichever class it is spelled with`() {
+        let (operation, log) = (Quiet(), Journal<String>())
+        let tokens = [
+            operation.observe(\.isFinished) { _, _ in log.append("inferred") },
+            operation.observe(\Quiet.isFinished) { _, _ in log.append("own") },
+            (operation as Operation).observe(\.isFinished) { _, _ in log.append("Operation") },
+            (operation as Operation).observe(\Operation.isFinished) { _, _ in log.append("spelled") },
+        ]
+        operation.start()
+        #expect(log.entries == ["inferred", "own", "Operation", "spelled"])
+        for token in tokens { token.invalidate() }
+    }
+
+    @Test(arguments: ["isFinished", "finished"])
+    func `an observer of a name in either spelling is told`(name: String) {
+        let (operation, observer) = (Quiet(), ChangeRecorder())
+        operation.addObserver(observer, forKeyPath: name, options: [.old, .new], context: nil)
+        operation.start()
+        #expect(observer.changes.entries == ["\(name) false true"])
+        operation.removeObserver(observer, forKeyPath: name)
+    }
+
+    /// Rule K6.
+    @Test func `cancelling an operation that waits announces isCancelled and isReady`() {
+        let (operation, dependency, log) = (Quiet(), Quiet(), Journal<String>())
+        operation.addDependency(dependency)
+        let tokens = [
+            operation.observe(\.isCancelled, options: [.old, .new]) {
+                log.append("cancelled \($1.oldValue!) \($1.newValue!) \($0.isCancelled)")
+            },
+            operation.observe(\.isReady, options: [.old, .new]) {
+                log.append("ready \($1.oldValue!) \($1.newValue!) \($0.isReady)")
+            },
+        ]
+        operation.cancel()
+        operation.cancel()
+        #expect(log.entries == ["cancelled false true true", "ready false true true"])
+        for token in tokens { token.invalidate() }
+    }
+
+    @Test func `isReady is announced both ways as dependencies come, go and finish`() {
+        let (operation, log) = (Quiet(), Journal<String>())
+        let token = operation.observe(\.isReady, options: [.old, .new, .prior]) {
+            log.append("\($1.isPrior ? "will" : "did") \($1.oldValue!) \($1.newValue.map { "\($0)" } ?? "-")")
+        }
+        let dependencies = [Quiet(), Quiet()]
+        for dependency in dependencies { operation.addDependency(dependency) }
+        operation.removeDependency(dependencies[0])
+        dependencies[1].start()
+        #expect(log.entries == ["will true -", "did true false", "will false -", "did false true"])
+        token.invalidate()
+    }
+
+    @Test func `an operation that nothing else holds may be observed while its dependency finishes`() {
+        let dependency = Quiet()
+        let log = Journal<Bool>()
+        var operation: Quiet? = Quiet()
+        operation!.addDependency(dependency)
+        let token = operation!.observe(\.isReady, options: .new) { log.append($1.newValue!) }
+        operation = nil
+        dependency.start()
+        #expect(log.entries == [])
+        token.invalidate()
+    }
+
+    @Test func `setters announce with the values they exchange`() {
+        let (operation, dependency, log) = (Quiet(), Quiet(), Journal<String>())
+        let tokens = [
+            operation.observe(\.queuePriority, options: [.old, .new]) {
+                log.append("\($1.oldValue!.rawValue) \($1.newValue!.rawValue)")
+            },
+            operation.observe(\.name, options: [.old, .new]) { log.append("\($1.oldValue! ?? "-") \($1.newValue! ?? "-")") },
+            operation.observe(\.qualityOfService, options: [.old, .new]) {
+                log.append("\($1.oldValue == .default) \($1.newValue == .utility)")
+            },
+            operation.observe(\.dependencies, options: [.old, .new]) {
+                log.append("\($1.oldValue!.count) \($1.newValue!.count)")
+            },
+            operation.observe(\.completionBlock, options: [.old, .new]) {
+                log.append("\($1.oldValue! == nil) \($1.newValue! == nil)")
+            },
+        ]
+        operation.queuePriority = .high
+        operation.name = "a"
+        operation.qualityOfService = .utility
+        operation.addDependency(dependency)
+        operation.addDependency(dependency)
+        operation.removeDependency(dependency)
+        operation.removeDependency(dependency)
+        operation.completionBlock = {}
+        #expect(
+            log.entries == [
+                "0 4", "- a", "true true", "0 1", "1 0", "true false",
+            ])
+        operation.start()
+        // Taken away before it runs.
+        #expect(log.entries.last == "false true")
+        for token in tokens { token.invalidate() }
+    }
+
+    @Test func `prior calls come before the change`() {
+        let (operation, log) = (Quiet(), Journal<String>())
+        let tokens = [
+            operation.observe(\.name, options: [.prior, .old]) {
+                log.append("\($1.isPrior) \($0.name ?? "-") \(($1.oldValue ?? nil) ?? "-")")
+            },
+            operation.observe(\.isCancelled, options: .prior) { log.append("\($1.isPrior) \($0.isCancelled)") },
+        ]
+        operation.name = "a"
+        operation.cancel()
+        #expect(log.entries == ["true - -", "false a -", "true false", "false true"])
+        for token in tokens { token.invalidate() }
+    }
+
+    /// Rule L14: what a subclass overrides is what observers see.
+    @Test func `an overridden state is told as overridden`() {
+        let (operation, log) = (SpellingOperation(.keyPath), Journal<String>())
+        let tokens = [
+            operation.observe(\.isExecuting, options: [.old, .new]) {
+                log.append("executing \($1.oldValue!) \($1.newValue!)")
+            },
+            operation.observe(\.isFinished, options: [.old, .new]) {
+                log.append("finished \($1.oldValue!) \($1.newValue!)")
+            },
+        ]
+        operation.start()
+        operation.finish()
+        #expect(log.entries.first == "executing false true")
+        #expect(Set(log.entries.dropFirst()) == ["executing true false", "finished false true"])
+        #expect(log.entries.count == 3)
+        for token in tokens { token.invalidate() }
+    }
+
+    /// Rule K4.
+    @Test func `a subclass's own properties take part, by key path and by name`() {
+        let (download, log, observer) = (Download(), Journal<String>(), ChangeRecorder())
+        let tokens = [
+            download.observe(\.bytes, options: [.old, .new]) { log.append("bytes \($1.oldValue!) \($1.newValue!)") },
+            download.observe(\.summary, options: .new) { log.append($1.newValue!) },
+        ]
+        download.addObserver(observer, forKeyPath: "summary", options: [.old, .new], context: nil)
+        download.receive(7)
+        download.name = "x"
+        #expect(log.entries == ["bytes 0 7", "-: 7", "x: 7"])
+        #expect(observer.changes.entries == ["summary -: 0 -: 7", "summary -: 7 x: 7"])
+        #expect(download.value(forKey: "bytes") as? Int == 7)
+        download.removeObserver(observer, forKeyPath: "summary")
+        for token in tokens { token.invalidate() }
+    }
+
+    /// Rule K5.
+    @Test func `the documented properties are read and set by name`() throws {
+        let operation = Quiet()
+        operation.setValue("a", forKey: "name")
+        operation.setValue(Operation.QueuePriority.low, forKey: "queuePriority")
+        #expect(operation.value(forKey: "name") as? String == "a")
+        #expect(operation.value(forKey: "queuePriority") as? Operation.QueuePriority == .low)
+        for name in ["isReady", "ready", "isFinished", "finished", "isExecuting", "isCancelled", "isAsynchronous"] {
+            #expect(try operation.tryValue(forKey: name) is Bool)
+            #expect(throws: KeyValueError.self) { try operation.trySetValue(true, forKey: name) }
+        }
+        #expect(throws: KeyValueError.unknownKey(class: "Quiet", key: "isFinishd", nearest: ["isFinished"])) {
+            try operation.tryValue(forKey: "isFinishd")
+        }
+    }
+
+    /// Rule K6: no lock is held, so a handler may do anything.
+    @Test func `a handler may start, cancel, add, reprioritise and wait`() {
+        let (queue, other, operation) = (OperationQueue(), Quiet(), BlockOperation {})
+        let ran = Journal<String>()
+        let tokens = Guarded<[NSKeyValueObservation]>([])
+        let token = operation.observe(\.isFinished) { operation, _ in
+            other.start()
+            operation.cancel()
+            operation.queuePriority = .high
+            operation.name = "done"
+            let added = BlockOperation { ran.append("added") }
+            queue.addOperation(added)
+            added.waitUntilFinished()
+            tokens.withLock { $0 = [] }
+            ran.append("told")
+        }
+        tokens.withLock { $0 = [token] }
+        queue.addOperation(operation)
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(ran.entries == ["added", "told"])
+        #expect(other.isFinished && operation.name == "done")
+    }
+}
+
+/// A subclass with a property of its own and one that depends on it.
+final class Download: Operations.Operation, @unchecked Sendable {
+    @KeyValueObserved private(set) var bytes = 0
+    var summary: String { "\(name ?? "-"): \(bytes)" }
+
+    func receive(_ count: Int) { bytes += count }
+
+    override class var additionalKeyValueKeys: [KeyValueKey] {
+        [KeyValueKey("bytes", \Download.bytes), KeyValueKey("summary", \Download.summary)]
+    }
+
+    override class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> {
+        key == "summary" ? ["name", "bytes"] : []
+    }
+}
+
+/// Writes down what an observer of names is told.
+final class ChangeRecorder: KeyValueObserver, Sendable {
+    let changes = Journal<String>()
+
+    func observeValue(
+        forKeyPath keyPath: String?, of object: Any?, change: [NSKeyValueChangeKey: Any]?,
+        context: UnsafeMutableRawPointer?
+    ) {
+        changes.append("\(keyPath!) \(change![.oldKey] ?? "nil") \(change![.newKey] ?? "nil")")
+    }
+}
