@@ -11,6 +11,8 @@ public struct KeyValueKey: @unchecked Sendable {
     /// The names of properties of the same object, or paths of names, whose changes may change this property.
     public let affectedBy: Set<String>
 
+    /// A bit for a property that the object's own class knows; 0 for all others.
+    package var tag: UInt16 = 0
     let path: AnyKeyPath
     let valueType: any Any.Type
     /// The class of the object that the property holds, if that takes part in observing.

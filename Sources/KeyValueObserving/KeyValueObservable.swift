@@ -57,17 +57,16 @@ extension KeyValueObservable {
         _ keyPath: KeyPath<Self, Value>, _ options: NSKeyValueObservingOptions,
         _ changeHandler: @escaping @Sendable (Self, NSKeyValueObservedChange<Value>) -> Void
     ) -> Observation {
-        let table = KeyTable.of(Self.self)
         let observation: Observation
-        if let key = table.key(at: keyPath) {
-            observation = TypedObservation(
-                .name(key.name), keyPath, options, affectedBy: type(of: self).namesAffecting(key.name),
-                handler: changeHandler)
-        } else if let components = table.components(of: keyPath), components.count > 1 {
+        switch Resolution.of(keyPath, in: KeyTable.of(Self.self), for: type(of: self)).meaning {
+        case .property(let key, let tag, let affectedBy):
+            observation = TypedObservation(key, keyPath, options, affectedBy: affectedBy, handler: changeHandler)
+            observation.tag = tag
+        case .nested(let components):
             observation = TypedPathObservation<Self, Value>(components, options, handler: changeHandler)
             observation.watches = [PathWatch(components.map(\.name), for: observation)]
-        } else {
-            observation = OverrideObservation(keyPath, options, in: table, handler: changeHandler)
+        case .unknown:
+            observation = OverrideObservation(keyPath, options, in: KeyTable.of(Self.self), handler: changeHandler)
         }
         start(observation)
         return observation

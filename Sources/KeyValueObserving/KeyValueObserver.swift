@@ -66,12 +66,11 @@ extension KeyValueObservable {
     ) throws(KeyValueError) {
         var found: NamedObservation?
         keyValueObservers.step { state in
-            found =
-                state.observations.last {
-                    guard let named = $0 as? NamedObservation else { return false }
-                    return named.isBy(observer, of: keyPath) && isMeant(named)
-                } as? NamedObservation
-            if let found { state.remove(found) }
+            let index = state.observations.lastIndex {
+                guard let named = $0 as? NamedObservation else { return false }
+                return named.isBy(observer, of: keyPath) && isMeant(named)
+            }
+            found = index.flatMap { state.observations.remove(at: $0) as? NamedObservation }
         }
         guard let found else {
             throw .notObserving(observer: "\(type(of: observer))", class: "\(type(of: self))", path: keyPath)

@@ -21,8 +21,11 @@ open class KeyValueObservers: @unchecked Sendable {
 
     deinit { own?.state.objectIsGone() }
 
+    /// Whether all observations are let go of when the object goes, though these observers may be held longer.
+    @_spi(Hosting) open var letsGoAtEnd: Bool { false }
+
     /// Called before somebody is registered, without a lock.
-    @_spi(Hosting) open func observingBegins(of object: AnyObject) {}
+    @_spi(Hosting) open func observingBegins(of object: AnyObject, by observation: Observation) {}
 
     /// Nobody observes at this moment.
     public final var isEmpty: Bool {
@@ -61,8 +64,8 @@ open class KeyValueObservers: @unchecked Sendable {
 extension KeyValueObservers {
     /// Registers an observation and makes its first call, if it asks for one.
     package final func add(_ observation: Observation, of object: AnyObject) {
-        observation.observers = self
-        observingBegins(of: object)
+        observation.settle(in: self)
+        observingBegins(of: object, by: observation)
         observation.willStart(on: object)
         step { $0.add(observation) }
         guard observation.options.contains(.initial) else { return }
@@ -142,6 +145,26 @@ extension KeyValueObservers {
         for key in toTell { tell(key, of: object) }
     }
 
+    /// Tells of a change of a property that nobody wants to know beforehand, and that changes nothing else.
+    package final func changed(_ key: PropertyKey, of object: AnyObject) {
+        var observers = OneOrMore<Observation>()
+        var isElsewhere = false
+        step { state in
+            observers = state.beginTelling(key)
+            isElsewhere = observers.isEmpty && state.isObserved(key)
+        }
+        if isElsewhere { return didChange(unannounced(key), of: object) }
+        guard !observers.isEmpty else { return }
+        var change = Change(key)
+        if observers.contains(where: { $0.needsNew || $0.options.contains(.old) }) {
+            change.new = observers[0].read(object)
+            // For who has begun to observe after the look whether anybody wants to know it: a state, which has flipped.
+            change.old = (change.new as? Bool).map { !$0 }
+        }
+        observers.forEach { $0.pass(change, of: object) }
+        tell(key, of: object)
+    }
+
     /// Tells of a change of a property whose values are known.
     package final func changed(_ key: PropertyKey, old: Any, new: Any, of object: AnyObject) {
         let announcement = willChange([key], of: object, knownOld: old)
@@ -171,7 +194,9 @@ extension KeyValueObservers {
     /// Tells of a change of a Boolean property that has been made already, unannounced.
     package final func flipped(_ key: PropertyKey, of object: AnyObject) {
         var reader: Observation?
-        step { state in reader = state.observations.first { $0.key == key } }
+        step { state in
+            reader = state.observations.firstIndex { $0.key == key }.map { state.observations[$0] }
+        }
         guard let new = reader?.read(object) as? Bool else { return didChange(unannounced(key), of: object) }
         changed(key, old: !new, new: new, of: object)
     }
@@ -213,10 +238,10 @@ extension KeyValueObservers {
     /// Tells of the changes of one property that have been noted, as the one thread that does.
     package final func tell(_ key: PropertyKey, of object: AnyObject) {
         while true {
-            var next: (change: Change, observers: [Observation])?
+            var next: (change: Change, observers: OneOrMore<Observation>)?
             step { next = $0.nextToTell(key) }
             guard let next else { return }
-            for observation in next.observers { observation.pass(next.change, of: object) }
+            next.observers.forEach { $0.pass(next.change, of: object) }
         }
     }
 }

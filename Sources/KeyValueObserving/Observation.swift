@@ -1,14 +1,16 @@
 import Synchronization
 
 /// Somebody who wants to be told of changes of one property of one object. See the subclasses.
-package class Observation: @unchecked Sendable {
-    // Sendable: `number` and `watches` are set before it is registered; `isEnded` is atomic; the rest is constant.
+@_spi(Hosting) public class Observation: @unchecked Sendable {
+    // Sendable: `number`, `home`, `tag` and `watches` are set before it is registered; `isEnded` is atomic; the rest is constant.
     let key: PropertyKey
-    let options: NSKeyValueObservingOptions
+    package let options: NSKeyValueObservingOptions
     /// The names of the properties whose changes may change this one.
-    let affectedBy: Set<String>
-    /// Where it is registered. The object itself is not known here.
-    weak var observers: KeyValueObservers?
+    package let affectedBy: Set<String>
+    /// Where it is registered, while the object is there. The object itself is not known here.
+    private var home = Home.none
+    /// Which of the properties numbered by the object's own class; see `KeyValueKey.tag`.
+    package var tag: UInt16 = 0
     fileprivate(set) var number: UInt64 = 0
     /// What the one who observes wants done when the object is gone. Under the observers' lock.
     var atEnd: (@Sendable () -> Void)?
@@ -66,13 +68,38 @@ package class Observation: @unchecked Sendable {
         for watch in watches { watch.end() }
     }
 
+    /// A weak reference costs an allocation, and makes counting references to the object slower; so observers that let go
+    /// of their observations when the object goes are held as they are.
+    private enum Home {
+        case none
+        case strong(KeyValueObservers)
+        case weak(WeakHome)
+    }
+
+    private final class WeakHome {
+        weak var observers: KeyValueObservers?
+        init(_ observers: KeyValueObservers) { self.observers = observers }
+    }
+
+    final func settle(in observers: KeyValueObservers) {
+        home = observers.letsGoAtEnd ? .strong(observers) : .weak(WeakHome(observers))
+    }
+
+    final var observers: KeyValueObservers? {
+        switch home {
+        case .none: nil
+        case .strong(let observers): observers
+        case .weak(let home): home.observers
+        }
+    }
+
     /// Has something done when the object is gone; at once if it is.
     final func whenObjectIsGone(_ body: @escaping @Sendable () -> Void) {
         guard let observers else { return body() }
         observers.step { _ in atEnd = body }
     }
 
-    final func concerns(_ changed: PropertyKey) -> Bool {
+    package final func concerns(_ changed: PropertyKey) -> Bool {
         if key == changed { return true }
         guard !affectedBy.isEmpty, case .name(let name) = changed else { return false }
         return affectedBy.contains(name)
@@ -96,5 +123,7 @@ extension ObserverState {
         return next
     }
 
-    mutating func remove(_ observation: Observation) { observations.removeAll { $0 === observation } }
+    mutating func remove(_ observation: Observation) {
+        if let index = observations.firstIndex(where: { $0 === observation }) { observations.remove(at: index) }
+    }
 }

@@ -4,10 +4,10 @@
 /// another one tells of the same property leaves it to that one, in the order in which the changes were noted here. So
 /// every observer sees each change once and the last one last, and no thread waits for another one's handlers.
 @_spi(Hosting) public struct ObserverState {
-    package internal(set) var observations: [Observation] = []
+    var observations = OneOrMore<Observation>()
     var registrations: UInt64 = 0
     /// The properties that some thread tells of, or is about to change, at this moment.
-    private var turns: [Turn] = []
+    private var turns = OneOrMore<Turn>()
 
     private struct Turn {
         let key: PropertyKey
@@ -26,7 +26,8 @@
     /// What has to be done before properties change together: an entry for each observed property that they may change.
     mutating func willChange(_ keys: [PropertyKey]) -> [Upcoming] {
         var upcoming: [Upcoming] = []
-        for observation in observations where keys.contains(where: observation.concerns) {
+        observations.forEach { observation in
+            guard keys.contains(where: observation.concerns) else { return }
             let index = upcoming.firstIndex { $0.key == observation.key } ?? upcoming.count
             if index == upcoming.count {
                 upcoming.append(Upcoming(key: observation.key, reader: observation))
@@ -81,10 +82,10 @@
     }
 
     /// The object is gone, and so are its observers' hopes.
-    package func objectIsGone() { for observation in observations { observation.objectIsGone() } }
+    package func objectIsGone() { observations.forEach { $0.objectIsGone() } }
 
     /// The next change of the property to tell of, and whom; nil ends the caller's turn.
-    mutating func nextToTell(_ key: PropertyKey) -> (change: Change, observers: [Observation])? {
+    mutating func nextToTell(_ key: PropertyKey) -> (change: Change, observers: OneOrMore<Observation>)? {
         guard let turn = turns.firstIndex(where: { $0.key == key }) else { return nil }
         guard !turns[turn].waiting.isEmpty else {
             turns[turn].isTelling = false
@@ -92,18 +93,34 @@
             return nil
         }
         let change = turns[turn].waiting.removeFirst()
-        let concerned =
-            change.only.map { [$0] }
-            ?? observations.filter { $0.key == key && $0.number <= change.observationsBefore }
-        let free = concerned.filter { $0.held == nil }
-        if free.count < concerned.count { for observation in concerned { observation.held?.append(change) } }
-        return (change, free)
+        let concerned = observations.filter {
+            change.only === $0 || (change.only == nil && $0.key == key && $0.number <= change.observationsBefore)
+        }
+        return (change, free(concerned, from: change))
+    }
+
+    /// Those that may be told now; for the others the change is held back.
+    private func free(_ concerned: OneOrMore<Observation>, from change: Change) -> OneOrMore<Observation> {
+        guard concerned.contains(where: { $0.held != nil }) else { return concerned }
+        concerned.forEach { $0.held?.append(change) }
+        return concerned.filter { $0.held == nil }
+    }
+
+    /// The short way for a change of which nobody wants to know beforehand, and which changes nothing else: whom to tell
+    /// now. The caller tells them, and then what `nextToTell` says. Empty: nobody, or another thread tells.
+    mutating func beginTelling(_ key: PropertyKey) -> OneOrMore<Observation> {
+        let concerned = observations.filter { $0.key == key }
+        guard !concerned.isEmpty else { return concerned }
+        if turns.contains(where: { $0.key == key }) || concerned.contains(where: { $0.held != nil }) {
+            return OneOrMore()
+        }
+        turns.append(Turn(key: key, isTelling: true))
+        return concerned
     }
 
     private mutating func endIfOver(_ turn: Int) {
         guard turns[turn].isOver else { return }
-        turns.swapAt(turn, turns.count - 1)
-        turns.removeLast()
+        turns.remove(at: turn)
     }
 
     private mutating func turnIndex(of key: PropertyKey) -> Int {

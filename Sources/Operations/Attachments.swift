@@ -14,6 +14,9 @@ final class Attachments: KeyValueObservers, @unchecked Sendable {
     /// The operation is gone. Read by dependencies that tidy their dependents, without taking this lock under theirs.
     let isAbandoned = Atomic(false)
 
+    /// What is observed, for a look without the lock. Only grows.
+    let interest = Atomic<UInt32>(0)
+
     init(of operation: Operation) {
         contents = State(operation: Unmanaged.passUnretained(operation))
         super.init(keptElsewhere: ())
@@ -35,22 +38,45 @@ final class Attachments: KeyValueObservers, @unchecked Sendable {
         var completionBlock: (@Sendable () -> Void)?
         var name: String?
         var threadPriority = 0.5
-        var observers = ObserverState()
-        var readinessTelling = ReadinessTelling()
-        /// Set when somebody observes: a dependency that finishes has to hold the operation while it tells.
-        weak var observed: Operation?
+        var observing: Observing?
     }
 
     // MARK: - Observers
 
-    override func step(_ body: (inout ObserverState) -> Void) { withLock { body(&$0.observers) } }
+    /// What an operation has that somebody observes. Guarded by the lock of its attachments.
+    final class Observing {
+        var observers = ObserverState()
+        var readinessTelling = ReadinessTelling()
+        /// The operation, if `isReady` is observed: a dependency that finishes has to hold it while it tells.
+        weak var operation: Operation?
+    }
 
-    override func observingBegins(of object: AnyObject) {
+    override var letsGoAtEnd: Bool { true }
+
+    override func step(_ body: (inout ObserverState) -> Void) {
+        withLock { state in
+            if let observing = state.observing {
+                body(&observing.observers)
+            } else {
+                // Nobody observes, or the operation is gone.
+                var nobody = ObserverState()
+                body(&nobody)
+            }
+        }
+    }
+
+    override func observingBegins(of object: AnyObject, by observation: Observation) {
         let operation = unsafeDowncast(object, to: Operation.self)
-        withLock { $0.observed = operation }
+        let new = Observing()
+        let isReadyObserved = observation.concerns(.name("isReady"))
+        withLock { state in
+            if state.observing == nil { state.observing = new }
+            if isReadyObserved { state.observing?.operation = operation }
+        }
+        interest.bitwiseOr(Interest(of: observation).bits, ordering: .sequentiallyConsistent)
         // Before it is registered: from here on changes are announced.
         operation.word.insert(.observed)
-        operation.announceReadiness()
+        if isReadyObserved { operation.announceReadiness() }
     }
 }
 
@@ -69,14 +95,14 @@ extension Operation {
         var dependencies: [Operation] = []
         let others = attachments.withLock { state in
             state.operation = nil
-            let others = (state.dependents, state.completionBlock, state.observers)
+            let others = (state.dependents, state.completionBlock, state.observing)
             state.dependents = SmallArray()
             state.completionBlock = nil
-            state.observers = ObserverState()
+            state.observing = nil
             dependencies = state.readiness.removeAll()
             return others
         }
-        others.2.objectIsGone()
+        others.2?.observers.objectIsGone()
         withExtendedLifetime(others) {}
         Release.later(&dependencies)
     }

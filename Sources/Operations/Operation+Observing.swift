@@ -21,7 +21,13 @@ extension KeyValueObservable where Self: Operation {
             KeyValueKey("completionBlock", \Self.completionBlock),
             KeyValueKey("name", \Self.name),
             KeyValueKey("qualityOfService", \Self.qualityOfService),
-        ] + additionalKeyValueKeys
+        ].map(tagged) + additionalKeyValueKeys
+    }
+
+    private static func tagged(_ key: KeyValueKey) -> KeyValueKey {
+        var key = key
+        key.tag = ObservedProperty(name: key.name)?.rawValue ?? 0
+        return key
     }
 
     /// Says that a property is about to change: `willChangeValue(for: \.isFinished)` (rule L7).

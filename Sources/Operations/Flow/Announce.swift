@@ -1,5 +1,6 @@
 @_spi(Hosting) import KeyValueObserving
 import SchedulerCore
+import Synchronization
 
 /// The properties of an operation that are announced when they change, as a set.
 struct ObservedProperty: OptionSet, Hashable, Sendable {
@@ -23,8 +24,15 @@ struct ObservedProperty: OptionSet, Hashable, Sendable {
         (.qualityOfService, "qualityOfService"),
     ]
 
+    static var all: [Self] { names.map(\.0) }
+
     /// The keys by which observing knows the properties.
-    var keys: [PropertyKey] { Self.names.filter { contains($0.0) }.map { .name($0.1) } }
+    var keys: [PropertyKey] {
+        self == .isFinished ? Self.finishedKeys : Self.names.filter { contains($0.0) }.map { .name($0.1) }
+    }
+
+    /// Of the property that is observed most.
+    private static let finishedKeys = [PropertyKey.name("isFinished")]
 
     /// The property of a key; nil for a subclass's own.
     init?(_ key: PropertyKey) {
@@ -59,6 +67,29 @@ struct ObservedProperty: OptionSet, Hashable, Sendable {
     }
 }
 
+/// Which properties of an operation are observed, and of which somebody wants to know more than that they have changed:
+/// beforehand, or the value before, or because another property depends on it.
+struct Interest {
+    let bits: UInt32
+
+    init(bits: UInt32) { self.bits = bits }
+
+    init(of observation: Observation) {
+        var observed = ObservedProperty(rawValue: observation.tag)
+        var before = ObservedProperty()
+        if observation.tag == 0 || !observation.affectedBy.isEmpty {
+            observed = ObservedProperty.all.filter { observation.concerns($0.keys[0]) }.reduce([]) { $0.union($1) }
+            before = observed
+        } else if !observation.options.isDisjoint(with: [.old, .prior, .initial]) {
+            before = observed
+        }
+        bits = UInt32(observed.rawValue) | UInt32(before.rawValue) << 16
+    }
+
+    var observed: ObservedProperty { ObservedProperty(rawValue: UInt16(truncatingIfNeeded: bits)) }
+    var before: ObservedProperty { ObservedProperty(rawValue: UInt16(truncatingIfNeeded: bits >> 16)) }
+}
+
 // Announcing: what tells whoever observes that a property changes.
 extension Operation {
     /// Makes a change of states, and tells of it. nil: somebody else was first. Costs two loads when nobody observes.
@@ -82,13 +113,22 @@ extension Operation {
         _ properties: ObservedProperty, _ change: () -> Result?
     ) -> Result? {
         let observers = ownAttachments
+        let interest = Interest(bits: observers.interest.load(ordering: .sequentiallyConsistent))
         HeldLocks.assertNone()
-        let announcement = observers.willChange(properties.keys, of: self)
+        let announcement =
+            interest.before.isDisjoint(with: properties)
+            ? Announcement() : observers.willChange(properties.keys, of: self)
         guard let result = change() else {
             observers.didNotChange(announcement)
             return nil
         }
-        observers.didChange(announcement, of: self)
+        if interest.before.isDisjoint(with: properties) {
+            // Loaded again, for who has begun to observe in the meantime.
+            let observed = Interest(bits: observers.interest.load(ordering: .sequentiallyConsistent)).observed
+            for key in properties.intersection(observed).keys { observers.changed(key, of: self) }
+        } else {
+            observers.didChange(announcement, of: self)
+        }
         return result
     }
 
@@ -107,8 +147,9 @@ extension Operation {
         // Released without the lock.
         let values = attachments.withLock { state in
             let values = exchange(&state)
-            if let values, !state.observers.isEmpty {
-                mustTell = state.observers.noteExchange(announcement, Change(key, old: values.old, new: values.new))
+            if let values, let observing = state.observing {
+                mustTell = observing.observers.noteExchange(
+                    announcement, Change(key, old: values.old, new: values.new))
             }
             return values
         }
@@ -146,14 +187,14 @@ extension Operation {
     final func announceReadiness() {
         guard word.lifecycle.contains(.observed) else { return }
         let attachments = ownAttachments
-        guard attachments.withLock({ $0.readinessTelling.begin() }) else { return }
+        guard attachments.withLock({ $0.observing?.readinessTelling.begin() }) == true else { return }
         HeldLocks.assertNone()
         while true {
             let isReady = isReady
-            if let told = attachments.withLock({ $0.readinessTelling.exchange(isReady) }), told != isReady {
+            if let told = attachments.withLock({ $0.observing?.readinessTelling.exchange(isReady) }), told != isReady {
                 attachments.changed(.name("isReady"), old: told, new: isReady, of: self)
             }
-            if attachments.withLock({ $0.readinessTelling.end() }) { return }
+            if attachments.withLock({ $0.observing?.readinessTelling.end() }) != false { return }
         }
     }
 }

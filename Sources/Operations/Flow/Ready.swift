@@ -137,7 +137,7 @@ extension Attachments {
         var observed: Operation?
         let asker: Operation? = withLock { state in
             guard state.readiness.finished(dependency), let operation = state.operation else { return nil }
-            observed = state.observed
+            observed = state.observing?.operation
             // Under the lock, which `deinit` needs, the memory of the operation is there; beyond it only the pin that
             // `ask` makes, or the count of somebody else's reference, keeps it.
             return operation._withUnsafeGuaranteedRef { operation in
@@ -167,7 +167,7 @@ extension Attachments {
 }
 
 extension Attachments.State {
-    fileprivate var isObserved: Bool { observers.isObserved(.name("dependencies")) }
+    fileprivate var isObserved: Bool { observing?.observers.isObserved(.name("dependencies")) == true }
 
     /// The dependencies before and after a change; made only if somebody observes them.
     fileprivate func dependencies(

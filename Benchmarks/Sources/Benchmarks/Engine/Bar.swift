@@ -23,6 +23,14 @@ extension Bar {
         Bar(text: "≤ \(limit.brief) \(unit.rawValue)") { line, _ in line[.operations].map { $0 <= limit } }
     }
 
+    /// We take at most so many times as long as in the line above.
+    static func times(atMost factor: Double) -> Bar {
+        Bar(text: "≤ \(factor.brief)× the line above") { line, previous in
+            guard let base = previous?[.operations], let ours = line[.operations] else { return nil }
+            return ours <= factor * base
+        }
+    }
+
     /// An operation costs at most twice what it costs in the line above, which is about ten times smaller. A cost that
     /// grows with the square would be about ten times as high; caches alone may well cost half as much again.
     static let linear = Bar(text: "linear") { line, previous in

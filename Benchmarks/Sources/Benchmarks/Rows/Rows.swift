@@ -4,6 +4,7 @@ extension Row {
         [
             independent(scale), serial(scale), batch(scale), adders(scale), chain(scale), fan(scale), roundTrip(scale),
             blocking(scale), memory(scale),
+            observed(scale),
         ]
     }
 }

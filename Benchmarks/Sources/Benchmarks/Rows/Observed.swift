@@ -1,0 +1,36 @@
+import Operations
+
+extension Row {
+    /// What an operation costs that somebody observes.
+    static func observed(_ scale: Scale) -> Row {
+        let count = scale.pick(full: 200_000, quick: 50_000)
+        return Row(
+            number: 15, question: "observed",
+            lines: [
+                Line(
+                    work: "\(count.grouped) blocks added one by one, nobody observes",
+                    entries: [.queues(OperationsQueues.self) { oneByOne(OperationsQueues.self, count, width: nil) }]),
+                Line(
+                    work: "an observer of isFinished for each",
+                    entries: [.queues(OperationsQueues.self) { observedOneByOne(count) }],
+                    bars: [.times(atMost: 2.5)]),
+            ])
+    }
+}
+
+/// As `oneByOne`, with an observation of each operation, made before it is added and let go of after all have run.
+private func observedOneByOne(_ count: Int) -> Sample {
+    let queue = OperationsQueues.queue(width: nil)
+    var tokens: [NSKeyValueObservation] = []
+    tokens.reserveCapacity(count)
+    let figure = Tally.nanoseconds(perOperationOf: count) { tally in
+        for _ in 0..<count {
+            let operation = OperationsQueues.operation {}
+            let block = tally.block
+            tokens.append(operation.observe(\.isFinished) { _, _ in block() })
+            OperationsQueues.add(operation, to: queue)
+        }
+        OperationsQueues.waitUntilIdle(queue)
+    }
+    return Sample(figure: figure, leftovers: tokens)
+}

@@ -1,0 +1,77 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// What a key path means for a class. Found once for each pair, and then looked up by identity.
+final class Resolution: @unchecked Sendable {
+    // Sendable: constants.
+    let meaning: Meaning
+
+    enum Meaning {
+        case property(PropertyKey, tag: UInt16, affectedBy: Set<String>)
+        /// A path through several objects.
+        case nested([KeyValueKey])
+        /// Registered by nobody.
+        case unknown
+    }
+
+    private let type: ObjectIdentifier
+    /// Held, so that its address means it and no other.
+    private let path: AnyKeyPath
+
+    private init(_ path: AnyKeyPath, statically table: KeyTable, _ type: any KeyValueObservable.Type) {
+        self.path = path
+        self.type = ObjectIdentifier(type)
+        if let key = table.key(at: path) {
+            meaning = .property(.name(key.name), tag: key.tag, affectedBy: type.namesAffecting(key.name))
+        } else if let components = table.components(of: path), components.count > 1 {
+            meaning = .nested(components)
+        } else {
+            meaning = .unknown
+        }
+    }
+
+    /// - Parameters:
+    ///   - table: Of the type the key path is spelled with.
+    ///   - type: Of the object.
+    static func of(
+        _ path: AnyKeyPath, in table: @autoclosure () -> KeyTable, for type: any KeyValueObservable.Type
+    ) -> Resolution {
+        let recent = Recent.ofThisThread
+        let slot = recent.slot(path)
+        if let known = recent.entries[slot], known.path === path, known.type == ObjectIdentifier(type) { return known }
+        let new = Resolution(path, statically: table(), type)
+        recent.entries[slot] = new
+        return new
+    }
+
+    /// A few that this thread used last. A literal key path is one object, so a program has few.
+    private final class Recent {
+        var entries = [Resolution?](repeating: nil, count: 16)
+
+        func slot(_ path: AnyKeyPath) -> Int { Int(UInt(bitPattern: ObjectIdentifier(path)) >> 4 & 15) }
+
+        private static let key: pthread_key_t = {
+            var key = pthread_key_t()
+            #if canImport(Darwin)
+                pthread_key_create(&key) { Unmanaged<Recent>.fromOpaque($0).release() }
+            #else
+                pthread_key_create(&key) { $0.map { Unmanaged<Recent>.fromOpaque($0).release() } }
+            #endif
+            return key
+        }()
+
+        static var ofThisThread: Recent {
+            if let known = pthread_getspecific(key) {
+                return Unmanaged<Recent>.fromOpaque(known).takeUnretainedValue()
+            }
+            let new = Recent()
+            pthread_setspecific(key, Unmanaged.passRetained(new).toOpaque())
+            return new
+        }
+    }
+}
