@@ -1,5 +1,6 @@
 import Operations
 import Synchronization
+import TestSupport
 import Testing
 
 /// Rule D9: no wake-up is ever lost. Sized by the environment variable `OPERATIONS_STRESS`, 1 by default.
@@ -70,5 +71,52 @@ import Testing
         queue.waitUntilAllOperationsAreFinished()
         let ran = count.load(ordering: .relaxed)
         #expect(ran == 4 * Stress.rounds(25_000))
+    }
+
+    /// Ends when told.
+    private final class Asynchronous: Operation, @unchecked Sendable {
+        private let state = Atomic<Int>(0)
+
+        var hasStarted: Bool { state.load(ordering: .acquiring) > 0 }
+        override var isFinished: Bool { state.load(ordering: .acquiring) > 1 }
+        override func start() { state.store(1, ordering: .releasing) }
+
+        func finish() {
+            state.store(2, ordering: .releasing)
+            didChangeValue(forKey: "isFinished")
+        }
+    }
+
+    /// The thread that frees the slot is no worker, which would look again.
+    @Test func `an operation that is added as an asynchronous one ends elsewhere is run`() {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        let operations = (0..<Stress.rounds(20_000)).map { _ in Asynchronous() }
+        let (turn, pause) = (Counter(), Counter())
+        let finisher = TestThread {
+            for round in operations.indices {
+                while turn.value <= round { Pause.yield() }
+                operations[round].finish()
+            }
+        }
+        for (round, operation) in operations.enumerated() {
+            queue.addOperation(operation)
+            while !operation.hasStarted { Pause.yield() }
+            turn.add()
+            // A different pause each round, around the time that leaving the queue takes.
+            for _ in 0..<(round % 200) { pause.add() }
+            let next = BlockOperation {}
+            queue.addOperation(next)
+            next.waitUntilFinished()
+        }
+        finisher.join()
+    }
+
+    private final class Counter: Sendable {
+        private let number = Atomic<Int>(0)
+
+        var value: Int { number.load(ordering: .acquiring) }
+
+        func add() { number.add(1, ordering: .acquiringAndReleasing) }
     }
 }

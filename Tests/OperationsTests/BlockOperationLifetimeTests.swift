@@ -122,4 +122,21 @@ private final class Captured: Sendable {
     deinit { onRelease?.open() }
 
     func use() {}
+
+    /// Adds a block in `main()`, before the blocks are taken to run.
+    private final class AddsLate: BlockOperation, @unchecked Sendable {
+        let (refused, runs) = (Atomic64(), Atomic64())
+
+        override func main() {
+            do { try tryAddExecutionBlock { [runs] in runs.add(1) } } catch { refused.add(1) }
+            super.main()
+        }
+    }
+
+    /// Rules B3, M5: it executes from the beginning of `main()` on.
+    @Test(arguments: [true, false]) func `an overridden main cannot add a block`(inQueue: Bool) {
+        let operation = AddsLate()
+        if inQueue { OperationQueue().addOperations([operation], waitUntilFinished: true) } else { operation.start() }
+        #expect(operation.refused.value == 1 && operation.runs.value == 0)
+    }
 }

@@ -1,5 +1,4 @@
 import Operations
-import Synchronization
 import TestSupport
 import Testing
 
@@ -43,6 +42,33 @@ import Testing
         for run in runs { operation.addExecutionBlock { run.add(1) } }
         queue.addOperations([operation], waitUntilFinished: true)
         #expect(runs.allSatisfy { $0.value == 1 })
+    }
+
+    /// Rule B2: the thread that started the operation sleeps, and of the other two blocks one has returned.
+    @Test func `the operation does not end while its last block runs`() {
+        let (meeting, returned, isTaken, log) = (Gate(3), Gate(), Guarded(false), Journal<String>())
+        let (operation, starter) = (BlockOperation(), ThreadIdentity.current)
+        for _ in 0..<3 {
+            operation.addExecutionBlock {
+                meeting.meet()
+                guard ThreadIdentity.current != starter else { return }
+                let isFirst = isTaken.withLock { isTaken in
+                    defer { isTaken = true }
+                    return !isTaken
+                }
+                if isFirst {
+                    OperationQueue.settle()
+                    returned.open()
+                } else {
+                    returned.pass()
+                    OperationQueue.settle()
+                    log.append("last")
+                }
+            }
+        }
+        operation.start()
+        log.append("end")
+        #expect(log.entries == ["last", "end"])
     }
 
     /// Rule B2: also in a queue of width 1.

@@ -145,4 +145,25 @@ import Testing
             }
         }
     }
+
+    /// Gives the workers time to start what they may, in the midst of `cancelAllOperations`.
+    private final class LingersInCancel: CountingOperation, @unchecked Sendable {
+        override func cancel() {
+            super.cancel()
+            OperationQueue.settle()
+        }
+    }
+
+    /// Rule C5: in between, the first is cancelled and ready, and would free the second.
+    @Test func `what is freed by an operation that is being cancelled with it does not start in between`() {
+        let queue = OperationQueue()
+        let (first, second) = (LingersInCancel(), CountingOperation())
+        first.addDependency(Operation())
+        second.addDependency(first)
+        queue.addOperations([first, second], waitUntilFinished: false)
+        queue.cancelAllOperations()
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(first.runCount == 0 && second.runCount == 0)
+        #expect(second.isCancelled)
+    }
 }

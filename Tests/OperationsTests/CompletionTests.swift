@@ -188,4 +188,35 @@ import Testing
         set.start()
         #expect(log.entries == [2, 4])
     }
+
+    /// Sets a completion block of another operation, the first time it is asked after that has finished.
+    private final class SetsBlock: CountingOperation, @unchecked Sendable {
+        let work: Guarded<(operation: Operation, block: @Sendable () -> Void)?>
+
+        init(_ operation: Operation, block: @escaping @Sendable () -> Void) { work = Guarded((operation, block)) }
+
+        override var isReady: Bool {
+            let due = work.withLock { work in work?.operation.isFinished == true ? work.take() : nil }
+            if let due { due.operation.completionBlock = due.block }
+            return super.isReady
+        }
+    }
+
+    /// Rule W1: the operation has ended and the next one is claimed when the block is set.
+    @Test func `a block set while the operation finishes may wait for the next one of the same serial queue`() {
+        let held = HeldQueue()
+        let (operation, next, completed) = (BlockOperation {}, BlockOperation {}, Gate())
+        let dependent = SetsBlock(operation) {
+            next.waitUntilFinished()
+            completed.open()
+        }
+        dependent.addDependency(operation)
+        let other = OperationQueue()
+        other.addOperation(dependent)
+        held.queue.addOperations([operation, next], waitUntilFinished: false)
+        held.release()
+        completed.pass()
+        #expect(operation.completionBlock == nil)
+        dependent.waitUntilFinished()
+    }
 }

@@ -1,4 +1,9 @@
-import Operations
+#if DEBUG
+    @testable import Operations
+#else
+    import Operations
+#endif
+import SchedulerCore
 import Synchronization
 import TestSupport
 import Testing
@@ -59,6 +64,22 @@ import Testing
         dependency.start()
         #expect(last.isReady)
     }
+
+    #if DEBUG
+        /// Rules D4 and D6.
+        @Test func `a dependency remembers neither dependents that are gone nor one dependent twice`() {
+            let (dependency, often) = (BlockOperation {}, BlockOperation {})
+            for _ in 0..<1000 {
+                BlockOperation {}.addDependency(dependency)
+                often.addDependency(dependency)
+                often.removeDependency(dependency)
+            }
+            often.addDependency(dependency)
+            #expect(dependency.attachments?.withLock { $0.dependents.count } ?? 0 <= 64)
+            dependency.start()
+            #expect(often.isReady)
+        }
+    #endif
 
     /// Rule D8.
     @Test func `a chain of a million operations that never run is released without overflowing the stack`() {

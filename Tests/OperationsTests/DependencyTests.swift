@@ -201,4 +201,37 @@ import Testing
         #expect(operation.dependencies.isEmpty)
         #expect(operation.isReady)
     }
+
+    /// Rules D3 and L14: the end of the dependency was not announced, but it says so when asked.
+    @Test func `a dependency that has finished by its own word holds nothing back`() {
+        let dependency = SpellingOperation()
+        dependency.finishSilently()
+        let operation = BlockOperation {}
+        operation.addDependency(dependency)
+        #expect(operation.isReady)
+        #expect(operation.dependencies == [dependency])
+    }
+
+    /// Finishes between being asked whether it has and answering that it has not.
+    private final class FinishesWhenAsked: Operation, @unchecked Sendable {
+        private let isAsked = Guarded(false)
+
+        override var isFinished: Bool {
+            let answer = super.isFinished
+            let isFirst = isAsked.withLock { isAsked in
+                defer { isAsked = true }
+                return !isAsked
+            }
+            if isFirst { start() }
+            return answer
+        }
+    }
+
+    /// Rule D9.
+    @Test func `a dependency that finishes in the midst of being added holds nothing back`() {
+        let dependency = FinishesWhenAsked()
+        let operation = BlockOperation {}
+        operation.addDependency(dependency)
+        #expect(dependency.isFinished && operation.isReady)
+    }
 }

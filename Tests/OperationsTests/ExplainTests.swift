@@ -50,6 +50,19 @@ import Testing
         #expect(reasons(waiting) == [.finished])
     }
 
+    /// Rule N3: it needs nobody to start it.
+    @Test func `a dependency that was started by hand is named as one that runs`() {
+        let (queue, dependency, waiting) = (OperationQueue(), AsynchronousOperation(), Operation())
+        dependency.name = "by hand"
+        waiting.addDependency(dependency)
+        queue.addOperation(waiting)
+        #expect(reasons(waiting) == [.dependencyInNoQueue("AsynchronousOperation 'by hand'")])
+        dependency.start()
+        #expect(reasons(waiting) == [.dependency("AsynchronousOperation 'by hand'")])
+        dependency.finish()
+        waiting.waitUntilFinished()
+    }
+
     /// Rules N3, C2: a cancelled operation does not wait for its dependencies.
     @Test func `a cancelled operation in a suspended queue waits for the queue alone`() {
         let queue = OperationQueue()

@@ -55,6 +55,24 @@ import TestSupport
         #expect(try operation.result as? Int == 1)
     }
 
+    /// Looks at its result after the method has returned, and before the end.
+    private final class LooksEarly: InvocationOperation, @unchecked Sendable {
+        let seen = Journal<Int?>()
+
+        override func main() {
+            super.main()
+            seen.append((try? result) as? Int)
+        }
+    }
+
+    /// Rule I5: the method has returned, but the operation still executes.
+    @Test func `the result is nil while the operation executes`() throws {
+        let counted = LooksEarly(invocation: Invocation(target: InvocationTarget(), method: InvocationTarget.one))
+        counted.start()
+        #expect(counted.seen.entries == [nil])
+        #expect(try counted.result as? Int == 1)
+    }
+
     /// Rule I5.
     @Test func `scalars and structures come back as values`() throws {
         let target = InvocationTarget()

@@ -33,6 +33,8 @@ class InvocationTarget: SelectorResponding, @unchecked Sendable {
 
     func double(_ value: Double) -> Double { value * 2 }
 
+    func one() -> Int { 1 }
+
     func list() -> [Int] { [1, 2, 3] }
 
     func take(_ other: InvocationTarget) -> String { "got it" }

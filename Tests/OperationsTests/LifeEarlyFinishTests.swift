@@ -35,6 +35,24 @@ final class EarlyBird: SpellingOperation, @unchecked Sendable {
     }
 }
 
+/// Announces an end inside `isReady`, once, and takes it back.
+private final class Wavering: CountingOperation, @unchecked Sendable {
+    let wavers = Atomic(false)
+    private let isOver = Atomic(false)
+
+    override var isFinished: Bool { isOver.load(ordering: .relaxed) || super.isFinished }
+
+    override var isReady: Bool {
+        let isReady = super.isReady
+        if wavers.exchange(false, ordering: .relaxed) {
+            isOver.store(true, ordering: .relaxed)
+            didChangeValue(forKey: "isFinished")
+            isOver.store(false, ordering: .relaxed)
+        }
+        return isReady
+    }
+}
+
 /// Rule L10: the system survives operations that finish before their queue started them.
 @Suite(.timeLimit(.minutes(5))) struct LifeEarlyFinishTests {
     /// Adds the operation, lets it finish early, and expects what the rule promises.
@@ -213,5 +231,31 @@ final class EarlyBird: SpellingOperation, @unchecked Sendable {
             if queue.operationsNow.contains(bird) { Issue.record("still in the queue") }
         }
         queue.waitUntilAllOperationsAreFinished()
+    }
+
+    /// Rules L10 and L8: whoever would have finished the operation finds that it has not.
+    @Test(arguments: [false, true]) func `an end that is taken back at once, while being added`(inBatch: Bool) {
+        let queue = OperationQueue()
+        // A survey of a stall would ask anew.
+        queue.stallDelay = .zero
+        let operation = Wavering()
+        operation.wavers.store(true, ordering: .relaxed)
+        if inBatch { queue.addOperations([operation], waitUntilFinished: false) } else { queue.addOperation(operation) }
+        operation.waitUntilFinished()
+        #expect(operation.runCount == 1)
+    }
+
+    /// Rules L10 and L8.
+    @Test func `an end that is taken back at once, when the last dependency finishes`() {
+        let queue = OperationQueue()
+        // A survey of a stall would ask anew.
+        queue.stallDelay = .zero
+        let (operation, dependency) = (Wavering(), Operation())
+        operation.addDependency(dependency)
+        queue.addOperation(operation)
+        operation.wavers.store(true, ordering: .relaxed)
+        dependency.start()
+        operation.waitUntilFinished()
+        #expect(operation.runCount == 1)
     }
 }

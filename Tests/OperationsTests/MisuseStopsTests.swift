@@ -1,5 +1,6 @@
 import Dispatch
 import Operations
+import Synchronization
 import Testing
 
 /// One way to misuse a plain member.
@@ -114,5 +115,22 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
         let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
         #expect(text.contains(misuse.rule))
         #expect(text.contains("'culprit'"))
+    }
+
+    /// Goes on to the default `start()` only when started again.
+    private final class Reluctant: Operation, @unchecked Sendable {
+        private let starts = Atomic(0)
+        override func start() { if starts.add(1, ordering: .relaxed).oldValue > 0 { super.start() } }
+    }
+
+    /// Rule M1: a try that is over has no bearing on what comes later on its thread.
+    @Test(.timeLimit(.minutes(5))) func `after a try the plain member stops the process as before`() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let operation = Reluctant()
+            try operation.tryStart()
+            operation.addDependency(Operation())
+            operation.start()
+        }
+        #expect(String(decoding: try #require(result).standardErrorContent, as: UTF8.self).contains("(M1)"))
     }
 }

@@ -181,4 +181,21 @@ import Testing
         queue.waitUntilAllOperationsAreFinished()
         #expect(log.entries == [.waitsForItself(operation: "BlockOperation 'it'")])
     }
+
+    /// Rule M8: the operation around the one that waits could not finish.
+    @Test func `waiting from an operation started by hand for the one around it, or for all of its queue`() {
+        let queue = OperationQueue()
+        let log = Journal<OperationError?>()
+        let outer = BlockOperation()
+        outer.name = "outer"
+        outer.addExecutionBlock { [unowned outer, unowned queue] in
+            BlockOperation {
+                log.append(self.error { () throws(OperationError) in try outer.tryWaitUntilFinished() })
+                log.append(self.error { () throws(OperationError) in try queue.tryWaitUntilAllOperationsAreFinished() })
+            }.start()
+        }
+        queue.addOperations([outer], waitUntilFinished: true)
+        let expected = OperationError.waitsForItself(operation: "BlockOperation 'outer'")
+        #expect(log.entries == [expected, expected])
+    }
 }

@@ -207,4 +207,57 @@ import Testing
         #expect(found == .addedAfterFinish(operation: "CountingOperation 'it'"))
         #expect(queue.countNow == 0 && operation.runCount == 1)
     }
+
+    /// Calls its hook when it is asked whether it has finished, which it has by its own word.
+    private final class Spoiler: Operation, @unchecked Sendable {
+        let whileAsked: @Sendable () -> Void
+        init(whileAsked: @escaping @Sendable () -> Void) { self.whileAsked = whileAsked }
+        override var isFinished: Bool {
+            whileAsked()
+            return true
+        }
+    }
+
+    /// Rules Q2 and L10: the batch is refused, but the end of its member counts.
+    @Test func `an operation whose end is announced while its batch is refused finishes`() {
+        let queue = OperationQueue()
+        let bird = EarlyBird()
+        let spoiler = Spoiler { bird.finish() }
+        let found = error { () throws(OperationError) in
+            try queue.tryAddOperations([bird, named(spoiler)], waitUntilFinished: false)
+        }
+        #expect(rule(found) == "M3")
+        #expect(bird.completions.load(ordering: .relaxed) == 1)
+        #expect(queue.countNow == 0)
+    }
+
+    /// Is added to a queue as it is about to start by hand, and goes on when the queue has claimed it.
+    private final class Overtaken: CountingOperation, @unchecked Sendable {
+        private let queue = OperationQueue()
+        private let starts = Atomic(0)
+        private let (claimed, mayGoOn) = (Gate(), Gate())
+
+        override func start() {
+            if starts.add(1, ordering: .relaxed).oldValue == 0 {
+                queue.addOperation(self)
+                claimed.pass()
+                super.start()
+                mayGoOn.open()
+            } else {
+                claimed.open()
+                mayGoOn.pass()
+                super.start()
+            }
+        }
+    }
+
+    /// Rule M1: the thread of the queue is inside `start()` and has not come to the default one.
+    @Test func `an operation that its queue has claimed is not started by a try`() {
+        let operation = Overtaken()
+        operation.name = "it"
+        let found = error { () throws(OperationError) in try operation.tryStart() }
+        #expect(found == .startedWhileExecuting(operation: "Overtaken 'it'"))
+        operation.waitUntilFinished()
+        #expect(operation.runCount == 1)
+    }
 }

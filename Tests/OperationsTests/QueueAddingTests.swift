@@ -181,6 +181,16 @@ import Testing
         queue.waitUntilAllOperationsAreFinished()
         #expect(log.entries == Array(0..<600))
     }
+
+    /// Rule Q1: in a process of its own, where nobody else wakes the thread, which sleeps for five seconds.
+    @Test func `a thread that sleeps holds no queue`() async {
+        await #expect(processExitsWith: .success) {
+            let (released, start) = (Gate(), ContinuousClock.now)
+            WatchedQueue(released).addOperation {}
+            released.pass()
+            guard ContinuousClock.now - start < .seconds(4) else { fatalError() }
+        }
+    }
 }
 
 /// Opens a gate when it is gone.

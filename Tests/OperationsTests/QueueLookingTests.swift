@@ -1,3 +1,4 @@
+import Dispatch
 import Operations
 import TestSupport
 import Testing
@@ -117,6 +118,21 @@ import Testing
         }
         queue.waitUntilAllOperationsAreFinished()
         #expect(seen.entries == [queue, queue])
+    }
+
+    /// Rules Q9, Q10 and P5: also on threads that are not the queue's own workers.
+    @Test func `what is started by hand on a thread of Dispatch or of another level sees the queue around it`() {
+        let (underlain, plain, seen) = (OperationQueue(), OperationQueue(), Journal<OperationQueue?>())
+        underlain.underlyingQueue = DispatchQueue(label: "underlying")
+        for queue in [underlain, plain] {
+            let operation = BlockOperation {
+                BlockOperation { seen.append(OperationQueue.current) }.start()
+                seen.append(OperationQueue.current)
+            }
+            operation.qualityOfService = .utility
+            queue.addOperations([operation], waitUntilFinished: true)
+        }
+        #expect(seen.entries == [underlain, underlain, plain, plain])
     }
 
     /// Rule Q9: before, while and after an operation waits for one in another queue.

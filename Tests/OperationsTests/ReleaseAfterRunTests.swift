@@ -114,4 +114,25 @@ import Testing
         released.pass()
         #expect(first.isFinished)
     }
+
+    private final class TracedCondition: ConditionOperation, @unchecked Sendable {
+        let tracer: Tracer
+        init(_ released: Gate) { tracer = Tracer(released) }
+    }
+
+    /// Rules W5, Q1 and L8: asking again holds the operation no second time.
+    @Test(arguments: [false, true])
+    func `an operation that is asked again while being added is released after it has run`(inBatch: Bool) {
+        let (queue, released) = (OperationQueue(), Gate())
+        do {
+            let operation = TracedCondition(released)
+            operation.whileAsked.withLock { $0 = { $0.set(true) } }
+            if inBatch {
+                queue.addOperations([operation], waitUntilFinished: false)
+            } else {
+                queue.addOperation(operation)
+            }
+        }
+        released.pass()
+    }
 }

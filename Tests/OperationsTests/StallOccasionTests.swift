@@ -170,6 +170,60 @@ import Testing
         queue.stallHandler = nil
     }
 
+    /// Rule N3: the queue has moved since the appointment was made, and rests again when it is due.
+    @Test func `a stall that begins before the appointment for an earlier one is due is reported`() {
+        let queue = OperationQueue()
+        let reported = Gate()
+        queue.stallHandler = { report in
+            if report.blocked.contains(where: { $0.operation == "Operation 'second'" }) { reported.open() }
+        }
+        queue.stallDelay = .milliseconds(100)
+        queue.isSuspended = true
+        let first = Operation(named: "first")
+        queue.addOperation(first)
+        queue.isSuspended = false
+        first.waitUntilFinished()
+        let (second, forgotten) = (Operation(named: "second"), Operation())
+        second.addDependency(forgotten)
+        queue.addOperation(second)
+        reported.pass()
+        forgotten.start()
+        second.waitUntilFinished()
+    }
+
+    /// Rule N3: looked at again and again while something elsewhere moves.
+    @Test func `a stall that another queue brings about long after is reported`() {
+        let (observer, other) = (StallObserver(), OperationQueue())
+        other.stallDelay = .zero
+        let (gate, forgotten) = (Gate(), Operation(named: "forgotten"))
+        let dependency = Operation(named: "dependency")
+        let running = BlockOperation {
+            gate.pass()
+            dependency.addDependency(forgotten)
+        }
+        dependency.addDependency(running)
+        other.addOperations([running, dependency], waitUntilFinished: false)
+        let waiting = Operation(named: "waiting")
+        waiting.addDependency(dependency)
+        observer.queue.addOperation(waiting)
+        StallObserver.letAppointmentsPass()
+        #expect(observer.reports.isEmpty)
+        let report = observer.report { gate.open() }
+        #expect(report.reasons == ["Operation 'waiting'": [.dependency("Operation 'dependency'")]])
+        forgotten.start()
+        waiting.waitUntilFinished()
+    }
+
+    /// Rule N3: the nanoseconds of this one, cut to 64 bits, are a microsecond.
+    @Test func `a delay of ages is not cut short`() {
+        let observer = StallObserver(delay: .seconds(4_394_217_352_542_426))
+        observer.queue.isSuspended = true
+        observer.queue.addOperation {}
+        StallObserver.letAppointmentsPass()
+        #expect(observer.reports.isEmpty)
+        observer.clear()
+    }
+
     /// Rule N3: without a handler the report goes to the log.
     @Test func `without a handler the log names operation and reason`() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {

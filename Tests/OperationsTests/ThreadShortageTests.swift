@@ -19,6 +19,14 @@
                 goOnAfterShortage()
             }
         }
+
+        /// The operations meet, so every one needs a thread, and the first was refused.
+        @Test(.timeLimit(.minutes(5)))
+        func `a thread that was refused is asked for again, though nothing else happens`() async {
+            await #expect(processExitsWith: .success) {
+                askAgain()
+            }
+        }
     }
 
     private func runOnFewThreads() {
@@ -52,6 +60,24 @@
         queue.waitUntilAllOperationsAreFinished()
         stalled.stallDelay = .milliseconds(1)
         report.pass()
+    }
+
+    private func askAgain() {
+        // The monitor has a thread when it has kept an appointment.
+        let observer = StallObserver()
+        observer.queue.isSuspended = true
+        _ = observer.report { observer.queue.addOperation {} }
+        observer.clear()
+        // None of the pool's threads is free.
+        let busy = HeldQueue(width: 20)
+        allowThreads(0)
+        precondition(mostThreads() == 0)
+        let (queue, meeting) = (OperationQueue(), Gate(20))
+        queue.maxConcurrentOperationCount = 20
+        for _ in 0..<20 { queue.addOperation { meeting.meet() } }
+        allowThreads(200)
+        queue.waitUntilAllOperationsAreFinished()
+        busy.release()
     }
 
     /// Leaves room for the stacks of so many more threads.

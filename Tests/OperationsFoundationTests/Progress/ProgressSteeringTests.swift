@@ -106,4 +106,37 @@ import Testing
         #expect(reporting.hash == queue.hash)
         #expect(reporting.debugDescription == queue.description)
     }
+
+    @Test func `pausing the progress pauses the children that operations have made, and make, until it is resumed`() {
+        let queue = OperationQueue()
+        queue.progress.totalUnitCount = 1
+        let (made, paused, checked, resumed) = (Gate(), Gate(), Gate(), Gate())
+        queue.addOperation {
+            let first = Progress(totalUnitCount: 1)
+            made.open()
+            paused.pass()
+            let second = Progress(totalUnitCount: 1, parent: .current()!, pendingUnitCount: 1)
+            #expect(first.isPaused && second.isPaused)
+            checked.open()
+            resumed.pass()
+            #expect(!first.isPaused && !second.isPaused)
+        }
+        made.pass()
+        queue.progress.pause()
+        paused.open()
+        checked.pass()
+        queue.progress.resume()
+        resumed.open()
+        queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test func `an operation that begins after the progress was cancelled makes cancelled children`() {
+        let queue = OperationQueue()
+        queue.progress.totalUnitCount = 1
+        queue.progress.cancel()
+        let seen = Journal<Bool>()
+        queue.addOperation { seen.append(Progress(totalUnitCount: 1).isCancelled) }
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(seen.entries == [true])
+    }
 }
