@@ -145,24 +145,25 @@ extension KeyValueObservers {
         for key in toTell { tell(key, of: object) }
     }
 
-    /// Tells of a change of a property that nobody wants to know beforehand, and that changes nothing else.
-    package final func changed(_ key: PropertyKey, of object: AnyObject) {
-        var observers = OneOrMore<Observation>()
-        var isElsewhere = false
-        step { state in
-            observers = state.beginTelling(key)
-            isElsewhere = observers.isEmpty && state.isObserved(key)
+    /// Tells that a state has flipped, of which nobody wants to know beforehand.
+    ///
+    /// - Parameter isLast: It never changes again, so there is no order to keep.
+    package final func flipped(_ key: PropertyKey, isLast: Bool, of object: AnyObject) {
+        var way = ObserverState.Way.nobody
+        step { way = $0.way(key, isLast: isLast) }
+        switch way {
+        case .nobody: return
+        case .announce: didChange(unannounced(key), of: object)
+        case .tell(let observers):
+            var change = Change(key)
+            if observers.contains(where: { $0.needsNew || $0.options.contains(.old) }) {
+                change.new = observers[0].read(object)
+                // For who has begun to observe after the look whether anybody wants to know it.
+                change.old = (change.new as? Bool).map { !$0 }
+            }
+            observers.forEach { $0.pass(change, of: object) }
+            if !isLast { tell(key, of: object) }
         }
-        if isElsewhere { return didChange(unannounced(key), of: object) }
-        guard !observers.isEmpty else { return }
-        var change = Change(key)
-        if observers.contains(where: { $0.needsNew || $0.options.contains(.old) }) {
-            change.new = observers[0].read(object)
-            // For who has begun to observe after the look whether anybody wants to know it: a state, which has flipped.
-            change.old = (change.new as? Bool).map { !$0 }
-        }
-        observers.forEach { $0.pass(change, of: object) }
-        tell(key, of: object)
     }
 
     /// Tells of a change of a property whose values are known.
@@ -189,16 +190,6 @@ extension KeyValueObservers {
         if mustTell { tell(key, of: object) }
         let indirect = announcement.upcoming.filter { $0.key != key }
         if !indirect.isEmpty { didChange(Announcement(upcoming: indirect), of: object) }
-    }
-
-    /// Tells of a change of a Boolean property that has been made already, unannounced.
-    package final func flipped(_ key: PropertyKey, of object: AnyObject) {
-        var reader: Observation?
-        step { state in
-            reader = state.observations.firstIndex { $0.key == key }.map { state.observations[$0] }
-        }
-        guard let new = reader?.read(object) as? Bool else { return didChange(unannounced(key), of: object) }
-        changed(key, old: !new, new: new, of: object)
     }
 
     /// What to do after a change that was not announced before.

@@ -106,16 +106,27 @@
         return concerned.filter { $0.held == nil }
     }
 
-    /// The short way for a change of which nobody wants to know beforehand, and which changes nothing else: whom to tell
-    /// now. The caller tells them, and then what `nextToTell` says. Empty: nobody, or another thread tells.
-    mutating func beginTelling(_ key: PropertyKey) -> OneOrMore<Observation> {
-        let concerned = observations.filter { $0.key == key }
-        guard !concerned.isEmpty else { return concerned }
-        if turns.contains(where: { $0.key == key }) || concerned.contains(where: { $0.held != nil }) {
-            return OneOrMore()
+    /// How to tell of a change that was not announced.
+    enum Way {
+        case nobody
+        /// The short way: these are told now, and then what `nextToTell` says.
+        case tell(OneOrMore<Observation>)
+        /// The long way: it changes other properties, or another thread tells of this one at the moment.
+        case announce
+    }
+
+    /// - Parameter isLast: There will be no other change of this property, so nobody's turn is taken.
+    mutating func way(_ key: PropertyKey, isLast: Bool) -> Way {
+        var isSimple = true
+        let concerned = observations.filter { observation in
+            guard observation.concerns(key) else { return false }
+            isSimple = isSimple && observation.key == key && observation.held == nil
+            return true
         }
-        turns.append(Turn(key: key, isTelling: true))
-        return concerned
+        if concerned.isEmpty { return .nobody }
+        if !isSimple || turns.contains(where: { $0.key == key }) { return .announce }
+        if !isLast { turns.append(Turn(key: key, isTelling: true)) }
+        return .tell(concerned)
     }
 
     private mutating func endIfOver(_ turn: Int) {

@@ -15,7 +15,8 @@ final class Attachments: KeyValueObservers, @unchecked Sendable {
     let isAbandoned = Atomic(false)
 
     /// What is observed, for a look without the lock. Only grows.
-    let interest = Atomic<UInt32>(0)
+    private let interest = Atomic<UInt32>(0)
+    var currentInterest: Interest { Interest(bits: interest.load(ordering: .sequentiallyConsistent)) }
 
     init(of operation: Operation) {
         contents = State(operation: Unmanaged.passUnretained(operation))
@@ -47,6 +48,8 @@ final class Attachments: KeyValueObservers, @unchecked Sendable {
     final class Observing {
         var observers = ObserverState()
         var readinessTelling = ReadinessTelling()
+        /// A thread tells, or has told, of `isCancelled`.
+        var isCancellationTold = false
         /// The operation, if `isReady` is observed: a dependency that finishes has to hold it while it tells.
         weak var operation: Operation?
     }
@@ -95,14 +98,15 @@ extension Operation {
         var dependencies: [Operation] = []
         let others = attachments.withLock { state in
             state.operation = nil
-            let others = (state.dependents, state.completionBlock, state.observing)
+            // The rest of `observing` goes with the attachments, which whoever observed may hold longer.
+            let others = (state.dependents, state.completionBlock, state.observing?.observers)
             state.dependents = SmallArray()
             state.completionBlock = nil
-            state.observing = nil
+            state.observing?.observers = ObserverState()
             dependencies = state.readiness.removeAll()
             return others
         }
-        others.2?.observers.objectIsGone()
+        others.2?.objectIsGone()
         withExtendedLifetime(others) {}
         Release.later(&dependencies)
     }

@@ -205,9 +205,11 @@ extension Lifecycle {
     }
 
     /// `started` for a plain block operation; nil when it has to go through `start()`.
+    ///
+    /// - Parameter isSilent: Nobody observes what changes here, though somebody may observe something else.
     @inlinable
-    public func startedPlainly() -> Lifecycle? {
-        guard phase == .starting, !isCancelled, !contains(.observed) else { return nil }
+    public func startedPlainly(isSilent: Bool = false) -> Lifecycle? {
+        guard phase == .starting, !isCancelled, isSilent || !contains(.observed) else { return nil }
         var next = self
         next.phase = .executing
         return next
@@ -215,10 +217,12 @@ extension Lifecycle {
 
     // MARK: Finish
 
-    /// `ended` and `finishing` at once for a plain block operation; nil when somebody wants to hear of it.
+    /// `ended` and `finishing` at once for a plain block operation; nil when it has to go the long way.
+    ///
+    /// - Parameter isSimple: Whoever observes is content to hear afterwards.
     @inlinable
-    public func endedPlainly() -> Lifecycle? {
-        guard phase == .executing, !contains(.observed), !contains(.hasCompletionBlock) else { return nil }
+    public func endedPlainly(isSimple: Bool = false) -> Lifecycle? {
+        guard phase == .executing, isSimple || !contains(.observed), !contains(.hasCompletionBlock) else { return nil }
         var next = self
         next.phase = .finishing
         next.insert(.ranMain)

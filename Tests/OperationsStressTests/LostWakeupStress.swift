@@ -112,6 +112,30 @@ import Testing
         finisher.join()
     }
 
+    /// Who adds has seen that the queue is held; who resumes it has looked before.
+    @Test func `an operation that is added as another thread resumes the queue is run`() {
+        let queue = OperationQueue()
+        let (turn, done, pause) = (Counter(), Counter(), Counter())
+        let rounds = Stress.rounds(20_000)
+        let resumer = TestThread {
+            for round in 0..<rounds {
+                while turn.value <= round { Pause.yield() }
+                queue.isSuspended = false
+                done.add()
+            }
+        }
+        for round in 0..<rounds {
+            queue.isSuspended = true
+            turn.add()
+            for _ in 0..<(round % 100) { pause.add() }
+            let next = BlockOperation {}
+            queue.addOperation(next)
+            next.waitUntilFinished()
+            while done.value <= round { Pause.yield() }
+        }
+        resumer.join()
+    }
+
     private final class Counter: Sendable {
         private let number = Atomic<Int>(0)
 

@@ -3,7 +3,8 @@ import Synchronization
 import Testing
 
 /// A worker that sprints is called by nobody; an operation that breaks the pattern must not hold up the others.
-@Suite(.timeLimit(.minutes(10))) struct SprintStress {
+// One at a time: who waits here spins, as if it computed.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct SprintStress {
     @Test func `tiny operations, then one that waits for another added behind it`() {
         for _ in 0..<Stress.rounds(200) {
             let queue = OperationQueue()

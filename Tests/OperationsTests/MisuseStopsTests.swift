@@ -5,7 +5,7 @@ import Testing
 
 /// One way to misuse a plain member.
 enum Misuse: String, CaseIterable, Codable, Sendable {
-    case startWhileExecuting, startWhileInQueue, startWhileNotReady
+    case startWhileExecuting, startInsideATry, startWhileInQueue, startWhileNotReady
     case addTwice, addToTwoQueues, addTwiceInBatch
     case addExecuting, addFinished, addFinishedByItsOwnWord, addFinishedInBatch
     case underlyingQueueWhileNotEmpty, underlyingQueueIsMain
@@ -16,7 +16,7 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
 
     var rule: String {
         switch self {
-        case .startWhileExecuting, .startWhileInQueue, .startWhileNotReady: "(M1)"
+        case .startWhileExecuting, .startInsideATry, .startWhileInQueue, .startWhileNotReady: "(M1)"
         case .addTwice, .addToTwoQueues, .addTwiceInBatch: "(M2)"
         case .addExecuting, .addFinished, .addFinishedByItsOwnWord, .addFinishedInBatch: "(M3)"
         case .underlyingQueueWhileNotEmpty, .underlyingQueueIsMain: "(M4)"
@@ -36,6 +36,9 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
         case .startWhileExecuting, .addExecuting, .lateBlockWhileExecuting, .waitForOneself:
             operation.addExecutionBlock { [unowned operation] in self.commitInside(operation, queue) }
             operation.start()
+        case .startInsideATry:
+            operation.addExecutionBlock { [unowned operation] in operation.start() }
+            try? operation.tryStart()
         case .startWhileInQueue:
             queue.addOperation(operation)
             operation.start()

@@ -106,31 +106,6 @@ import Testing
         waiting.waitUntilFinished()
     }
 
-    /// Rule N3: the other queue stalls later, and then this one too.
-    @Test func `a stall is noticed also when another queue brought it about`() {
-        let (observer, other) = (StallObserver(), OperationQueue())
-        other.stallDelay = .zero
-        let (started, gate, forgotten) = (Gate(), Gate(), Operation(named: "forgotten"))
-        let running = BlockOperation {
-            started.open()
-            gate.pass()
-        }
-        let dependency = Operation(named: "dependency")
-        dependency.addDependency(running)
-        dependency.addDependency(forgotten)
-        other.addOperations([running, dependency], waitUntilFinished: false)
-        started.pass()
-        let waiting = Operation(named: "waiting")
-        waiting.addDependency(dependency)
-        let report = observer.report {
-            observer.queue.addOperation(waiting)
-            gate.open()
-        }
-        #expect(report.reasons == ["Operation 'waiting'": [.dependency("Operation 'dependency'")]])
-        forgotten.start()
-        waiting.waitUntilFinished()
-    }
-
     /// Rule N3.
     @Test func `an empty, running or working queue does not stall`() {
         let observer = StallObserver()

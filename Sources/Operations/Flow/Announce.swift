@@ -1,6 +1,5 @@
 @_spi(Hosting) import KeyValueObserving
 import SchedulerCore
-import Synchronization
 
 /// The properties of an operation that are announced when they change, as a set.
 struct ObservedProperty: OptionSet, Hashable, Sendable {
@@ -103,9 +102,13 @@ extension Operation {
         return result
     }
 
+    /// Tells of states that have flipped already.
     @inline(never)
-    private final func announceLate(_ properties: ObservedProperty) {
-        for key in properties.keys { ownAttachments.flipped(key, of: self) }
+    final func announceLate(_ properties: ObservedProperty) {
+        HeldLocks.assertNone()
+        let attachments = ownAttachments
+        let isLast = properties == .isFinished
+        for key in properties.keys { attachments.flipped(key, isLast: isLast, of: self) }
     }
 
     @inline(never)
@@ -113,7 +116,7 @@ extension Operation {
         _ properties: ObservedProperty, _ change: () -> Result?
     ) -> Result? {
         let observers = ownAttachments
-        let interest = Interest(bits: observers.interest.load(ordering: .sequentiallyConsistent))
+        let interest = observers.currentInterest
         HeldLocks.assertNone()
         let announcement =
             interest.before.isDisjoint(with: properties)
@@ -124,8 +127,8 @@ extension Operation {
         }
         if interest.before.isDisjoint(with: properties) {
             // Loaded again, for who has begun to observe in the meantime.
-            let observed = Interest(bits: observers.interest.load(ordering: .sequentiallyConsistent)).observed
-            for key in properties.intersection(observed).keys { observers.changed(key, of: self) }
+            let observed = observers.currentInterest.observed
+            for key in properties.intersection(observed).keys { observers.flipped(key, isLast: false, of: self) }
         } else {
             observers.didChange(announcement, of: self)
         }

@@ -1,5 +1,6 @@
 // The side road: cancel. A waiting operation becomes ready at once and takes the flow from there.
 
+@_spi(Hosting) import KeyValueObserving
 import SchedulerCore
 
 extension Operation {
@@ -7,9 +8,41 @@ extension Operation {
     final func requestCancellation() {
         guard !isFinished else { return }
         guard !word.lifecycle.isCancelled else { return }
-        guard announcing([.isCancelled], { word.update { $0.cancelled() } }) != nil else { return }
+        let isMine = word.lifecycle.contains(.observed) ? cancelObserved() : cancelUnobserved()
+        guard isMine else { return }
         announceReadiness()
         reconsiderReadiness()
+    }
+
+    /// False: another thread was first, or the operation has finished.
+    private final func cancelUnobserved() -> Bool {
+        guard word.update({ $0.cancelled() }) != nil else { return false }
+        if word.lifecycle.contains(.observed), claimsCancellation { announceLate([.isCancelled]) }
+        return true
+    }
+
+    /// Of several threads that cancel, one tells of it, before and after. The others make the change and no more: so for
+    /// each of them it is made when `cancel()` returns, and nobody waits for another one's handlers.
+    private final func cancelObserved() -> Bool {
+        guard claimsCancellation else { return word.update { $0.cancelled() } != nil }
+        let observers = ownAttachments
+        HeldLocks.assertNone()
+        let announcement = observers.willChange([.name("isCancelled")], of: self, knownOld: false)
+        let isMine = word.update { $0.cancelled() } != nil
+        if word.lifecycle.isCancelled {
+            observers.didChange(announcement, of: self)
+        } else {
+            observers.didNotChange(announcement)
+        }
+        return isMine
+    }
+
+    private final var claimsCancellation: Bool {
+        ownAttachments.withLock { state in
+            guard let observing = state.observing, !observing.isCancellationTold else { return false }
+            observing.isCancellationTold = true
+            return true
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 // Steps 3 and 4 in one stride, for block operations that are nothing but that: the class itself, whose `start` and `main`
-// are known; not cancelled, not observed, in a queue without progress. What a user sees is the same. It saves two swaps
-// of the word and one taking of the queue's lock.
+// are known; not cancelled, not observed but perhaps for the end, in a queue without progress. What a user sees is the
+// same. It saves two swaps of the word and one taking of the queue's lock.
 
 import SchedulerCore
 import Synchronization
@@ -19,17 +19,26 @@ extension Operation {
     final func runPlainly(on worker: Worker) -> PlainRun {
         let queue = queue.unsafelyUnwrapped
         guard queue._withUnsafeGuaranteedRef({ !$0.reporterReference.isSet }),
-            word.update({ $0.startedPlainly() }) != nil
+            word.update({ $0.startedPlainly(isSilent: isEndAllThatIsObserved) }) != nil
         else { return .declined }
         unsafeDowncast(self, to: BlockOperation.self).runBlocks()
         // Asked again: the progress may have been read for the first time while the block ran.
         queue._withUnsafeGuaranteedRef { $0.progressReporter }?.didRunMain(of: self)
-        guard let lifecycle = word.update({ $0.endedPlainly() }) else {
+        guard let lifecycle = word.update({ $0.endedPlainly(isSimple: isEndAllThatIsObserved) }) else {
             endAnnounced()
             return .finished
         }
+        if lifecycle.contains(.observed) { announceLate([.isFinished]) }
         worker.willFinish(self)
         if lifecycle.contains(.hasDependents) { tellDependents() }
         return .ended
+    }
+
+    /// Observers want to know of the start nothing, and of the end only that it has come.
+    private final var isEndAllThatIsObserved: Bool {
+        guard word.lifecycle.contains(.observed), let attachments else { return false }
+        let interest = attachments.currentInterest
+        return !interest.observed.contains(.isExecuting)
+            && interest.before.isDisjoint(with: [.isExecuting, .isFinished])
     }
 }

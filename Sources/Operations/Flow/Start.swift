@@ -10,6 +10,8 @@ extension Operation {
     final func beginOrReport() {
         let context = ThreadContext.current
         let isTrial = context.trial == ObjectIdentifier(self)
+        // For this start alone: another one inside `main()` is none of the trial's.
+        if isTrial { context.trial = nil }
         do { try begin(isTrial: isTrial) } catch {
             if isTrial { context.foundMisuse = error } else { error.stop() }
         }

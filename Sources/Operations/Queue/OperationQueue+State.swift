@@ -42,13 +42,19 @@ extension OperationQueue {
     /// The one door to the queue: locks, takes in what arrived, lets `event` decide, publishes what adders have to know.
     @inline(__always)
     final func withState<Result>(_ event: (inout State) -> Result) -> Result {
-        let (result, news) = state.withLock { state in
+        let (result, news, mustCall) = state.withLock { state in
             drain(&state)
             let result = event(&state)
             // Whoever pushed before the new bits were there has acted on the old ones; so look again after.
-            while publish(&state), !inbox.isEmpty { drain(&state) }
-            return (result, state.takeNews())
+            var isLate = false
+            while publish(&state), !inbox.isEmpty {
+                drain(&state)
+                isLate = true
+            }
+            return (result, state.takeNews(), isLate && state.schedule.hasStartable)
         }
+        // What came late `event` has not seen, and who pushed it has called nobody.
+        if mustCall { callWorkerIfNone() }
         if !news.isEmpty { tell(news) }
         return result
     }

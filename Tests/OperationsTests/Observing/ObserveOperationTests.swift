@@ -98,7 +98,9 @@ struct ObserveOperationTests {
             operation.observe(\.queuePriority, options: [.old, .new]) {
                 log.append("\($1.oldValue!.rawValue) \($1.newValue!.rawValue)")
             },
-            operation.observe(\.name, options: [.old, .new]) { log.append("\($1.oldValue! ?? "-") \($1.newValue! ?? "-")") },
+            operation.observe(\.name, options: [.old, .new]) {
+                log.append("\($1.oldValue! ?? "-") \($1.newValue! ?? "-")")
+            },
             operation.observe(\.qualityOfService, options: [.old, .new]) {
                 log.append("\($1.oldValue == .default) \($1.newValue == .utility)")
             },

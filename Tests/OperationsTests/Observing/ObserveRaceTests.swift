@@ -1,0 +1,154 @@
+import Operations
+import Synchronization
+import TestSupport
+import Testing
+
+/// Rules K6, L9 under contention: every change once, with its own values, and the last one told is the truth.
+@Suite(.timeLimit(.minutes(5))) struct ObserveRaceTests {
+    private final class Quiet: Operation, @unchecked Sendable {}
+
+    private static let rounds = 1000
+
+    @Test func `of many threads that cancel, each state is told once`() {
+        for _ in 0..<Self.rounds {
+            let (operation, dependency, log) = (Quiet(), Quiet(), Journal<String>())
+            operation.addDependency(dependency)
+            let tokens = [
+                operation.observe(\.isCancelled, options: [.old, .new, .prior]) {
+                    log.append("cancelled \($1.isPrior) \($1.oldValue!)")
+                },
+                operation.observe(\.isReady, options: [.old, .new]) { log.append("ready \($1.newValue!)") },
+            ]
+            let meeting = Gate(3)
+            let threads = (0..<3).map { number in
+                TestThread {
+                    meeting.meet()
+                    if number == 0 { dependency.start() } else { operation.cancel() }
+                }
+            }
+            for thread in threads { thread.join() }
+            #expect(
+                log.entries.filter { $0 != "ready true" } == ["cancelled true false", "cancelled false false"])
+            #expect(log.entries.count == 3)
+            for token in tokens { token.invalidate() }
+        }
+    }
+
+    @Test func `changes of isReady by several threads alternate, and the last one told is the truth`() {
+        for _ in 0..<Self.rounds {
+            let (operation, log) = (Quiet(), Journal<Bool>())
+            let dependencies = (0..<6).map { _ in Quiet() }
+            let token = operation.observe(\.isReady, options: [.old, .new]) {
+                if $1.oldValue! == $1.newValue! { Issue.record("no change") }
+                log.append($1.newValue!)
+            }
+            let meeting = Gate(3)
+            let threads = (0..<3).map { number in
+                TestThread {
+                    meeting.meet()
+                    for dependency in dependencies[2 * number..<2 * number + 2] {
+                        operation.addDependency(dependency)
+                        if number == 0 { operation.removeDependency(dependency) } else { dependency.start() }
+                    }
+                }
+            }
+            for thread in threads { thread.join() }
+            // An even number of flips, beginning with false, one after the other.
+            #expect(log.entries == (0..<log.entries.count).map { $0 % 2 == 1 })
+            #expect((log.entries.last ?? true) == operation.isReady)
+            token.invalidate()
+        }
+    }
+
+    @Test func `what several threads set is told in the order set, with the values replaced`() {
+        for _ in 0..<Self.rounds / 4 {
+            let (operation, names, priorities) = (Quiet(), Journal<[String?]>(), Journal<[Int]>())
+            let tokens = [
+                operation.observe(\.name, options: [.old, .new]) { names.append([$1.oldValue!, $1.newValue!]) },
+                operation.observe(\.queuePriority, options: [.old, .new]) {
+                    priorities.append([$1.oldValue!.rawValue, $1.newValue!.rawValue])
+                },
+            ]
+            let meeting = Gate(3)
+            let threads = (0..<3).map { number in
+                TestThread {
+                    meeting.meet()
+                    for round in 0..<20 {
+                        operation.name = "\(number) \(round)"
+                        operation.queuePriority = round % 2 == 0 ? .low : .high
+                    }
+                }
+            }
+            for thread in threads { thread.join() }
+            #expect(names.entries.count == 60 && priorities.entries.count == 60)
+            #expect(zip(names.entries, names.entries.dropFirst()).allSatisfy { $0[1] == $1[0] })
+            #expect(zip(priorities.entries, priorities.entries.dropFirst()).allSatisfy { $0[1] == $1[0] })
+            #expect(names.entries.last?[1] == operation.name)
+            #expect(priorities.entries.last?[1] == operation.queuePriority.rawValue)
+            for token in tokens { token.invalidate() }
+        }
+    }
+
+    /// Whoever asks for the first value and for changes knows the truth at the end, whenever it began to observe.
+    @Test func `who begins to observe while an operation ends does not miss the end`() {
+        let queue = OperationQueue()
+        for _ in 0..<4 * Self.rounds {
+            let operation = BlockOperation {}
+            let last = Guarded<[Bool]>([])
+            queue.addOperation(operation)
+            let token = operation.observe(\.isFinished, options: [.initial, .new]) { _, change in
+                last.withLock { $0.append(change.newValue!) }
+            }
+            operation.waitUntilFinished()
+            let seen = last.withLock { $0 }
+            #expect(seen.last == true && seen.count <= 2)
+            token.invalidate()
+        }
+    }
+
+    @Test func `after invalidate has returned nothing is told on this thread`() {
+        for _ in 0..<Self.rounds {
+            let operation = Quiet()
+            let isOver = Atomic(false)
+            let mine = Journal<Bool>()
+            let this = ThreadIdentity.current
+            let token = operation.observe(\.name) { _, _ in
+                if ThreadIdentity.current == this { mine.append(isOver.load(ordering: .relaxed)) }
+            }
+            let meeting = Gate(2)
+            let other = TestThread {
+                meeting.meet()
+                for round in 0..<20 { operation.name = "\(round)" }
+            }
+            meeting.meet()
+            operation.name = "before"
+            token.invalidate()
+            isOver.store(true, ordering: .relaxed)
+            for _ in 0..<20 { operation.name = "after" }
+            other.join()
+            #expect(!mine.entries.contains(true))
+        }
+    }
+
+    @Test func `observers that come and go while operations run leave nothing behind`() {
+        let queue = OperationQueue()
+        let told = Atomic(0)
+        for _ in 0..<Self.rounds / 10 {
+            let operations = (0..<20).map { _ in BlockOperation {} }
+            let meeting = Gate(2)
+            let observer = TestThread {
+                meeting.meet()
+                for operation in operations {
+                    let token = operation.observe(\.isFinished) { _, _ in told.add(1, ordering: .relaxed) }
+                    _ = operation.observe(\.isExecuting, options: [.old, .prior]) { operation, _ in operation.cancel() }
+                    token.invalidate()
+                }
+            }
+            meeting.meet()
+            queue.addOperations(operations, waitUntilFinished: true)
+            observer.join()
+            #expect(operations.allSatisfy { $0.isFinished })
+            #expect(operations.allSatisfy { $0.keyValueObservers.isEmpty })
+        }
+    }
+}
