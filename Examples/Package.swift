@@ -5,6 +5,7 @@ import PackageDescription
 
 let names = [
     "SynchronousSubclass", "AsynchronousSubclass", "Dependencies", "SerialQueue", "HandOverToMain", "TicketWindows",
+    "Observing",
 ]
 
 let package = Package(

@@ -16,7 +16,7 @@ public struct KeyValueValues<Value: Sendable>: AsyncSequence, Sendable {
 extension KeyValueObservable {
     /// The values of a property: the present one, then one for each change (rule K8).
     ///
-    /// - Parameter bufferingPolicy: Who is slow gets the newest value only, unless another policy says otherwise.
+    /// Who is slow gets the newest value only, unless the buffering policy says otherwise.
     public func values<Value: Sendable>(
         for keyPath: KeyPath<Self, Value>,
         bufferingPolicy: KeyValueValues<Value>.BufferingPolicy = .bufferingNewest(1)

@@ -1,0 +1,63 @@
+// Observing operations, a queue, and a class of one's own.
+
+import OperationsFoundation
+
+// A class of one's own: one line for the class, one word for each property.
+
+final class Download: KeyValueObservable {
+    let keyValueObservers = KeyValueObservers()
+    @KeyValueObserved var bytes = 0
+    @KeyValueObserved var expected = 200
+    var fraction: Double { Double(bytes) / Double(expected) }
+
+    static var keyValueKeys: [KeyValueKey] {
+        [
+            KeyValueKey("bytes", \Download.bytes),
+            KeyValueKey("expected", \Download.expected),
+            KeyValueKey("fraction", \Download.fraction, affectedBy: ["bytes", "expected"]),
+        ]
+    }
+}
+
+@main
+struct Observing {
+    static func main() async {
+        let download = Download()
+        let fractions = download.observe(\.fraction, options: [.old, .new]) { _, change in
+            print("fraction", change.oldValue!, "→", change.newValue!)
+        }
+        download.bytes = 50
+        download.setValue(100, forKey: "bytes")
+        fractions.invalidate()
+
+        // An operation: the code known from other platforms.
+
+        let operation = BlockOperation { print("main") }
+        operation.name = "fetch"
+        let end = operation.observe(\.isFinished, options: [.new]) { operation, change in
+            print(operation.name!, "is finished:", change.newValue!)
+        }
+
+        // A queue: when is it all done?
+
+        let queue = OperationQueue()
+        queue.name = "downloads"
+        let width = queue.observe(\.maxConcurrentOperationCount, options: [.old, .new]) { _, change in
+            print("width", change.oldValue!, "→", change.newValue!)
+        }
+        queue.maxConcurrentOperationCount = 2
+        queue.addOperation(operation)
+        await queue.waitUntilAllOperationsAreFinished()
+
+        // The same as an asynchronous sequence: the present value, then one for each change.
+
+        let second = BlockOperation {}
+        let states = second.values(for: \.isFinished, bufferingPolicy: .unbounded)
+        queue.addOperation(second)
+        for await isFinished in states {
+            print("isFinished:", isFinished)
+            if isFinished { break }
+        }
+        withExtendedLifetime((end, width)) {}
+    }
+}
