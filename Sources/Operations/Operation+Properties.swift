@@ -13,12 +13,13 @@ extension Operation {
     /// Reads `queuePriority`, overridden or not, and tells the queue; it re-orders before it starts the next (rule P3).
     final func reconsiderPriority() {
         let lane = queuePriority.lane
-        let queue = queue
         let reordering = word.decide {
             $0.reordered(lane)
         } next: {
             $0.next
         }
+        // Read after the word has said that it waits in a queue, which from then on it cannot leave before this push. Read
+        // before, it might be the one of before it was added: none.
         if case .push = reordering { queue?.takeUnretainedValue().push(self, last: nil) }
     }
 

@@ -38,6 +38,32 @@ import Testing
         #expect(ran == 2 * Stress.rounds(100_000))
     }
 
+    /// Whoever changes the priority may see the operation in its queue, and has to know which queue that is.
+    @Test func `an operation whose priority changes while it is being added always runs`() {
+        let (queue, changers) = (OperationQueue(), OperationQueue())
+        changers.maxConcurrentOperationCount = 1
+        let next = Guarded<BlockOperation?>(nil)
+        let isOver = Atomic(false)
+        changers.addOperation {
+            var round = 0
+            while !isOver.load(ordering: .relaxed) {
+                round += 1
+                next.withLock { $0 }?.queuePriority = round % 2 == 0 ? .low : .high
+            }
+        }
+        let count = Atomic<Int>(0)
+        for _ in 0..<Stress.rounds(100_000) {
+            let operation = BlockOperation { count.wrappingAdd(1, ordering: .relaxed) }
+            next.withLock { $0 = operation }
+            queue.addOperation(operation)
+        }
+        queue.waitUntilAllOperationsAreFinished()
+        isOver.store(true, ordering: .relaxed)
+        changers.waitUntilAllOperationsAreFinished()
+        let ran = count.load(ordering: .relaxed)
+        #expect(ran == Stress.rounds(100_000))
+    }
+
     @Test func `a waiter never sleeps through the end of an operation`() {
         let queue = OperationQueue()
         for _ in 0..<Stress.rounds(20_000) {
