@@ -34,7 +34,8 @@ let package = Package(
         .target(
             name: "Operations", dependencies: ["CPlatform", "KeyValueObserving", "SchedulerCore"],
             swiftSettings: settings),
-        .target(name: "OperationsFoundation", dependencies: ["Operations"], swiftSettings: settings),
+        .target(
+            name: "OperationsFoundation", dependencies: ["KeyValueObserving", "Operations"], swiftSettings: settings),
         .target(
             name: "WorkflowEngine",
             dependencies: [

@@ -73,6 +73,18 @@
 
     package var isEmpty: Bool { observations.isEmpty }
 
+    /// Notes a change that nobody could announce beforehand: the call before it comes directly before the call after it.
+    package mutating func noteUnannounced(_ change: Change) -> Bool {
+        guard observations.contains(where: { $0.key == change.key && $0.options.contains(.prior) }) else {
+            return note(change)
+        }
+        var before = change
+        before.isPrior = true
+        before.new = nil
+        let mustTell = note(before)
+        return note(change) || mustTell
+    }
+
     /// Somebody is told when this property changes.
     package func isObserved(_ key: PropertyKey) -> Bool { observations.contains { $0.concerns(key) } }
 
@@ -94,7 +106,9 @@
         }
         let change = turns[turn].waiting.removeFirst()
         let concerned = observations.filter {
-            change.only === $0 || (change.only == nil && $0.key == key && $0.number <= change.observationsBefore)
+            if let only = change.only { return only === $0 }
+            return $0.key == key && $0.number <= change.observationsBefore
+                && (!change.isPrior || $0.options.contains(.prior))
         }
         return (change, free(concerned, from: change))
     }

@@ -1,4 +1,5 @@
 import Foundation
+@_spi(Hosting) import KeyValueObserving
 import Operations
 
 /// The progress of a queue: one unit for each operation that finishes through `main()` (rules G1–G4).
@@ -22,15 +23,21 @@ final class QueueProgress: ContainedProgress, @unchecked Sendable {
     /// Who is told of changes; see `ticks`.
     var watchers: [Int: AsyncStream<Void>.Continuation] = [:]
     var watchersSoFar = 0
+    let observers = ProgressObservers()
+    var observerState = ObserverState()
 
     init(of queue: OperationQueue) {
         self.queue = queue
         super.init()
         isCancellable = true
         isPausable = queue !== OperationQueue.main
+        beObservable()
     }
 
-    deinit { for watcher in watchers.values { watcher.finish() } }
+    deinit {
+        for watcher in watchers.values { watcher.finish() }
+        observerState.objectIsGone()
+    }
 
     // MARK: - Counts
 
@@ -78,7 +85,7 @@ final class QueueProgress: ContainedProgress, @unchecked Sendable {
     /// Takes in what operations under way, and children, have done meanwhile.
     func lookDown() {
         var gone: [Progress] = []
-        withLock {
+        noting {
             completed += settleChildren(gone: &gone)
             copyDown()
         }
@@ -87,10 +94,11 @@ final class QueueProgress: ContainedProgress, @unchecked Sendable {
 
     /// Makes a change of the counts, under the lock, and tells the watchers, without it.
     func change(_ body: () -> Void) {
-        let watchers = withLock {
+        var watchers: [Int: AsyncStream<Void>.Continuation] = [:]
+        noting {
             body()
             copyDown()
-            return self.watchers
+            watchers = self.watchers
         }
         for watcher in watchers.values { watcher.yield() }
     }

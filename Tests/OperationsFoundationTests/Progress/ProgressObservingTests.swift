@@ -1,0 +1,80 @@
+import OperationsFoundation
+import TestSupport
+import Testing
+
+/// Rule G5 by key-value observing.
+@Suite(.timeLimit(.minutes(5))) struct ProgressObservingTests {
+    @Test func `the numbers are announced with the values exchanged`() {
+        let (queue, log) = (OperationQueue(), Journal<String>())
+        queue.maxConcurrentOperationCount = 1
+        let progress = queue.progress
+        let tokens = [
+            progress.observe(\.totalUnitCount, options: [.old, .new]) {
+                log.append("total \($1.oldValue!) \($1.newValue!)")
+            },
+            progress.observe(\.completedUnitCount, options: [.old, .new]) {
+                log.append("completed \($1.oldValue!) \($1.newValue!)")
+            },
+            progress.observe(\.fractionCompleted, options: [.old, .new, .prior]) {
+                log.append("\($1.isPrior ? "will" : "did") \($1.oldValue!) \($1.newValue ?? -1)")
+            },
+        ]
+        progress.totalUnitCount = 2
+        queue.addOperations([BlockOperation {}], waitUntilFinished: true)
+        #expect(log.entries == ["total 0 2", "completed 0 1", "will 0.0 -1.0", "did 0.0 0.5"])
+        for token in tokens { token.invalidate() }
+        queue.addOperations([BlockOperation {}], waitUntilFinished: true)
+        #expect(log.entries.count == 4)
+    }
+
+    @Test func `a fraction that a child has done is announced when the progress is looked at`() {
+        let (queue, log, gate, began) = (OperationQueue(), Journal<Double>(), Gate(), Gate())
+        let progress = queue.progress
+        progress.totalUnitCount = 2
+        let token = progress.observe(\.fractionCompleted, options: .new) { log.append($1.newValue!) }
+        queue.addOperation {
+            let own = Progress(totalUnitCount: 2)
+            own.completedUnitCount = 1
+            began.open()
+            gate.pass()
+            own.completedUnitCount = 2
+        }
+        began.pass()
+        #expect(queue.progress.fractionCompleted == 0.25)
+        #expect(log.entries == [0.25])
+        gate.open()
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(log.entries == [0.25, 0.5])
+        token.invalidate()
+    }
+
+    @Test(arguments: [1, 8]) func `at any width each unit is announced once and nothing goes back`(width: Int) {
+        let (queue, counts, fractions) = (OperationQueue(), Journal<[Int64]>(), Journal<Double>())
+        queue.maxConcurrentOperationCount = width
+        let (progress, all) = (queue.progress, Gate(1000))
+        progress.totalUnitCount = 1000
+        let tokens = [
+            progress.observe(\.completedUnitCount, options: [.old, .new]) {
+                counts.append([$1.oldValue!, $1.newValue!])
+                all.open()
+            },
+            progress.observe(\.fractionCompleted, options: .new) { fractions.append($1.newValue!) },
+        ]
+        for _ in 0..<1000 { queue.addOperation {} }
+        all.pass()
+        #expect(counts.entries == (0..<1000).map { [$0, $0 + 1] })
+        #expect(zip(fractions.entries, fractions.entries.dropFirst()).allSatisfy { $0 < $1 })
+        for token in tokens { token.invalidate() }
+    }
+
+    @Test func `a queue whose progress is observed is freed, and the observing ends`() async {
+        var queue: OperationQueue? = OperationQueue()
+        let gone = Weak(queue)
+        let values = queue!.progress.values(for: \.fractionCompleted, bufferingPolicy: .unbounded)
+        var iterator = values.makeAsyncIterator()
+        #expect(await iterator.next() == 0)
+        queue = nil
+        #expect(gone.isGone)
+        #expect(await iterator.next() == nil)
+    }
+}
