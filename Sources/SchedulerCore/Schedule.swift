@@ -172,6 +172,16 @@ extension Schedule {
         members.lazy.filter { $0.state != .gone && !$0.isBarrier }.sorted { $0.arrival < $1.arrival }.map(\.id)
     }
 
+    /// The members and when they arrived, in no order, without the barriers. O(n).
+    public var arrivals: [(arrival: UInt64, id: ID)] {
+        members.lazy.filter { $0.state != .gone && !$0.isBarrier }.map { ($0.arrival, $0.id) }
+    }
+
+    /// Some member that is no barrier satisfies the predicate. O(n).
+    public func contains(where predicate: (ID) -> Bool) -> Bool {
+        members.contains { $0.state != .gone && !$0.isBarrier && predicate($0.id) }
+    }
+
     mutating func admit(_ newcomer: Member) -> Ticket {
         lastArrival += 1
         count += 1

@@ -49,12 +49,17 @@ extension Operation {
 extension OperationQueue {
     /// Cancels what is in the queue at one moment (rule C5). Nothing starts meanwhile: cancelling one operation frees its
     /// dependents, and they are to be found cancelled too. O(n log n).
+    ///
+    /// A queue whose operations are all cancelled is left alone, and the sorting is done without the lock: so a queue that
+    /// is cancelled again and again comes to run them.
     func cancelAll() {
-        let operations = withState { state in
+        let arrivals: [(arrival: UInt64, operation: Operation)]? = withState { state in
+            guard state.schedule.contains(where: { !Self.operation($0).word.lifecycle.isCancelled }) else { return nil }
             state.schedule.pause()
-            return state.schedule.idsInOrder.map(Self.operation)
+            return state.schedule.arrivals.map { ($0.arrival, Self.operation($0.id)) }
         }
-        for operation in operations { operation.cancel() }
+        guard let arrivals else { return }
+        for (_, operation) in arrivals.sorted(by: { $0.arrival < $1.arrival }) { operation.cancel() }
         let hasStartable = withState { state in
             state.schedule.goOn()
             return state.schedule.hasStartable
