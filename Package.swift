@@ -30,7 +30,7 @@ let package = Package(
     targets: [
         .target(name: "CPlatform"),
         .target(name: "SchedulerCore", swiftSettings: settings),
-        .target(name: "KeyValueObserving", swiftSettings: settings),
+        .target(name: "KeyValueObserving", dependencies: ["CPlatform"], swiftSettings: settings),
         .target(
             name: "Operations", dependencies: ["CPlatform", "KeyValueObserving", "SchedulerCore"],
             swiftSettings: settings),

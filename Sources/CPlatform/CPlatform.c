@@ -1,8 +1,37 @@
 #define _GNU_SOURCE
 #include "CPlatform.h"
 
-#if defined(__linux__)
 #include <pthread.h>
+#include <stdlib.h>
+
+_Thread_local cplatform_thread cplatform_thread_storage CPLATFORM_THREAD_MODEL;
+
+typedef struct {
+    void (*body)(void *);
+    void *argument;
+} start;
+
+static void *run(void *memory) {
+    start begun = *(start *)memory;
+    free(memory);
+    begun.body(begun.argument);
+    return NULL;
+}
+
+bool cplatform_start_thread(void (*body)(void *), void *argument) {
+    start *memory = malloc(sizeof *memory);
+    if (!memory) return false;
+    *memory = (start){body, argument};
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, run, memory)) {
+        free(memory);
+        return false;
+    }
+    pthread_detach(thread);
+    return true;
+}
+
+#if defined(__linux__)
 #include <unistd.h>
 #include <sys/syscall.h>
 

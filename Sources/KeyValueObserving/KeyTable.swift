@@ -29,6 +29,10 @@ final class KeyTable: @unchecked Sendable {
 
     func key(at path: AnyKeyPath) -> KeyValueKey? { byPath[path] }
 
+    func names(ofType type: any Any.Type) -> Set<String> {
+        Set(keys.lazy.filter { $0.valueType == type }.map(\.name))
+    }
+
     /// The one name of a property that has several.
     func canonical(_ name: String) -> PropertyKey { .name(byName[name]?.name ?? name) }
 

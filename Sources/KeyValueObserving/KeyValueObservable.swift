@@ -74,10 +74,7 @@ extension KeyValueObservable {
 
     /// Registers an observation, and what it depends on in other objects.
     func start(_ observation: Observation) {
-        for path in observation.affectedBy where path.contains(".") {
-            observation.watches.append(PathWatch(path.split(separator: ".").map(String.init), for: observation))
-        }
-        for watch in observation.watches { watch.begin(on: self) }
+        observation.watchWhatAffectsIt(from: self)
         keyValueObservers.add(observation, of: self)
     }
 

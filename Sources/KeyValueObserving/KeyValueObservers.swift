@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -12,6 +14,8 @@
 open class KeyValueObservers: @unchecked Sendable {
     // Sendable: the contents are reached under their lock only.
     private let own: Own?
+    /// Some property was read while the Observation framework tracked it. See `Tracking`.
+    let isTracked = Atomic(false)
 
     /// The observers of a new object: none.
     public init() { own = Own() }

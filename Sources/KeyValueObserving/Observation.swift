@@ -48,6 +48,14 @@ import Synchronization
     /// Called before it is registered.
     func willStart(on object: AnyObject) {}
 
+    /// Begins to watch the nested paths that may change it.
+    final func watchWhatAffectsIt(from object: some KeyValueObservable) {
+        for path in affectedBy where path.contains(".") {
+            watches.append(PathWatch(path.split(separator: ".").map(String.init), for: self))
+        }
+        for watch in watches { watch.begin(on: object) }
+    }
+
     /// The object is gone.
     final func objectIsGone() {
         for watch in watches { watch.end() }

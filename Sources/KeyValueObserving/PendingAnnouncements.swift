@@ -1,40 +1,11 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
-/// The changes that this thread has announced by hand and not yet made. Only its own thread touches it.
+/// The changes that a thread has announced by hand and not yet made.
 ///
 /// Announcements of one property may be nested: each end belongs to the last beginning.
-package final class PendingAnnouncements {
-    private var entries: [Entry] = []
-
-    private struct Entry {
+package enum PendingAnnouncements {
+    struct Entry {
         let object: ObjectIdentifier
         let key: PropertyKey
         let announcement: Announcement
-    }
-
-    private static let threadKey: pthread_key_t = {
-        var key = pthread_key_t()
-        #if canImport(Darwin)
-            pthread_key_create(&key) { Unmanaged<PendingAnnouncements>.fromOpaque($0).release() }
-        #else
-            pthread_key_create(&key) { $0.map { Unmanaged<PendingAnnouncements>.fromOpaque($0).release() } }
-        #endif
-        return key
-    }()
-
-    private static var current: PendingAnnouncements {
-        if let known = pthread_getspecific(threadKey) {
-            return Unmanaged<PendingAnnouncements>.fromOpaque(known).takeUnretainedValue()
-        }
-        let new = PendingAnnouncements()
-        pthread_setspecific(threadKey, Unmanaged.passRetained(new).toOpaque())
-        return new
     }
 
     package static func begin(
@@ -43,7 +14,8 @@ package final class PendingAnnouncements {
     ) {
         let announcement = observers.willChange([key], of: object, kind: kind, indexes: indexes)
         guard !announcement.isEmpty else { return }
-        current.entries.append(Entry(object: ObjectIdentifier(object), key: key, announcement: announcement))
+        ObservingThread.current.announced.append(
+            Entry(object: ObjectIdentifier(object), key: key, announcement: announcement))
     }
 
     /// Without a beginning, because nobody observed then, or because it was forgotten, whoever observes now is told of a
@@ -52,9 +24,9 @@ package final class PendingAnnouncements {
         _ key: PropertyKey, of object: AnyObject, in observers: KeyValueObservers, kind: NSKeyValueChange = .setting,
         indexes: RangeSet<Int>? = nil
     ) {
-        let pending = current
-        let index = pending.entries.lastIndex { $0.object == ObjectIdentifier(object) && $0.key == key }
-        let announcement = index.map { pending.entries.remove(at: $0).announcement }
+        let thread = ObservingThread.current
+        let index = thread.announced.lastIndex { $0.object == ObjectIdentifier(object) && $0.key == key }
+        let announcement = index.map { thread.announced.remove(at: $0).announcement }
         observers.didChange(
             announcement ?? observers.unannounced(key), of: object, kind: kind, indexes: indexes)
     }

@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// What a key path means for a class. Found once for each pair, and then looked up by identity.
 final class Resolution: @unchecked Sendable {
     // Sendable: constants.
@@ -41,37 +33,15 @@ final class Resolution: @unchecked Sendable {
     static func of(
         _ path: AnyKeyPath, in table: @autoclosure () -> KeyTable, for type: any KeyValueObservable.Type
     ) -> Resolution {
-        let recent = Recent.ofThisThread
-        let slot = recent.slot(path)
-        if let known = recent.entries[slot], known.path === path, known.type == ObjectIdentifier(type) { return known }
-        let new = Resolution(path, statically: table(), type)
-        recent.entries[slot] = new
-        return new
-    }
-
-    /// A few that this thread used last. A literal key path is one object, so a program has few.
-    private final class Recent {
-        var entries = [Resolution?](repeating: nil, count: 16)
-
-        func slot(_ path: AnyKeyPath) -> Int { Int(UInt(bitPattern: ObjectIdentifier(path)) >> 4 & 15) }
-
-        private static let key: pthread_key_t = {
-            var key = pthread_key_t()
-            #if canImport(Darwin)
-                pthread_key_create(&key) { Unmanaged<Recent>.fromOpaque($0).release() }
-            #else
-                pthread_key_create(&key) { $0.map { Unmanaged<Recent>.fromOpaque($0).release() } }
-            #endif
-            return key
-        }()
-
-        static var ofThisThread: Recent {
-            if let known = pthread_getspecific(key) {
-                return Unmanaged<Recent>.fromOpaque(known).takeUnretainedValue()
-            }
-            let new = Recent()
-            pthread_setspecific(key, Unmanaged.passRetained(new).toOpaque())
-            return new
+        let thread = ObservingThread.current
+        if thread.resolutions.isEmpty { thread.resolutions = [Resolution?](repeating: nil, count: 16) }
+        // A literal key path is one object, so a program has few.
+        let slot = Int(UInt(bitPattern: ObjectIdentifier(path)) >> 4 & 15)
+        if let known = thread.resolutions[slot], known.path === path, known.type == ObjectIdentifier(type) {
+            return known
         }
+        let new = Resolution(path, statically: table(), type)
+        thread.resolutions[slot] = new
+        return new
     }
 }

@@ -33,8 +33,7 @@ final class OverrideObservation<Object: AnyObject, Value>: TypedObservation<Obje
         _ path: KeyPath<Object, Value>, _ options: NSKeyValueObservingOptions, in table: KeyTable,
         handler: @escaping @Sendable (Object, NSKeyValueObservedChange<Value>) -> Void
     ) {
-        let candidates = table.keys.filter { $0.valueType == Value.self }.map(\.name)
-        super.init(.path(path), path, options, affectedBy: Set(candidates), handler: handler)
+        super.init(.path(path), path, options, affectedBy: table.names(ofType: Value.self), handler: handler)
     }
 
     override var needsNew: Bool { !affectedBy.isEmpty || super.needsNew }

@@ -83,6 +83,17 @@ final class Attachments: KeyValueObservers, @unchecked Sendable {
     }
 }
 
+extension Attachments {
+    /// The rest of `observing` goes with the attachments, which whoever observed may hold longer.
+    fileprivate func letGo(_ observing: Observing) {
+        let gone = withLock { _ in
+            defer { observing.observers = ObserverState() }
+            return observing.observers
+        }
+        gone.objectIsGone()
+    }
+}
+
 extension Operation {
     final var attachments: Attachments? { attachmentsReference.load() }
 
@@ -95,19 +106,19 @@ extension Operation {
     final func abandon() {
         guard let attachments else { return }
         attachments.isAbandoned.store(true, ordering: .releasing)
+        // Taken out under the lock, and released without it.
         var dependencies: [Operation] = []
-        let others = attachments.withLock { state in
+        var dependents = SmallArray<Attachments>()
+        var completionBlock: (@Sendable () -> Void)?
+        var observing: Attachments.Observing?
+        attachments.withLock { state in
             state.operation = nil
-            // The rest of `observing` goes with the attachments, which whoever observed may hold longer.
-            let others = (state.dependents, state.completionBlock, state.observing?.observers)
-            state.dependents = SmallArray()
-            state.completionBlock = nil
-            state.observing?.observers = ObserverState()
+            swap(&dependents, &state.dependents)
+            swap(&completionBlock, &state.completionBlock)
             dependencies = state.readiness.removeAll()
-            return others
+            observing = state.observing
         }
-        others.2?.objectIsGone()
-        withExtendedLifetime(others) {}
+        if let observing { attachments.letGo(observing) }
         Release.later(&dependencies)
     }
 }

@@ -1,3 +1,4 @@
+import CPlatform
 public import KeyValueObserving
 import SchedulerCore
 
@@ -70,6 +71,14 @@ extension Operation {
         guard word.lifecycle.contains(.observed) else { return }
         if key == ObservedProperty.isReady.keys[0] { return announceReadiness() }
         PendingAnnouncements.end(key, of: self, in: ownAttachments)
+    }
+
+    /// Says that a property is about to be read, to whoever tracks what this thread reads (rule K8).
+    @inline(__always)
+    final func noteRead<Value>(_ path: @autoclosure () -> KeyPath<Operation, Value>) {
+        guard !cplatform_this_thread().pointee.isAsking else { return }
+        guard Tracking.mayConcern(attachmentsReference.isSet ? attachments : nil) else { return }
+        track(path())
     }
 
     /// User code says that a property has changed: the flow goes on from what the property, overridden or not, is now.

@@ -12,7 +12,7 @@ extension Operation {
 
     /// Reads `queuePriority`, overridden or not, and tells the queue; it re-orders before it starts the next (rule P3).
     final func reconsiderPriority() {
-        let lane = queuePriority.lane
+        let lane = untracked { queuePriority.lane }
         let reordering = word.decide {
             $0.reordered(lane)
         } next: {

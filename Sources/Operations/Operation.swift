@@ -1,4 +1,5 @@
 public import KeyValueObserving
+public import Observation
 import SchedulerCore
 import Synchronization
 
@@ -10,7 +11,7 @@ import Synchronization
 ///
 /// This file is the table of contents: each member has its contract here and one line that leads to the step of the
 /// flow, `add → ready → start → finish → complete`, that carries it out (`Flow/`).
-open class Operation: KeyValueObservable, Hashable, CustomStringConvertible, @unchecked Sendable {
+open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConvertible, @unchecked Sendable {
     // Sendable: `word` and `attachmentsReference` are atomic; the others say what guards them.
 
     /// Phase, cancellation, priority, count of unfinished dependencies. See `Lifecycle`.
@@ -54,21 +55,36 @@ open class Operation: KeyValueObservable, Hashable, CustomStringConvertible, @un
     // MARK: - State
 
     /// Whether `cancel()` was called before the end. Never goes back to false.
-    open var isCancelled: Bool { word.lifecycle.isCancelled }
+    open var isCancelled: Bool {
+        noteRead(\.isCancelled)
+        return word.lifecycle.isCancelled
+    }
 
     /// Whether `main()` runs.
-    open var isExecuting: Bool { word.lifecycle.isExecuting }
+    open var isExecuting: Bool {
+        noteRead(\.isExecuting)
+        return word.lifecycle.isExecuting
+    }
 
     /// Whether the work has ended or was skipped. Changes together with `isExecuting` (rule L9).
-    open var isFinished: Bool { word.lifecycle.isFinished }
+    open var isFinished: Bool {
+        noteRead(\.isFinished)
+        return word.lifecycle.isFinished
+    }
 
     /// Whether it may start: every dependency is finished, or it is cancelled.
     ///
     /// An override combines its own condition with `super.isReady` and announces changes (rule L8).
-    open var isReady: Bool { word.lifecycle.unfinished == 0 || isCancelled }
+    open var isReady: Bool {
+        noteRead(\.isReady)
+        return word.lifecycle.unfinished == 0 || isCancelled
+    }
 
     /// Whether the work goes on after `start()` returns. A queue ignores it (rule L6).
-    open var isAsynchronous: Bool { followedIsConcurrent() }
+    open var isAsynchronous: Bool {
+        noteRead(\.isAsynchronous)
+        return followedIsConcurrent()
+    }
 
     /// The former name of `isAsynchronous`. When only one of the two is overridden, the other follows it.
     @available(*, deprecated, renamed: "isAsynchronous")
@@ -92,19 +108,28 @@ open class Operation: KeyValueObservable, Hashable, CustomStringConvertible, @un
     open func removeDependency(_ op: Operation) { stopDepending(on: op) }
 
     /// What it depends on, finished or not, in the order added (rule D5).
-    open var dependencies: [Operation] { attachments?.withLock { $0.readiness.dependencies } ?? [] }
+    open var dependencies: [Operation] {
+        noteRead(\.dependencies)
+        return attachments?.withLock { $0.readiness.dependencies } ?? []
+    }
 
     // MARK: - Priority and name
 
     /// The order among the ready operations of a queue (rule P2). A change re-orders at once (rule P3).
     open var queuePriority: QueuePriority {
-        get { QueuePriority(word.lifecycle.priority) }
+        get {
+            noteRead(\.queuePriority)
+            return QueuePriority(word.lifecycle.priority)
+        }
         set { setPriority(newValue) }
     }
 
     /// The service level of the thread it runs on, if set; if not, and when the queue's is higher, the queue's (P6).
     open var qualityOfService: QualityOfService {
-        get { QualityOfService(serviceIndex: word.lifecycle.serviceIndex) }
+        get {
+            noteRead(\.qualityOfService)
+            return QualityOfService(serviceIndex: word.lifecycle.serviceIndex)
+        }
         set { setQualityOfService(newValue) }
     }
 
@@ -117,7 +142,10 @@ open class Operation: KeyValueObservable, Hashable, CustomStringConvertible, @un
 
     /// A label for people; shown in `description`, logs and stall reports.
     open var name: String? {
-        get { attachments?.withLock { $0.name } }
+        get {
+            noteRead(\.name)
+            return attachments?.withLock { $0.name }
+        }
         set { setName(newValue) }
     }
 
@@ -131,7 +159,10 @@ open class Operation: KeyValueObservable, Hashable, CustomStringConvertible, @un
     /// It is nil from the moment it begins, and released with its captures when it has run. Set on a finished
     /// operation, it is kept and never run.
     open var completionBlock: (@Sendable () -> Void)? {
-        get { attachments?.withLock { $0.completionBlock } }
+        get {
+            noteRead(\.completionBlock)
+            return attachments?.withLock { $0.completionBlock }
+        }
         set { setCompletionBlock(newValue) }
     }
 

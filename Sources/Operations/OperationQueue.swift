@@ -1,5 +1,6 @@
 public import Dispatch
 public import KeyValueObserving
+public import Observation
 import SchedulerCore
 import Synchronization
 
@@ -10,7 +11,7 @@ import Synchronization
 ///
 /// This file is the table of contents: each member has its contract here and a line that leads to the file that carries
 /// it out, in `Flow/` or `Queue/`.
-open class OperationQueue: KeyValueObservable, Hashable, CustomStringConvertible, @unchecked Sendable {
+open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStringConvertible, @unchecked Sendable {
     // Sendable: every stored property is atomic, a lock, or constant.
 
     /// Operations on their way in. See `Inbox`.
@@ -80,7 +81,10 @@ open class OperationQueue: KeyValueObservable, Hashable, CustomStringConvertible
     ///
     /// Takes effect at once, lowered also for what waits. Other negative values are misuse (M6).
     open var maxConcurrentOperationCount: Int {
-        get { state.withLock { $0.width } }
+        get {
+            noteRead(\.maxConcurrentOperationCount)
+            return state.withLock { $0.width }
+        }
         set { stopOnMisuse { () throws(OperationError) in try setWidth(newValue) } }
     }
 
@@ -89,13 +93,19 @@ open class OperationQueue: KeyValueObservable, Hashable, CustomStringConvertible
 
     /// While true, nothing that has not started starts; what runs goes on (rule Q5).
     open var isSuspended: Bool {
-        get { state.withLock { $0.schedule.isSuspended } }
+        get {
+            noteRead(\.isSuspended)
+            return state.withLock { $0.schedule.isSuspended }
+        }
         set { setSuspended(newValue) }
     }
 
     /// The service level of what starts from now on (rules P6, P7).
     open var qualityOfService: QualityOfService {
-        get { state.withLock { $0.qualityOfService } }
+        get {
+            noteRead(\.qualityOfService)
+            return state.withLock { $0.qualityOfService }
+        }
         set { setQualityOfService(newValue) }
     }
 
@@ -114,7 +124,10 @@ open class OperationQueue: KeyValueObservable, Hashable, CustomStringConvertible
 
     /// A label for people; the threads that run the queue's operations carry it where the system allows (rule Q7).
     open var name: String? {
-        get { readName() }
+        get {
+            noteRead(\.name)
+            return readName()
+        }
         set { setName(newValue) }
     }
 
@@ -133,11 +146,17 @@ open class OperationQueue: KeyValueObservable, Hashable, CustomStringConvertible
 
     /// What is in the queue at this moment, in the order added, without barriers (rule Q6). O(n log n).
     @available(*, deprecated, message: "A snapshot is out of date at once. Use addBarrierBlock for barrier behaviour.")
-    public final var operations: [Operation] { snapshot() }
+    public final var operations: [Operation] {
+        noteRead(\.operations)
+        return snapshot()
+    }
 
     /// How many operations are in the queue at this moment (rule Q6). O(1).
     @available(*, deprecated, message: "A snapshot is out of date at once. Use progress or addBarrierBlock.")
-    public final var operationCount: Int { withState { $0.schedule.operationCount } }
+    public final var operationCount: Int {
+        noteRead(\.operationCount)
+        return withState { $0.schedule.operationCount }
+    }
 
     /// The queue whose operation this thread runs, the innermost; the main queue on the main thread; else nil (Q9).
     open class var current: OperationQueue? { currentQueue }

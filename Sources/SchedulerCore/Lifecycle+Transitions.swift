@@ -208,8 +208,8 @@ extension Lifecycle {
     ///
     /// - Parameter isSilent: Nobody observes what changes here, though somebody may observe something else.
     @inlinable
-    public func startedPlainly(isSilent: Bool = false) -> Lifecycle? {
-        guard phase == .starting, !isCancelled, isSilent || !contains(.observed) else { return nil }
+    public func startedPlainly(isSilent: @autoclosure () -> Bool = false) -> Lifecycle? {
+        guard phase == .starting, !isCancelled, !contains(.observed) || isSilent() else { return nil }
         var next = self
         next.phase = .executing
         return next
@@ -221,8 +221,10 @@ extension Lifecycle {
     ///
     /// - Parameter isSimple: Whoever observes is content to hear afterwards.
     @inlinable
-    public func endedPlainly(isSimple: Bool = false) -> Lifecycle? {
-        guard phase == .executing, isSimple || !contains(.observed), !contains(.hasCompletionBlock) else { return nil }
+    public func endedPlainly(isSimple: @autoclosure () -> Bool = false) -> Lifecycle? {
+        guard phase == .executing, !contains(.hasCompletionBlock), !contains(.observed) || isSimple() else {
+            return nil
+        }
         var next = self
         next.phase = .finishing
         next.insert(.ranMain)

@@ -1,6 +1,39 @@
-// What the Linux headers keep from Swift: GNU's thread names and thread identifiers.
+// What Swift has no words for: a thread's own variables; and what is spelled another way on each system.
 #ifndef C_PLATFORM_H
 #define C_PLATFORM_H
+
+#include <stdbool.h>
+
+#if !defined(__clang__)
+#define _Nonnull
+#define _Nullable
+#endif
+
+/// What this library keeps for each thread. Reading it costs a load: `pthread_getspecific` behind a lazily made key is
+/// some ten times as much, and is asked several times an operation.
+///
+/// Objects are retained by whoever puts them here, who also has to take them out when the thread ends.
+typedef struct {
+    /// Of `Operations`: its `ThreadContext`.
+    void *_Nullable context;
+    /// Of `KeyValueObserving`: its `ObservingThread`.
+    void *_Nullable observing;
+    /// The system asks for properties, for its own purposes: their reading is none that anybody tracks.
+    bool isAsking;
+    /// Set when the Observation framework hashes a key path that it was given on this thread.
+    bool isTracked;
+} cplatform_thread;
+
+// Initial-exec: no call to find the variable. Costs a few bytes of what the loader keeps for libraries loaded late.
+#if defined(__ELF__)
+#define CPLATFORM_THREAD_MODEL __attribute__((tls_model("initial-exec")))
+#else
+#define CPLATFORM_THREAD_MODEL
+#endif
+
+extern _Thread_local cplatform_thread cplatform_thread_storage CPLATFORM_THREAD_MODEL;
+
+static inline cplatform_thread *_Nonnull cplatform_this_thread(void) { return &cplatform_thread_storage; }
 
 /// Tells the processor that this thread looks again and again at something another one will change.
 static inline void cplatform_pause(void) {
@@ -11,9 +44,12 @@ static inline void cplatform_pause(void) {
 #endif
 }
 
+/// Calls `body` on a new thread, for whose end nobody waits. False: there is none to be had.
+bool cplatform_start_thread(void (*_Nonnull body)(void *_Nullable), void *_Nullable argument);
+
 #if defined(__linux__)
 /// Names the calling thread. At most 15 bytes are kept; longer names are refused.
-int cplatform_set_thread_name(const char *name);
+int cplatform_set_thread_name(const char *_Nonnull name);
 /// The kernel's identifier of the calling thread; equals the process identifier on the main thread.
 int cplatform_thread_id(void);
 #endif

@@ -72,15 +72,18 @@ extension Operation {
             throw self.queue == nil ? .addedWhileExecuting(operation: label) : .alreadyInQueue(operation: label)
         }
         HeldLocks.assertNone()
-        if isFinished {
+        if !isPlainBlock, let misuse = overriddenMisuse() {
             refuse()
-            throw .addedAfterFinish(operation: label)
-        }
-        if isExecuting {
-            refuse()
-            throw .addedWhileExecuting(operation: label)
+            throw misuse
         }
         self.queue = Unmanaged.passUnretained(queue)
+    }
+
+    /// Misuse that a subclass tells by its overridden states.
+    private final func overriddenMisuse() -> OperationError? {
+        let (isFinished, isExecuting) = untracked { (self.isFinished, self.isExecuting) }
+        if isFinished { return .addedAfterFinish(operation: label) }
+        return isExecuting ? .addedWhileExecuting(operation: label) : nil
     }
 
     /// Gives the claim back. What the end was announced for meanwhile happens now, outside any queue.
@@ -93,7 +96,11 @@ extension Operation {
     /// What the queue has to know of it; asked anew when something changed meanwhile.
     fileprivate final func answerWhileEntering() -> (isReady: Bool, lane: PriorityLane) {
         HeldLocks.assertNone()
-        return (isReady, queuePriority.lane)
+        if isPlainBlock {
+            let lifecycle = word.lifecycle
+            return (lifecycle.unfinished == 0 || lifecycle.isCancelled, lifecycle.priority)
+        }
+        return untracked { (isReady, queuePriority.lane) }
     }
 
     /// Makes the operation the queue's, which holds it from now on; the caller pushes it. False: ask again.

@@ -143,22 +143,21 @@ extension Operation {
         _ property: ObservedProperty, _ exchange: (inout Attachments.State) -> (old: Value, new: Value)?
     ) {
         let attachments = ownAttachments
-        let key = property.keys[0]
         let isObserved = word.lifecycle.contains(.observed)
-        let announcement = isObserved ? attachments.willChange([key], of: self) : Announcement()
+        let announcement = isObserved ? attachments.willChange(property.keys, of: self) : Announcement()
         var mustTell = false
         // Released without the lock.
         let values = attachments.withLock { state in
             let values = exchange(&state)
             if let values, let observing = state.observing {
                 mustTell = observing.observers.noteExchange(
-                    announcement, Change(key, old: values.old, new: values.new))
+                    announcement, Change(property.keys[0], old: values.old, new: values.new))
             }
             return values
         }
         guard values != nil else { return attachments.didNotChange(announcement) }
         if mustTell || !announcement.isEmpty {
-            attachments.didExchange(announcement, key, mustTell: mustTell, of: self)
+            attachments.didExchange(announcement, property.keys[0], mustTell: mustTell, of: self)
         }
         withExtendedLifetime(values) {}
     }
@@ -193,7 +192,7 @@ extension Operation {
         guard attachments.withLock({ $0.observing?.readinessTelling.begin() }) == true else { return }
         HeldLocks.assertNone()
         while true {
-            let isReady = isReady
+            let isReady = untracked { self.isReady }
             if let told = attachments.withLock({ $0.observing?.readinessTelling.exchange(isReady) }), told != isReady {
                 attachments.changed(.name("isReady"), old: told, new: isReady, of: self)
             }

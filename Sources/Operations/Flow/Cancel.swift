@@ -6,7 +6,7 @@ import SchedulerCore
 extension Operation {
     /// The default `cancel()`.
     final func requestCancellation() {
-        guard !isFinished else { return }
+        guard !untracked({ isFinished }) else { return }
         guard !word.lifecycle.isCancelled else { return }
         let isMine = word.lifecycle.contains(.observed) ? cancelObserved() : cancelUnobserved()
         guard isMine else { return }

@@ -11,7 +11,7 @@ extension Operation {
     /// Finishes the operation if `isFinished`, overridden or not, is true. Called whenever the end is announced.
     final func finishIfFinished() {
         HeldLocks.assertNone()
-        guard isFinished else { return }
+        guard untracked({ isFinished }) else { return }
         let finish = word.decide {
             $0.finishing()
         } next: {
@@ -48,7 +48,7 @@ extension OperationQueue {
             let departure: Departure? = withState { state in
                 // Pinned: someone is about to push it. Without its ticket it cannot leave; it is a matter of moments.
                 guard !operation.word.lifecycle.contains(.inInbox) else { return nil }
-                if !state.observers.isEmpty, !operation.word.lifecycle.contains(.barrier) {
+                if observersReference.isSet, !operation.word.lifecycle.contains(.barrier) {
                     state.noteLeaving(operation)
                 }
                 state.schedule.finished(operation.ticket)

@@ -6,6 +6,10 @@ import SchedulerCore
 import Synchronization
 
 extension Operation {
+    /// Nothing is overridden: what its properties would say stands in the word.
+    @inline(__always)
+    final var isPlainBlock: Bool { type(of: self) == BlockOperation.self }
+
     enum PlainRun {
         /// Not that plain: `start()` has to be called.
         case declined
@@ -36,7 +40,7 @@ extension Operation {
 
     /// Observers want to know of the start nothing, and of the end only that it has come.
     private final var isEndAllThatIsObserved: Bool {
-        guard word.lifecycle.contains(.observed), let attachments else { return false }
+        guard let attachments else { return false }
         let interest = attachments.currentInterest
         return !interest.observed.contains(.isExecuting)
             && interest.before.isDisjoint(with: [.isExecuting, .isFinished])

@@ -23,7 +23,7 @@ extension Operation {
     final func askWhetherReady() {
         HeldLocks.assertNone()
         while true {
-            let isReady = isReady
+            let isReady = untracked { self.isReady }
             // The pin keeps the queue alive only until the answer is settled; the push comes after.
             let queue = queue
             let answer = word.decide {
@@ -76,7 +76,7 @@ extension Operation {
             return isNew ? state.dependencies(replacing: { $0.dropLast() }) : nil
         }
         // One that has finished, also by its own word only, holds nothing back (rule D3).
-        guard isNew, !dependency.isFinished else { return }
+        guard isNew, !untracked({ dependency.isFinished }) else { return }
         let isHeld = attachments.withLock { state in
             guard word.update({ $0.heldByOneMore() }) != nil else { return false }
             state.readiness.hold(dependency)

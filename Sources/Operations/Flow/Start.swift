@@ -29,13 +29,13 @@ extension Operation {
     }
 
     private final func begin(isTrial: Bool) throws(OperationError) {
-        if word.lifecycle.phase == .idle, !isFinished, !isReady, !isCancelled {
+        if word.lifecycle.phase == .idle, untracked({ !self.isFinished && !isReady && !self.isCancelled }) {
             throw .startedWhileNotReady(operation: label)
         }
         HeldLocks.assertNone()
         // An override that says so already, though nobody announced it (rule L3).
+        let (isFinished, isCancelled) = untracked { (self.isFinished, self.isCancelled) }
         guard !isFinished else { return finishIfFinished() }
-        let isCancelled = isCancelled
         let properties: ObservedProperty = isCancelled ? [.isFinished] : [.isExecuting]
         var start = Lifecycle.Start.alreadyFinished
         _ = announcing(properties) {
@@ -58,13 +58,16 @@ extension Operation {
 
     /// Misuse M1, as far as it can be told before starting by hand.
     final func checkStartByHand() throws(OperationError) {
+        let (isFinished, isExecuting, mayStart) = untracked {
+            (self.isFinished, self.isExecuting, isReady || isCancelled)
+        }
         switch word.lifecycle.phase {
         case .entering, .enqueued: throw .startedWhileInQueue(operation: label)
         case .starting, .executing: throw .startedWhileExecuting(operation: label)
         case .ended, .finishing, .finished: return
         case .idle where isFinished: return
         case .idle where isExecuting: throw .startedWhileExecuting(operation: label)
-        case .idle where !isReady && !isCancelled: throw .startedWhileNotReady(operation: label)
+        case .idle where !mayStart: throw .startedWhileNotReady(operation: label)
         case .idle: return
         }
     }

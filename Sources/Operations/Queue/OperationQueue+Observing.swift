@@ -45,6 +45,12 @@ final class QueueObservers: KeyValueObservers, @unchecked Sendable {
 }
 
 extension OperationQueue {
+    /// Says that a property is about to be read, to whoever tracks what this thread reads (rule K8).
+    @inline(__always)
+    final func noteRead<Value>(_ path: @autoclosure () -> KeyPath<OperationQueue, Value>) {
+        if Tracking.mayConcern(observers) { track(path()) }
+    }
+
     /// The observers, if there ever was one.
     final var observers: QueueObservers? { observersReference.load() }
 
@@ -103,6 +109,7 @@ extension OperationQueue.State {
     private mutating func noteMembers(
         without operation: Operation, count: Int, order: (_ without: Any, _ with: Any) -> (old: Any, new: Any)
     ) {
+        guard !observers.isEmpty else { return }
         let counts = order(count, count + 1)
         note(Change(.name("operationCount"), old: counts.old, new: counts.new))
         let key = PropertyKey.name("operations")

@@ -55,7 +55,7 @@ extension OperationQueue {
         }
         // What came late `event` has not seen, and who pushed it has called nobody.
         if mustCall { callWorkerIfNone() }
-        if !news.isEmpty { tell(news) }
+        if let news { tell(news) }
         return result
     }
 
@@ -87,9 +87,7 @@ extension OperationQueue {
             operation.ticket =
                 lifecycle.contains(.barrier)
                 ? state.schedule.addedBarrier(id) : state.schedule.added(id, lane: lane, isReady: isReady)
-            if !state.observers.isEmpty, !lifecycle.contains(.barrier) {
-                state.noteJoined(operation)
-            }
+            if observersReference.isSet, !lifecycle.contains(.barrier) { state.noteJoined(operation) }
         }
     }
 
@@ -102,8 +100,8 @@ extension OperationQueue {
 
 extension OperationQueue.State {
     @inline(__always)
-    fileprivate mutating func takeNews() -> [PropertyKey] {
-        guard !news.isEmpty else { return [] }
+    fileprivate mutating func takeNews() -> [PropertyKey]? {
+        guard !news.isEmpty else { return nil }
         defer { news = [] }
         return news
     }
@@ -112,15 +110,7 @@ extension OperationQueue.State {
 extension OperationQueue {
     /// Brings operations that the caller has pinned, linked from `first` to `last`, to the queue's notice.
     final func push(_ first: Operation, last: Operation?) {
-        if observersReference.isSet {
-            // Taken out by this thread, which then tells of it.
-            withState { state in
-                inbox.push(first, last: last)
-                drain(&state)
-            }
-        } else {
-            inbox.push(first, last: last)
-        }
+        if observersReference.isSet { pushObserved(first, last: last) } else { inbox.push(first, last: last) }
         switch signal.advice() {
         case .nothing: return
         case .callWorker:
@@ -128,6 +118,15 @@ extension OperationQueue {
             if let worker = ThreadContext.current.worker, worker.owes(self) { return signal.workerArrived() }
             callWorker()
         case .takeLock: withState { watchForStall(&$0) }
+        }
+    }
+
+    /// Taken out by this thread, which then tells of it.
+    @inline(never)
+    private func pushObserved(_ first: Operation, last: Operation?) {
+        withState { state in
+            inbox.push(first, last: last)
+            drain(&state)
         }
     }
 

@@ -54,9 +54,9 @@ struct StallSurvey {
         let lifecycle = operation.word.lifecycle
         switch lifecycle.phase {
         case .finishing, .finished: return settle(index, .moves, .finished)
-        case .starting where operation.isFinished: return settle(index, .stuck, .finishNotAnnounced)
+        case .starting where untracked({ operation.isFinished }): return settle(index, .stuck, .finishNotAnnounced)
         case .starting, .executing, .ended, .entering: return settle(index, .moves, .executing)
-        case .idle where operation.isExecuting: return settle(index, .moves, .executing)
+        case .idle where untracked({ operation.isExecuting }): return settle(index, .moves, .executing)
         case .idle: return settle(index, .stuck, .inNoQueue)
         case .enqueued: visitWaiting(index, operation)
         }
@@ -69,11 +69,11 @@ struct StallSurvey {
 
     private mutating func visitWaiting(_ index: Int, _ operation: Operation) {
         let holding = operation.attachments?.withLock { $0.readiness.holding } ?? []
-        if !operation.isReady {
+        if !untracked({ operation.isReady }) {
             for dependency in holding {
                 nodes[index].waitsFor.append(position(of: dependency))
                 let phase = dependency.word.lifecycle.phase
-                let isNowhere = phase == .idle && !dependency.isExecuting
+                let isNowhere = phase == .idle && !untracked { dependency.isExecuting }
                 ownReasons[index].append(
                     isNowhere ? .dependencyInNoQueue(dependency.label) : .dependency(dependency.label))
             }

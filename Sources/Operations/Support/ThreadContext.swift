@@ -1,3 +1,5 @@
+import CPlatform
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -33,20 +35,33 @@ package final class ThreadContext {
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
         #if canImport(Darwin)
-            pthread_key_create(&key) { Unmanaged<ThreadContext>.fromOpaque($0).release() }
+            pthread_key_create(&key) { end($0) }
         #else
-            pthread_key_create(&key) { $0.map { Unmanaged<ThreadContext>.fromOpaque($0).release() } }
+            pthread_key_create(&key) { if let known = $0 { end(known) } }
         #endif
         return key
     }()
 
+    @inline(__always)
     package static var current: ThreadContext {
-        if let known = pthread_getspecific(key) {
+        if let known = cplatform_this_thread().pointee.context {
             return Unmanaged<ThreadContext>.fromOpaque(known).takeUnretainedValue()
         }
+        return begin()
+    }
+
+    @inline(never)
+    private static func begin() -> ThreadContext {
         let new = ThreadContext()
-        pthread_setspecific(key, Unmanaged.passRetained(new).toOpaque())
+        cplatform_this_thread().pointee.context = Unmanaged.passRetained(new).toOpaque()
+        // For the call at the end of the thread.
+        pthread_setspecific(key, Unmanaged.passUnretained(new).toOpaque())
         return new
+    }
+
+    private static func end(_ known: UnsafeMutableRawPointer) {
+        cplatform_this_thread().pointee.context = nil
+        Unmanaged<ThreadContext>.fromOpaque(known).release()
     }
 
     var innermost: Frame? { frames.last ?? worker?.frame }

@@ -24,6 +24,7 @@ final class Monitor: Sendable {
 
     private enum Phase { static let unborn: UInt8 = 0, asleep: UInt8 = 1, awake: UInt8 = 2 }
     private let phase = Atomic<UInt8>(Phase.unborn)
+    private let hasWorkers = Atomic(false)
     private let parker = Parker()
     private let births = Locked<[(Worker, WorkerPool.Request)]>([])
     private let newAppointments = NewAppointments()
@@ -31,9 +32,11 @@ final class Monitor: Sendable {
     /// Starts the thread of a new worker in the place of a worker that must not.
     ///
     /// On Linux a new thread is as nice as the one that makes it, and cannot become less so. So workers of levels
-    /// other than normal do not make threads; and this thread is there before the first of them.
+    /// other than normal do not make threads; and this thread is there before the first of them. It is there before the
+    /// second of all workers too: where threads are short it would get none later, and it is the one that asks again.
     func takesOver(_ worker: Worker, _ request: WorkerPool.Request) -> Bool {
-        if worker.pool.level != .normal { wakeIfAsleep() }
+        let isFirst = !hasWorkers.exchange(true, ordering: .relaxed)
+        if !isFirst || worker.pool.level != .normal { beBorn() }
         guard let maker = ThreadContext.current.worker, maker.pool.level != .normal else { return false }
         births.withLock { $0.append((worker, request)) }
         wakeIfAsleep()
@@ -56,6 +59,8 @@ final class Monitor: Sendable {
         for (worker, request) in due { _ = worker.pool.spawn(worker, for: request) }
     }
 
+    private func beBorn() { if phase.load(ordering: .relaxed) == Phase.unborn { wakeIfAsleep() } }
+
     func wakeIfAsleep() {
         // Sequentially consistent against `fallAsleep`: the caller's request was made before this load.
         guard phase.load(ordering: .sequentiallyConsistent) != Phase.awake else { return }
@@ -67,19 +72,11 @@ final class Monitor: Sendable {
     }
 
     private func spawn() {
-        #if canImport(Darwin)
-            var thread: pthread_t?
-            let result = pthread_create(&thread, nil, { _ in Monitor.shared.run() }, nil)
-            if let thread, result == 0 { pthread_detach(thread) }
-        #else
-            var thread = pthread_t()
-            let result = pthread_create(&thread, nil, { _ in Monitor.shared.run() }, nil)
-            if result == 0 { pthread_detach(thread) }
-        #endif
-        if result != 0 { phase.store(Phase.unborn, ordering: .sequentiallyConsistent) }
+        let isStarted = cplatform_start_thread({ _ in Monitor.shared.run() }, nil)
+        if !isStarted { phase.store(Phase.unborn, ordering: .sequentiallyConsistent) }
     }
 
-    private func run() -> UnsafeMutableRawPointer? {
+    private func run() {
         #if !canImport(Darwin)
             cplatform_set_thread_name("operation-watch")
         #endif

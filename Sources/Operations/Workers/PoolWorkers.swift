@@ -47,7 +47,7 @@ extension OperationQueue: WorkSource {
         HeldLocks.assertNone()
         worker.begin(operation, of: self)
         if pace.attends { worker.promiseToReturn() } else if claim.wantsMore { callWorkerIfUnattended() }
-        switch type(of: operation) == BlockOperation.self ? operation.runPlainly(on: worker) : .declined {
+        switch operation.isPlainBlock ? operation.runPlainly(on: worker) : .declined {
         case .declined:
             operation.start()
         case .finished:
@@ -88,7 +88,10 @@ extension OperationQueue: WorkSource {
 
     /// An operation's own level wins unless the queue's is higher; never set means the queue's (rule P6).
     private func level(of operation: Operation, _ queueLevel: Int) -> Int {
-        let quality = operation.qualityOfService
+        let quality =
+            operation.isPlainBlock
+            ? QualityOfService(serviceIndex: operation.word.lifecycle.serviceIndex)
+            : untracked { operation.qualityOfService }
         guard quality != .default else { return queueLevel }
         // A queue without a quality of its own raises nothing.
         let own = ServiceLevel(quality).rawValue

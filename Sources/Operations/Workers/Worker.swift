@@ -49,7 +49,7 @@ final class Worker: @unchecked Sendable {
         guard frame?.operation.toOpaque() == Unmanaged.passUnretained(operation).toOpaque() else { return }
         debt.store(true, ordering: .relaxed)
         // Nothing of the user's can follow in the `start()` of the system's own classes.
-        if type(of: operation) != BlockOperation.self { Monitor.shared.wakeIfAsleep() }
+        if !operation.isPlainBlock { Monitor.shared.wakeIfAsleep() }
     }
 
     /// More could start, but this thread runs its operation first and then looks; see `Pace`.
@@ -101,19 +101,9 @@ final class Worker: @unchecked Sendable {
 
     func spawn(first source: any WorkSource) -> Bool {
         let start = Unmanaged.passRetained(Start(worker: self, source: source))
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        defer { pthread_attr_destroy(&attributes) }
-        #if canImport(Darwin)
-            var thread: pthread_t?
-            let result = pthread_create(&thread, &attributes, { Worker.main($0) }, start.toOpaque())
-        #else
-            var thread = pthread_t()
-            let result = pthread_create(&thread, &attributes, { Worker.main($0!) }, start.toOpaque())
-        #endif
-        if result != 0 { start.release() }
-        return result == 0
+        let isStarted = cplatform_start_thread({ Worker.main($0.unsafelyUnwrapped) }, start.toOpaque())
+        if !isStarted { start.release() }
+        return isStarted
     }
 
     private final class Start {
@@ -125,10 +115,9 @@ final class Worker: @unchecked Sendable {
         }
     }
 
-    private static func main(_ argument: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+    private static func main(_ argument: UnsafeMutableRawPointer) {
         let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
         start.worker.live(&start.source)
-        return nil
     }
 
     /// When this has returned the thread holds the source no longer, however long it sleeps then (rule Q1).

@@ -1,0 +1,73 @@
+import CPlatform
+import Observation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// What observing keeps for each thread. Only its own thread touches it.
+final class ObservingThread {
+    /// Changes that were announced by hand and are not yet made.
+    @exclusivity(unchecked) var announced: [PendingAnnouncements.Entry] = []
+    /// What some key paths mean that were used last. See `Resolution`.
+    @exclusivity(unchecked) var resolutions: [Resolution?] = []
+    /// What finds out whether the Observation framework tracks what this thread reads.
+    @exclusivity(unchecked) private var detector: Registrar
+    /// Of the detector; asked so often that a reference would be counted too often.
+    @exclusivity(unchecked) private(set) var detectorAddress: UnsafeMutablePointer<ObservationRegistrar>
+    let probe = TrackingProbe.path
+    /// The observation that is telling the Observation framework of a change on this thread.
+    @exclusivity(unchecked) var informing: ObjectIdentifier?
+
+    /// The detector, which has been found out for good: what was tracked with it holds on to it.
+    func takeDetector() -> Registrar {
+        defer {
+            detector = Registrar()
+            detectorAddress = detector.address
+        }
+        return detector
+    }
+
+    private init() {
+        detector = Registrar()
+        detectorAddress = detector.address
+    }
+
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        #if canImport(Darwin)
+            pthread_key_create(&key) { end($0) }
+        #else
+            pthread_key_create(&key) { if let known = $0 { end(known) } }
+        #endif
+        return key
+    }()
+
+    @inline(__always)
+    static var current: ObservingThread { unmanaged._withUnsafeGuaranteedRef { $0 } }
+
+    /// Without counting a reference.
+    @inline(__always)
+    static var unmanaged: Unmanaged<ObservingThread> {
+        if let known = cplatform_this_thread().pointee.observing { return Unmanaged.fromOpaque(known) }
+        return begin()
+    }
+
+    @inline(never)
+    private static func begin() -> Unmanaged<ObservingThread> {
+        let new = Unmanaged.passRetained(ObservingThread())
+        cplatform_this_thread().pointee.observing = new.toOpaque()
+        // For the call at the end of the thread.
+        pthread_setspecific(key, new.toOpaque())
+        return new
+    }
+
+    private static func end(_ known: UnsafeMutableRawPointer) {
+        cplatform_this_thread().pointee.observing = nil
+        Unmanaged<ObservingThread>.fromOpaque(known).release()
+    }
+}

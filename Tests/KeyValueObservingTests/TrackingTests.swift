@@ -1,0 +1,90 @@
+import KeyValueObserving
+import Observation
+import TestSupport
+import Testing
+
+/// Rule K8, for classes of the user's own.
+struct TrackingTests {
+    final class Cellar: KeyValueObservable, Observable {
+        let keyValueObservers = KeyValueObservers()
+        @KeyValueObserved var bottles = 6
+        @KeyValueObserved var thermometer = Thermometer()
+        var isEmpty: Bool { bottles == 0 }
+
+        static var keyValueKeys: [KeyValueKey] {
+            [
+                KeyValueKey("bottles", \Cellar.bottles), KeyValueKey("thermometer", \Cellar.thermometer),
+                KeyValueKey("report", \Cellar.report, affectedBy: ["bottles", "thermometer.celsius"]),
+            ]
+        }
+
+        var report: String {
+            access(keyPath: \.report)
+            return "\(bottles) at \(thermometer.celsius)"
+        }
+    }
+
+    @Test func `one word more makes a class Observable`() {
+        let (cellar, told) = (Cellar(), Journal<String>())
+        withObservationTracking {
+            _ = cellar.isEmpty
+        } onChange: {
+            told.append("bottles")
+        }
+        cellar.thermometer = Thermometer()
+        #expect(told.entries == [])
+        cellar.bottles = 5
+        cellar.bottles = 4
+        #expect(told.entries == ["bottles"])
+    }
+
+    @Test func `a property that depends on others, also of other objects, is tracked`() {
+        let (cellar, told) = (Cellar(), Journal<String>())
+        withObservationTracking {
+            _ = cellar.report
+        } onChange: {
+            told.append("report")
+        }
+        cellar.thermometer.celsius = 12
+        #expect(told.entries == ["report"])
+    }
+
+    @Test func `tracking and observing do not know of one another`() {
+        let (cellar, told) = (Cellar(), Journal<String>())
+        let token = cellar.observe(\.bottles, options: [.old, .new]) {
+            told.append("\($1.oldValue!) → \($1.newValue!)")
+        }
+        withObservationTracking {
+            _ = cellar.bottles
+        } onChange: {
+            told.append("tracked")
+        }
+        cellar.bottles = 5
+        token.invalidate()
+        withObservationTracking {
+            _ = cellar.bottles
+        } onChange: {
+            told.append("tracked")
+        }
+        cellar.bottles = 4
+        #expect(told.entries == ["6 → 5", "tracked", "tracked"])
+    }
+
+    @Test func `a property announced without a name of its own is tracked`() {
+        final class Silent: KeyValueObservable, Observable {
+            let keyValueObservers = KeyValueObservers()
+            @KeyValueObserved var a = 0
+            @KeyValueObserved var b = 0
+        }
+        let (silent, told) = (Silent(), Journal<String>())
+        withObservationTracking {
+            _ = silent.a
+        } onChange: {
+            told.append("a")
+        }
+        silent.b = 1
+        #expect(told.entries == [])
+        silent.a = 1
+        #expect(told.entries == ["a"])
+    }
+}

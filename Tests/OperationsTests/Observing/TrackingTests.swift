@@ -1,0 +1,356 @@
+import Observation
+import Operations
+import TestSupport
+import Testing
+
+/// Rule K8: operations and queues are `Observable`.
+struct TrackingTests {
+    @Test(arguments: Fact.ofOperations)
+    func `a change of an operation's property is told once to who read it while tracking`(_ fact: Fact<Operation>) {
+        let operation = Operation()
+        let told = Journal<String>()
+        withObservationTracking {
+            fact.read(operation)
+        } onChange: {
+            told.append(fact.name)
+        }
+        #expect(told.entries == [])
+        fact.change(operation)
+        #expect(told.entries == [fact.name])
+        withObservationTracking {
+            fact.read(operation)
+        } onChange: {
+            told.append("again")
+        }
+        fact.changeBack?(operation)
+        #expect(told.entries == [fact.name] + (fact.changeBack == nil ? [] : ["again"]))
+    }
+
+    @Test(arguments: Fact.ofQueues)
+    func `a change of a queue's property is told once to who read it while tracking`(_ fact: Fact<OperationQueue>) {
+        let queue = OperationQueue()
+        queue.isSuspended = true
+        let told = Journal<String>()
+        withObservationTracking {
+            fact.read(queue)
+        } onChange: {
+            told.append(fact.name)
+        }
+        fact.change(queue)
+        fact.changeBack?(queue)
+        #expect(told.entries == [fact.name])
+        withObservationTracking {
+            fact.read(queue)
+        } onChange: {
+            told.append("again")
+        }
+        fact.change(queue)
+        #expect(told.entries == [fact.name, "again"])
+        queue.isSuspended = false
+    }
+
+    @Test func `what is not read is not told`() {
+        let operation = Operation()
+        withObservationTracking {
+            _ = operation.name
+        } onChange: {
+            Issue.record("told of something else")
+        }
+        operation.cancel()
+        operation.start()
+        operation.queuePriority = .high
+    }
+
+    @Test func `the new value is there when the change is told`() {
+        let operation = Operation()
+        let seen = Journal<Bool>()
+        withObservationTracking {
+            _ = operation.isFinished
+        } onChange: {
+            seen.append(operation.isFinished)
+        }
+        operation.start()
+        #expect(seen.entries == [true])
+    }
+
+    @Test(arguments: Fact.ofOperations)
+    func `a change between the read and the end of the tracked closure is told`(_ fact: Fact<Operation>) {
+        let operation = Operation()
+        for hasBeenTracked in [false, true] {
+            if hasBeenTracked, fact.changeBack == nil { break }
+            let told = Gate()
+            withObservationTracking {
+                fact.read(operation)
+                hasBeenTracked ? fact.changeBack?(operation) : fact.change(operation)
+            } onChange: {
+                told.open()
+            }
+            told.pass()
+        }
+    }
+
+    @Test func `a queue's change between the read and the end of the tracked closure is told`() {
+        let queue = OperationQueue()
+        let told = Gate()
+        withObservationTracking {
+            _ = queue.isSuspended
+            queue.isSuspended = true
+        } onChange: {
+            told.open()
+        }
+        told.pass()
+    }
+
+    @Test func `who reads again when told of a change gets to know that it has ended, whatever the threads do`() async {
+        for _ in 0..<2_000 {
+            let operation = BlockOperation {}
+            let finisher = TestThread { operation.start() }
+            while true {
+                let changed = AsyncStream.makeStream(of: Void.self)
+                let isFinished = withObservationTracking {
+                    operation.isFinished
+                } onChange: {
+                    changed.continuation.finish()
+                }
+                if isFinished { break }
+                for await _ in changed.stream {}
+            }
+            finisher.join()
+        }
+    }
+
+    @Test func `Observations has the values until the end`() async {
+        guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
+        let queue = OperationQueue()
+        let gate = Gate()
+        let operation = BlockOperation { gate.pass() }
+        queue.addOperation(operation)
+        var seen: [Bool] = []
+        for await isFinished in Observations({ operation.isFinished }) {
+            seen.append(isFinished)
+            if isFinished { break }
+            gate.open()
+        }
+        #expect(seen == [false, true])
+    }
+
+    @Test func `several objects tracked by one closure tell it once`() {
+        let (operation, other, queue) = (Operation(), Operation(), OperationQueue())
+        let told = Journal<Int>()
+        withObservationTracking {
+            _ = (operation.isCancelled, operation.isFinished, other.isFinished, queue.isSuspended)
+        } onChange: {
+            told.append(1)
+        }
+        other.start()
+        operation.cancel()
+        operation.start()
+        queue.isSuspended = true
+        #expect(told.entries == [1])
+    }
+
+    @Test func `what the system asks on the way is not tracked`() {
+        let queue = OperationQueue()
+        queue.isSuspended = true
+        let operation = Operation()
+        let dependency = Operation()
+        withObservationTracking {
+            operation.addDependency(dependency)
+            queue.addOperation(operation)
+            operation.cancel()
+            dependency.start()
+        } onChange: {
+            Issue.record("told of what was not read")
+        }
+        queue.isSuspended = false
+        queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test func `who tracks nothing leaves nothing behind`() {
+        let operation = Operation()
+        _ = (operation.isFinished, operation.isReady, operation.name, operation.dependencies)
+        #expect(operation.keyValueObservers.isEmpty)
+        let queue = OperationQueue()
+        _ = (queue.isSuspended, queue.name, queue.maxConcurrentOperationCount)
+        #expect(queue.keyValueObservers.isEmpty)
+    }
+
+    @Test func `neither the object nor who tracks it is kept alive by the other`() {
+        final class Tracker: Sendable { func changed() { Issue.record("nothing has changed") } }
+        var tracker: Tracker? = Tracker()
+        var operation: Operation? = Operation()
+        let weak = (operation: Weak(operation!), tracker: Weak(tracker!))
+        withObservationTracking { [operation] in
+            _ = (operation!.isFinished, operation!.name)
+        } onChange: { [tracker] in
+            tracker!.changed()
+        }
+        tracker = nil
+        #expect(!weak.tracker.isGone)
+        operation = nil
+        #expect(weak.operation.isGone)
+        #expect(weak.tracker.isGone)
+    }
+
+    @Test func `an override that announces its changes reports its reads`() {
+        let operation = Download()
+        let told = Journal<String>()
+        withObservationTracking {
+            _ = operation.isExecuting
+        } onChange: {
+            told.append("executing")
+        }
+        withObservationTracking {
+            _ = operation.fraction
+        } onChange: {
+            told.append("fraction")
+        }
+        operation.start()
+        #expect(told.entries == ["executing"])
+        operation.fraction = 0.5
+        #expect(told.entries == ["executing", "fraction"])
+    }
+
+    final class Download: Operation, @unchecked Sendable {
+        private var isRunning = false
+        override var isExecuting: Bool {
+            access(keyPath: \.isExecuting)
+            return isRunning
+        }
+        override func start() {
+            willChangeValue(for: \.isExecuting)
+            isRunning = true
+            didChangeValue(for: \.isExecuting)
+        }
+        private var loaded = 0.0
+        var fraction: Double {
+            get {
+                access(keyPath: \.fraction)
+                return loaded
+            }
+            set {
+                willChangeValue(for: \.fraction)
+                loaded = newValue
+                didChangeValue(for: \.fraction)
+            }
+        }
+    }
+
+    struct Fact<Object: Sendable>: Sendable, CustomTestStringConvertible {
+        let name: String
+        let read: @Sendable (Object) -> Void
+        let change: @Sendable (Object) -> Void
+        var changeBack: (@Sendable (Object) -> Void)?
+        var testDescription: String { name }
+    }
+}
+
+extension TrackingTests.Fact<Operation> {
+    static var ofOperations: [Self] {
+        let dependency = Operation()
+        return [
+            Self(name: "isCancelled") {
+                _ = $0.isCancelled
+            } change: {
+                $0.cancel()
+            },
+            Self(name: "isExecuting") {
+                _ = $0.isExecuting
+            } change: {
+                $0.start()
+            },
+            Self(name: "isFinished") {
+                _ = $0.isFinished
+            } change: {
+                $0.start()
+            },
+            Self(name: "isReady") {
+                _ = $0.isReady
+            } change: {
+                $0.addDependency(dependency)
+            } changeBack: {
+                $0.removeDependency(dependency)
+            },
+            Self(name: "dependencies") {
+                _ = $0.dependencies
+            } change: {
+                $0.addDependency(dependency)
+            } changeBack: {
+                $0.removeDependency(dependency)
+            },
+            Self(name: "queuePriority") {
+                _ = $0.queuePriority
+            } change: {
+                $0.queuePriority = .high
+            } changeBack: {
+                $0.queuePriority = .low
+            },
+            Self(name: "completionBlock") {
+                _ = $0.completionBlock
+            } change: {
+                $0.completionBlock = {}
+            } changeBack: {
+                $0.completionBlock = nil
+            },
+            Self(name: "name") {
+                _ = $0.name
+            } change: {
+                $0.name = "new"
+            } changeBack: {
+                $0.name = nil
+            },
+            Self(name: "qualityOfService") {
+                _ = $0.qualityOfService
+            } change: {
+                $0.qualityOfService = .utility
+            } changeBack: {
+                $0.qualityOfService = .background
+            },
+        ]
+    }
+}
+
+extension TrackingTests.Fact<OperationQueue> {
+    static var ofQueues: [Self] {
+        [
+            Self(name: "isSuspended") {
+                _ = $0.isSuspended
+            } change: {
+                $0.isSuspended = false
+            } changeBack: {
+                $0.isSuspended = true
+            },
+            Self(name: "maxConcurrentOperationCount") {
+                _ = $0.maxConcurrentOperationCount
+            } change: {
+                $0.maxConcurrentOperationCount = 3
+            } changeBack: {
+                $0.maxConcurrentOperationCount = 2
+            },
+            Self(name: "name") {
+                _ = $0.name
+            } change: {
+                $0.name = "new"
+            } changeBack: {
+                $0.name = "old"
+            },
+            Self(name: "qualityOfService") {
+                _ = $0.qualityOfService
+            } change: {
+                $0.qualityOfService = .utility
+            } changeBack: {
+                $0.qualityOfService = .background
+            },
+            Self(name: "operationCount") {
+                _ = $0.value(forKey: "operationCount")
+            } change: {
+                $0.addOperation {}
+            },
+            Self(name: "operations") {
+                _ = $0.value(forKey: "operations")
+            } change: {
+                $0.addOperation {}
+            },
+        ]
+    }
+}
