@@ -48,6 +48,7 @@ let package = Package(
         .executableTarget(
             name: "opq",
             dependencies: [
+                "Operations",
                 "WorkflowEngine",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "SystemPackage", package: "swift-system"),

@@ -43,6 +43,11 @@ operations:
   first: { run: echo one; echo two >&2 }
   second: { run: printf three, after: first }
 END
+cat > watched.yml << 'END'
+operations:
+  first: { run: read -r _ < seen }
+  second: { run: read -r _ < seen, after: first }
+END
 cat > failing.yml << 'END'
 operations:
   bad: { run: exit 3 }
@@ -134,6 +139,22 @@ for signal in INT TERM HUP; do
     check "SIG$signal is summed up" grep -q '^0 succeeded, 3 cancelled in ' out
     check "SIG$signal starts nothing" test ! -e ran
 done
+
+if command -v script > /dev/null; then
+    rm -f seen && mkfifo seen
+    TERM=xterm timeout 60 script -qfec "'$opq' run watched.yml" /dev/null < /dev/null > out &
+    session=$!
+    # Each waits until its status has been seen.
+    until tr '\r' '\n' < out | grep -q '\[0/2\] first$' || ! kill -0 $session; do sleep 0.02; done
+    echo > seen
+    until tr '\r' '\n' < out | grep -q '\[1/2\] second$' || ! kill -0 $session; do sleep 0.02; done
+    echo > seen
+    wait $session
+    check 'a terminal shows what runs, and how many have ended' test $? -eq 0
+    check 'the status is gone at the end' test "$(tr '\r' '\n' < out | grep . | tail -n 1 | grep -c '/2\]')" -eq 0
+    TERM=dumb script -qec "'$opq' run good.yml" /dev/null < /dev/null > out
+    check 'a terminal that cannot erase shows no status' test "$(grep -c '/2\]' out)" -eq 0
+fi
 
 rm -f gate tidied && mkfifo gate
 timeout --foreground 60 "$opq" run --jobs 2 endless.yml > out 2> err &

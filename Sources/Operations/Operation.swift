@@ -6,8 +6,8 @@ import Synchronization
 /// One unit of work that runs once: an abstract class. Override `main()` for work that ends when it returns; override
 /// `start()` and the state properties for work that ends later (rules L1–L14).
 ///
-/// Every member is safe to call from any thread without a lock of the caller's (rule L11). Reading a state costs one
-/// atomic load.
+/// Every member is safe to call from any thread without a lock of the caller's (rule L11). Reading a state costs an
+/// atomic load, and a call that finds out whether the Observation framework tracks it.
 ///
 /// This file is the table of contents: each member has its contract here and one line that leads to the step of the
 /// flow, `add → ready → start → finish → complete`, that carries it out (`Flow/`).

@@ -28,6 +28,13 @@ public final class WorkflowRun: Sendable {
     private let queues: [String: OperationQueue]
     private let operations: [CommandOperation]
 
+    /// Follows the run by observing its operations.
+    ///
+    /// - Parameter changed: Called after each change, on the thread that made it.
+    public func progress(changed: @escaping @Sendable (RunProgress) -> Void) -> RunProgress {
+        RunProgress(of: operations, changed: changed)
+    }
+
     /// Prepares a run; nothing starts before ``run()``.
     ///
     /// - Parameter handler: Called with every event of the run, one at a time; when it returns `false`, the run

@@ -48,7 +48,8 @@ struct RunCommand: ParsableCommand {
 
     func run() throws {
         let plan = try workflow.plan()
-        let isColoured = isatty(STDOUT_FILENO) == 1 && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true)
+        let isTerminal = isatty(STDOUT_FILENO) == 1 && getenv("TERM").map { String(cString: $0) } != "dumb"
+        let isColoured = isTerminal && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true)
         let detail: RunReport.Detail = quiet ? .quiet : verbose ? .verbose : .normal
         let printer = RunPrinter(report: RunReport(detail: detail, isColoured: isColoured))
         if dryRun {
@@ -63,7 +64,9 @@ struct RunCommand: ParsableCommand {
         let options = RunOptions(jobs: jobs, failsFast: failurePolicy == .failFast)
         let run = WorkflowRun(plan, options: options) { printer.print($0) }
         let interruption = Interruption(cancel: run.cancel, kill: run.kill)
+        let status = isTerminal && detail != .quiet ? StatusLine(of: run, on: printer) : nil
         let result = run.run()
+        status?.end()
         _ = printer.print(printer.report.summary(of: result))
         if interruption.hasHappened { throw ExitCode.interrupted }
         if !result.conclusions.allSatisfy({ $0.outcome == .succeeded }) { throw ExitCode.failure }

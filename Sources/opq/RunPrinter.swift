@@ -1,33 +1,77 @@
 import Glibc
+import Synchronization
 import WorkflowEngine
 
-/// Prints what happens in a run, each operation's line and output in one piece.
-struct RunPrinter: Sendable {
+/// Prints what happens in a run, each operation's line and output in one piece; under it, on a terminal, a line with the
+/// status, which is written over.
+final class RunPrinter: Sendable {
     /// Words what is printed.
     let report: RunReport
+    private let screen = Mutex(Screen())
+
+    /// A printer of a report.
+    init(report: RunReport) { self.report = report }
 
     /// Prints an event.
     ///
     /// - Returns: Whether standard output still takes anything.
     func print(_ event: RunEvent) -> Bool {
-        switch event {
-        case .started(let operation):
-            return print(report.line(forStartOf: operation))
-        case .ended(let conclusion, let spool):
-            guard print(report.line(for: conclusion)) else { return false }
-            guard let spool, report.showsOutput(of: conclusion) else { return true }
-            return print(spool)
+        onScreen { screen in
+            switch event {
+            case .started(let operation):
+                return screen.put(line: report.line(forStartOf: operation))
+            case .ended(let conclusion, let spool):
+                guard screen.put(line: report.line(for: conclusion)) else { return false }
+                guard let spool, report.showsOutput(of: conclusion) else { return true }
+                return screen.put(spool)
+            }
         }
     }
 
     /// Prints a line, if there is one.
-    func print(_ line: String?) -> Bool {
-        guard let line else { return true }
-        var text = line + "\n"
-        return text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: STDOUT_FILENO) }
+    func print(_ line: String?) -> Bool { onScreen { $0.put(line: line) } }
+
+    /// Shows the status in place of the one before; nil takes it away.
+    func show(_ status: String?) {
+        _ = onScreen { screen in
+            if screen.status != status {
+                screen.clear()
+                screen.status = status
+            }
+            return true
+        }
     }
 
-    private func print(_ spool: OutputSpool) -> Bool {
+    /// One piece of output at a time; the status comes again after it.
+    private func onScreen(_ body: (inout Screen) -> Bool) -> Bool {
+        screen.withLock { screen in
+            defer { screen.restoreStatus() }
+            return body(&screen)
+        }
+    }
+}
+
+/// Standard output, with a status in its last line.
+private struct Screen {
+    var status: String?
+    private var showsStatus = false
+
+    mutating func clear() {
+        guard showsStatus else { return }
+        showsStatus = false
+        _ = put("\r\u{1B}[K")
+    }
+
+    mutating func restoreStatus() {
+        guard let status, !showsStatus else { return }
+        showsStatus = true
+        write(status)
+    }
+
+    mutating func put(line: String?) -> Bool { line.map { put($0 + "\n") } ?? true }
+
+    mutating func put(_ spool: OutputSpool) -> Bool {
+        clear()
         var last = UInt8(ascii: "\n")
         var isTaken = true
         do {
@@ -37,9 +81,20 @@ struct RunPrinter: Sendable {
                 last = chunk.last ?? last
             }
         } catch {
-            return print("opq: the output is lost: \(error)")
+            return put(line: "opq: the output is lost: \(error)")
         }
         // The next line is to start at the margin.
-        return isTaken && (last == UInt8(ascii: "\n") || print(""))
+        return isTaken && (last == UInt8(ascii: "\n") || put(line: ""))
+    }
+
+    private mutating func put(_ text: String) -> Bool {
+        clear()
+        return write(text)
+    }
+
+    @discardableResult
+    private func write(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: STDOUT_FILENO) }
     }
 }

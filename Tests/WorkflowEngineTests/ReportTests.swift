@@ -1,3 +1,5 @@
+import Operations
+import TestSupport
 import Testing
 
 @testable import WorkflowEngine
@@ -11,6 +13,35 @@ struct ReportTests {
     func `an operation that ended has a line`(outcome: Outcome, line: String) {
         let conclusion = Conclusion(name: "a", outcome: outcome, duration: .milliseconds(415))
         #expect(RunReport().line(for: conclusion) == line)
+    }
+
+    @Test func `the status says how many have ended and what runs, in one line`() {
+        var status = RunStatus(total: 12)
+        #expect(status.line(columns: 80) == "[ 0/12]")
+        status.ended = 3
+        status.running = ["fetch", "compress"]
+        #expect(status.line(columns: 80) == "[ 3/12] fetch, compress")
+        #expect(status.line(columns: 12) == "[ 3/12] fet…")
+        #expect(status.line(columns: 1) == "…")
+    }
+
+    @Test func `the status is what observing the operations tells`() {
+        let operations = ["a", "b"].map { name in
+            let operation = Operation()
+            operation.name = name
+            return operation
+        }
+        let log = Journal<RunStatus>()
+        let progress = RunProgress(of: operations) { log.append($0.status) }
+        operations[0].start()
+        operations[1].cancel()
+        operations[1].start()
+        #expect(
+            log.entries == [
+                RunStatus(total: 2, ended: 0, running: ["a"]), RunStatus(total: 2, ended: 1, running: []),
+                RunStatus(total: 2, ended: 2, running: []),
+            ])
+        withExtendedLifetime(progress) {}
     }
 
     @Test func `colour is for the mark alone`() {

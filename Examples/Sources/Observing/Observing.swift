@@ -1,5 +1,6 @@
 // Observing operations, a queue, and a class of one's own.
 
+import Observation
 import OperationsFoundation
 
 // A class of one's own: one line for the class, one word for each property.
@@ -58,6 +59,20 @@ struct Observing {
             print("isFinished:", isFinished)
             if isFinished { break }
         }
+
+        // The Observation framework: told once, of the next change of what was read.
+
+        let third = BlockOperation {}
+        let (changes, told) = AsyncStream.makeStream(of: Void.self)
+        withObservationTracking {
+            print("third is finished:", third.isFinished)
+        } onChange: {
+            told.finish()
+        }
+        queue.addOperation(third)
+        for await _ in changes {}
+        print("third is finished:", third.isFinished)
+
         withExtendedLifetime((end, width)) {}
     }
 }
