@@ -45,28 +45,42 @@ extension KeyValueObservable {
     /// The object and the handler do not keep one another alive, except as the handler captures. A nested key path, such
     /// as `\.owner.name`, is observed along the whole way if every class on it takes part and has registered the
     /// properties.
-    @preconcurrency
+    @preconcurrency @inlinable
     public func observe<Value>(
         _ keyPath: KeyPath<Self, Value>, options: NSKeyValueObservingOptions = [],
         changeHandler: @escaping @Sendable (Self, NSKeyValueObservedChange<Value>) -> Void
     ) -> NSKeyValueObservation {
-        NSKeyValueObservation(startObserving(keyPath, options, changeHandler))
+        token(for: keyPath, options) { object, change in
+            changeHandler(unsafeDowncast(object, to: Self.self), NSKeyValueObservedChange<Value>(change, for: options))
+        }
     }
+
+    @usableFromInline
+    func token<Value>(
+        for keyPath: KeyPath<Self, Value>, _ options: NSKeyValueObservingOptions,
+        _ handler: @escaping @Sendable (AnyObject, Change) -> Void
+    ) -> NSKeyValueObservation { NSKeyValueObservation(startObserving(keyPath, options, handler)) }
 
     func startObserving<Value>(
         _ keyPath: KeyPath<Self, Value>, _ options: NSKeyValueObservingOptions,
-        _ changeHandler: @escaping @Sendable (Self, NSKeyValueObservedChange<Value>) -> Void
+        _ handler: @escaping @Sendable (AnyObject, Change) -> Void
     ) -> Observation {
         let observation: Observation
-        switch Resolution.of(keyPath, in: KeyTable.of(Self.self), for: type(of: self)).meaning {
-        case .property(let key, let tag, let affectedBy):
-            observation = TypedObservation(key, keyPath, options, affectedBy: affectedBy, handler: changeHandler)
-            observation.tag = tag
+        let resolution = Resolution.of(keyPath, in: KeyTable.of(Self.self), for: type(of: self))
+        switch resolution.meaning {
+        case .property(let property):
+            observation = HandlerObservation(
+                property.key, options, affectedBy: property.affectedBy, reader: property.read, handler: handler)
+            observation.tag = property.tag
         case .nested(let components):
-            observation = TypedPathObservation<Self, Value>(components, options, handler: changeHandler)
+            observation = HandlerObservation(
+                .name(components.map(\.name).joined(separator: ".")), options, affectedBy: [],
+                reader: HandlerObservation.reader(of: components), handler: handler)
             observation.watches = [PathWatch(components.map(\.name), for: observation)]
         case .unknown:
-            observation = OverrideObservation(keyPath, options, in: KeyTable.of(Self.self), handler: changeHandler)
+            observation = OverrideObservation(
+                .path(keyPath), options, affectedBy: KeyTable.of(Self.self).names(ofType: Value.self),
+                reader: { unsafeDowncast($0, to: Self.self)[keyPath: keyPath] }, handler: handler)
         }
         start(observation)
         return observation

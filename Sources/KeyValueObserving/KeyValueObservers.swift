@@ -159,11 +159,13 @@ extension KeyValueObservers {
         case .nobody: return
         case .announce: didChange(unannounced(key), of: object)
         case .tell(let observers):
-            var change = Change(key)
+            let change: Change
             if observers.contains(where: { $0.needsNew || $0.options.contains(.old) }) {
-                change.new = observers[0].read(object)
-                // For who has begun to observe after the look whether anybody wants to know it.
-                change.old = (change.new as? Bool).map { !$0 }
+                let new = observers[0].read(object)
+                // The old one for who has begun to observe after the look whether anybody wants to know it.
+                change = Change(key, old: (new as? Bool).map { !$0 }, new: new)
+            } else {
+                change = Change(key)
             }
             observers.forEach { $0.pass(change, of: object) }
             if !isLast { tell(key, of: object) }

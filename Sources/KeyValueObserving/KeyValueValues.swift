@@ -44,7 +44,7 @@ private final class Source<Object: KeyValueObservable, Value: Sendable>: @unchec
             return stream
         }
         let observation = object.startObserving(path, [.initial, .new]) { _, change in
-            if let value = change.newValue { continuation.yield(value) }
+            if let value = change.new { continuation.yield(value as! Value) }
         }
         observation.whenObjectIsGone { continuation.finish() }
         let token = NSKeyValueObservation(observation)

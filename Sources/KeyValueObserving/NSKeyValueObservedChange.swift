@@ -17,7 +17,8 @@ public struct NSKeyValueObservedChange<Value> {
 extension NSKeyValueObservedChange: Sendable where Value: Sendable {}
 
 extension NSKeyValueObservedChange {
-    init(_ change: Change, for options: NSKeyValueObservingOptions) {
+    @inlinable
+    package init(_ change: Change, for options: NSKeyValueObservingOptions) {
         kind = change.kind
         newValue = options.contains(.new) ? change.new.map { $0 as! Value } : nil
         oldValue = options.contains(.old) ? change.old.map { $0 as! Value } : nil

@@ -8,16 +8,16 @@ import Synchronization
     /// The names of the properties whose changes may change this one.
     package let affectedBy: Set<String>
     /// Where it is registered, while the object is there. The object itself is not known here.
-    private var home = Home.none
+    @exclusivity(unchecked) private var home = Home.none
     /// Which of the properties numbered by the object's own class; see `KeyValueKey.tag`.
-    package var tag: UInt16 = 0
-    fileprivate(set) var number: UInt64 = 0
+    @exclusivity(unchecked) package var tag: UInt16 = 0
+    @exclusivity(unchecked) fileprivate(set) var number: UInt64 = 0
     /// What the one who observes wants done when the object is gone. Under the observers' lock.
-    var atEnd: (@Sendable () -> Void)?
+    @exclusivity(unchecked) var atEnd: (@Sendable () -> Void)?
     /// Changes that have to wait until the first call, for `.initial`, is over; nil when it is. Under the observers' lock.
-    var held: [Change]?
+    @exclusivity(unchecked) var held: [Change]?
     /// The nested paths whose changes may change this property.
-    var watches: [PathWatch] = []
+    @exclusivity(unchecked) var watches: [PathWatch] = []
     private let isEnded = Atomic(false)
 
     init(_ key: PropertyKey, options: NSKeyValueObservingOptions, affectedBy: Set<String> = []) {
@@ -33,14 +33,8 @@ import Synchronization
     /// Calls the observer.
     func tell(_ object: AnyObject, _ change: Change) {}
 
-    /// A change of a property that may mean this one: as it is to be told, or nil when it is none of this one.
-    func filtered(_ change: Change) -> Change? { change }
-
     /// Calls the observer, unless it is no more, or has nothing to be told.
-    final func pass(_ change: Change, of object: AnyObject) {
-        guard isValid, let change = filtered(change) else { return }
-        tell(object, change)
-    }
+    func pass(_ change: Change, of object: AnyObject) { if isValid { tell(object, change) } }
 
     /// Whether the value after a change has to be read.
     var needsNew: Bool { options.contains(.new) }

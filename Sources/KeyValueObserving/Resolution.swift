@@ -4,11 +4,25 @@ final class Resolution: @unchecked Sendable {
     let meaning: Meaning
 
     enum Meaning {
-        case property(PropertyKey, tag: UInt16, affectedBy: Set<String>)
+        case property(Property)
         /// A path through several objects.
         case nested([KeyValueKey])
         /// Registered by nobody.
         case unknown
+    }
+
+    final class Property {
+        let key: PropertyKey
+        let tag: UInt16
+        let affectedBy: Set<String>
+        let read: (AnyObject) -> Any?
+
+        init(key: PropertyKey, tag: UInt16, affectedBy: Set<String>, read: @escaping (AnyObject) -> Any?) {
+            self.key = key
+            self.tag = tag
+            self.affectedBy = affectedBy
+            self.read = read
+        }
     }
 
     private let type: ObjectIdentifier
@@ -19,7 +33,9 @@ final class Resolution: @unchecked Sendable {
         self.path = path
         self.type = ObjectIdentifier(type)
         if let key = table.key(at: path) {
-            meaning = .property(.name(key.name), tag: key.tag, affectedBy: type.namesAffecting(key.name))
+            meaning = .property(
+                Property(
+                    key: .name(key.name), tag: key.tag, affectedBy: type.namesAffecting(key.name), read: key.read))
         } else if let components = table.components(of: path), components.count > 1 {
             meaning = .nested(components)
         } else {

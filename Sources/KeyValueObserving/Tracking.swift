@@ -171,9 +171,9 @@ final class TrackedObservation<Object: KeyValueObservable & Observable, Value>: 
         self.registrar = registrar
         self.object = object
         switch Resolution.of(path, in: KeyTable.of(Object.self), for: type(of: object)).meaning {
-        case .property(let key, let tag, let affectedBy):
-            super.init(key, options: [], affectedBy: affectedBy)
-            self.tag = tag
+        case .property(let property):
+            super.init(property.key, options: [], affectedBy: property.affectedBy)
+            tag = property.tag
         case .nested, .unknown:
             super.init(.path(path), options: [], affectedBy: KeyTable.of(Object.self).names(ofType: Value.self))
         }
@@ -218,7 +218,7 @@ extension KeyValueObservers {
         of path: KeyPath<Object, Value>, in object: Object
     ) -> TrackedObservation<Object, Value>? {
         let meaning = Resolution.of(path, in: KeyTable.of(Object.self), for: type(of: object)).meaning
-        let key = if case .property(let key, _, _) = meaning { key } else { PropertyKey.path(path) }
+        let key = if case .property(let property) = meaning { property.key } else { PropertyKey.path(path) }
         var known: TrackedObservation<Object, Value>?
         step { known = $0.tracked(key) }
         return known

@@ -46,10 +46,10 @@ final class Attachments: KeyValueObservers, @unchecked Sendable {
 
     /// What an operation has that somebody observes. Guarded by the lock of its attachments.
     final class Observing {
-        var observers = ObserverState()
-        var readinessTelling = ReadinessTelling()
+        @exclusivity(unchecked) var observers = ObserverState()
+        @exclusivity(unchecked) var readinessTelling = ReadinessTelling()
         /// A thread tells, or has told, of `isCancelled`.
-        var isCancellationTold = false
+        @exclusivity(unchecked) var isCancellationTold = false
         /// The operation, if `isReady` is observed: a dependency that finishes has to hold it while it tells.
         weak var operation: Operation?
     }
@@ -86,10 +86,8 @@ final class Attachments: KeyValueObservers, @unchecked Sendable {
 extension Attachments {
     /// The rest of `observing` goes with the attachments, which whoever observed may hold longer.
     fileprivate func letGo(_ observing: Observing) {
-        let gone = withLock { _ in
-            defer { observing.observers = ObserverState() }
-            return observing.observers
-        }
+        var gone = ObserverState()
+        withLock { _ in swap(&gone, &observing.observers) }
         gone.objectIsGone()
     }
 }

@@ -1,0 +1,73 @@
+/// An observation that calls a closure.
+///
+/// The types of the object and the value are known to the closures alone, which are made where the observing begins: a
+/// generic class would have its metadata looked up for each observation and each change.
+class HandlerObservation: Observation, @unchecked Sendable {
+    // Sendable: constants.
+    private let reader: (AnyObject) -> Any?
+    private let handler: @Sendable (AnyObject, Change) -> Void
+
+    init(
+        _ key: PropertyKey, _ options: NSKeyValueObservingOptions, affectedBy: Set<String>,
+        reader: @escaping (AnyObject) -> Any?, handler: @escaping @Sendable (AnyObject, Change) -> Void
+    ) {
+        self.reader = reader
+        self.handler = handler
+        super.init(key, options: options, affectedBy: affectedBy)
+    }
+
+    final override func read(_ object: AnyObject) -> Any? { reader(object) }
+
+    final override func tell(_ object: AnyObject, _ change: Change) { handler(object, change) }
+}
+
+/// An observation by a key path that nobody has registered: of a property of the user's own, or of an override.
+///
+/// In a final class, and for a `final` override, the key path of a property means the override alone and equals no other.
+/// So a change of a registered property of the same type may be one of this property. Whether it is, the value tells:
+/// such a change is passed on if the value differs from the one known last.
+final class OverrideObservation: HandlerObservation, @unchecked Sendable {
+    // Sendable: `last` is set before it is registered, and then reached by the one thread whose turn it is to tell.
+    private var last: Any?
+
+    override var needsNew: Bool { !affectedBy.isEmpty || super.needsNew }
+
+    override func willStart(on object: AnyObject) { if !affectedBy.isEmpty { last = read(object) } }
+
+    override func pass(_ change: Change, of object: AnyObject) {
+        guard isValid, let change = filtered(change) else { return }
+        tell(object, change)
+    }
+
+    private func filtered(_ change: Change) -> Change? {
+        // Nobody can tell beforehand.
+        if change.isPrior { return change.isIndirect ? nil : change }
+        defer { last = change.new }
+        guard change.isIndirect, !affectedBy.isEmpty else { return change }
+        guard !isEqual(last, change.new) else { return nil }
+        var change = change
+        change.old = last
+        return change
+    }
+
+    /// Values that cannot be compared count as different.
+    private func isEqual(_ a: Any?, _ b: Any?) -> Bool {
+        func compare<T: Equatable>(_ a: T) -> Bool { a == b as? T }
+        guard let a = a as? any Equatable else { return false }
+        return compare(a)
+    }
+}
+
+extension HandlerObservation {
+    /// Reads the last of the properties that a key path goes through.
+    static func reader(of components: [KeyValueKey]) -> (AnyObject) -> Any? {
+        { object in
+            var object = object
+            for component in components.dropLast() {
+                guard let child = component.child(of: object) else { return nil }
+                object = child
+            }
+            return components.last?.read(object)
+        }
+    }
+}
