@@ -1,5 +1,6 @@
 /// A first-in, first-out buffer that grows by doubling; every operation is O(1) amortised.
 public struct Ring<Element> {
+    /// Its count is 0 or a power of two.
     private var storage: [Element?] = []
     private var head = 0
     public private(set) var count = 0
@@ -31,7 +32,7 @@ public struct Ring<Element> {
     public mutating func popFirst() -> Element? {
         guard count > 0 else { return nil }
         let element = storage[head].take()
-        head = head + 1 == storage.count ? 0 : head + 1
+        head = position(1)
         count -= 1
         return element
     }
@@ -47,8 +48,7 @@ public struct Ring<Element> {
     }
 
     private func position(_ index: Int) -> Int {
-        let sum = head + index
-        return sum >= storage.count ? sum - storage.count : sum
+        (head &+ index) & (storage.count &- 1)
     }
 
     private mutating func grow() {

@@ -3,14 +3,14 @@
 /// Only the first segment may start anything. When its last member is gone, the next one becomes the first; its gate,
 /// the barrier, is then the only thing that may start, and what stands behind it starts once the gate is gone.
 extension Schedule {
-    struct Segment {
+    @usableFromInline struct Segment {
         /// The barrier that has to run before the segment's members.
-        var gate: Ticket?
+        @usableFromInline var gate: Ticket?
         /// Members of the segment, without the gate.
         var live = 0
-        var lanes = Lanes()
+        @usableFromInline var lanes = Lanes()
 
-        var hasReady: Bool { lanes.occupied != 0 }
+        @inlinable var hasReady: Bool { lanes.occupied != 0 }
 
         init(gate: Ticket?) { self.gate = gate }
     }
@@ -25,7 +25,7 @@ extension Schedule {
         return ticket
     }
 
-    var isBarrierRunning: Bool {
+    @inlinable var isBarrierRunning: Bool {
         guard let gate = front.gate else { return false }
         return members[Int(gate.slot)].state == .running
     }

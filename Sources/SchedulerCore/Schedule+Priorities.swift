@@ -56,14 +56,31 @@ extension Schedule {
     }
 
     /// Five lanes, and which of them hold a member.
-    struct Lanes {
-        private var lanes = [Lane](repeating: Lane(), count: PriorityLane.allCases.count)
+    @usableFromInline struct Lanes {
+        // No array: it would be one allocation more, and be asked each time whether it is shared.
+        private var veryLow = Lane(), low = Lane(), normal = Lane(), high = Lane(), veryHigh = Lane()
         /// Bit n: lane n holds an entry that is not stale.
-        private(set) var occupied: UInt8 = 0
+        @usableFromInline private(set) var occupied: UInt8 = 0
 
         subscript(lane: PriorityLane) -> Lane {
-            get { lanes[Int(lane.rawValue)] }
-            _modify { yield &lanes[Int(lane.rawValue)] }
+            get {
+                switch lane {
+                case .veryLow: veryLow
+                case .low: low
+                case .normal: normal
+                case .high: high
+                case .veryHigh: veryHigh
+                }
+            }
+            @inline(__always) _modify {
+                switch lane {
+                case .veryLow: yield &veryLow
+                case .low: yield &low
+                case .normal: yield &normal
+                case .high: yield &high
+                case .veryHigh: yield &veryHigh
+                }
+            }
         }
 
         var highest: PriorityLane? {

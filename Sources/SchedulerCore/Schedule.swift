@@ -43,7 +43,7 @@ public struct Schedule {
     var freeSlots: [UInt32] = []
     var lastArrival: UInt64 = 0
     /// The first segment, the only one that may start anything. Kept apart from the others, which most queues never have.
-    var front = Segment(gate: nil)
+    @usableFromInline var front = Segment(gate: nil)
     var laterSegments = Ring<Segment>()
     /// The ordinal of `front`; it grows as segments are done with.
     var firstSegment: UInt64 = 0
@@ -53,13 +53,13 @@ public struct Schedule {
     /// Members in all, barriers included.
     public internal(set) var count = 0
     /// Members that are barriers.
-    var barrierCount = 0
+    @usableFromInline var barrierCount = 0
 
     /// The most members that may run at once.
-    public private(set) var width: Int
-    public private(set) var isSuspended = false
+    public internal(set) var width: Int
+    public internal(set) var isSuspended = false
     /// While above 0, nothing starts; for changes of many members that are to look like one.
-    public private(set) var pauses = 0
+    public internal(set) var pauses = 0
     private let keptSlots: Int
 
     /// - Parameter keptSlots: How many slots of 32 bytes an empty schedule keeps for what comes next.
@@ -68,17 +68,21 @@ public struct Schedule {
         self.keptSlots = keptSlots
     }
 
-    public var isEmpty: Bool { count == 0 }
+    // Inlined: a call would be made with a copy of the whole value.
+
+    @inlinable public var isEmpty: Bool { count == 0 }
 
     /// Members that are no barriers.
-    public var operationCount: Int { count - barrierCount }
+    @inlinable public var operationCount: Int { count - barrierCount }
 
     /// Something that arrives, or becomes ready, now could start now. While false, whoever brings it need not call a
     /// worker: the next `finished`, `setWidth` or `setSuspended` looks.
-    public var hasRoom: Bool { !isSuspended && pauses == 0 && running < width && !isBarrierRunning }
+    @inlinable @inline(__always) public var hasRoom: Bool {
+        !isSuspended && pauses == 0 && running < width && !isBarrierRunning
+    }
 
     /// `next()` would answer an operation, unless its claim fails.
-    public var hasStartable: Bool {
+    @inlinable @inline(__always) public var hasStartable: Bool {
         guard hasRoom else { return false }
         return front.gate == nil ? front.hasReady : running == 0
     }

@@ -54,35 +54,40 @@ extension OperationQueue {
                 state.schedule.finished(operation.ticket)
                 return depart(&state, claimingNext: claimingNext)
             }
-            if let departure {
-                for waiter in departure.waiters { waiter.wake() }
-                if departure.hasStartable { offerSlot() }
-                return departure.next
+            switch departure {
+            case .claimed(let claim):
+                return claim
+            case .left(let hasStartable):
+                if hasStartable { offerSlot() }
+                return nil
+            case .leftEmpty(let waiters, let keptAlive):
+                for waiter in waiters { waiter.wake() }
+                withExtendedLifetime(keptAlive) {}
+                return nil
+            case nil:
+                Processor.yield()
             }
-            Processor.yield()
         }
     }
 
     /// What is to be done, without the lock, after an operation has left.
-    private struct Departure {
-        var waiters: [Waiter] = []
-        var keptAlive: OperationQueue?
-        var hasStartable = false
-        var next: Claim?
+    private enum Departure {
+        case claimed(Claim?)
+        case left(hasStartable: Bool)
+        case leftEmpty(waiters: [Waiter], keptAlive: OperationQueue?)
     }
 
     @inline(__always)
     private func depart(_ state: inout State, claimingNext: Bool) -> Departure {
         guard state.schedule.isEmpty else {
-            return claimingNext
-                ? Departure(next: claim(from: &state)) : Departure(hasStartable: state.schedule.hasStartable)
+            return claimingNext ? .claimed(claim(from: &state)) : .left(hasStartable: state.schedule.hasStartable)
         }
         defer {
             state.idleWaiters = []
             state.keptAlive = nil
             state.reportedAt = nil
         }
-        return Departure(waiters: state.idleWaiters, keptAlive: state.keptAlive)
+        return .leftEmpty(waiters: state.idleWaiters, keptAlive: state.keptAlive)
     }
 }
 

@@ -29,7 +29,8 @@ extension Operation {
         // Asked again: the progress may have been read for the first time while the block ran.
         queue._withUnsafeGuaranteedRef { $0.progressReporter }?.didRunMain(of: self)
         guard let lifecycle = word.update({ $0.endedPlainly(isSimple: isEndAllThatIsObserved) }) else {
-            endAnnounced()
+            // It leaves the queue in there, which is all that holds it.
+            withExtendedLifetime(Unmanaged.passUnretained(self).takeUnretainedValue()) { endAnnounced() }
             return .finished
         }
         if lifecycle.contains(.observed) { announceLate([.isFinished]) }

@@ -61,25 +61,25 @@ open class BlockOperation: Operation, @unchecked Sendable {
     }
 
     private final func takeBlocks() -> Blocks {
-        withBlocks { blocks in
-            let taken = blocks
-            blocks = Blocks(hasBegun: true)
-            return taken
-        }
+        // Swapped, not copied: nothing is retained.
+        var taken = Blocks(hasBegun: true)
+        withBlocks { swap(&taken, &$0) }
+        return taken
     }
 
     /// Runs the blocks and returns when all have returned.
     open override func main() { runBlocks() }
 
     final func runBlocks() {
-        let (first, several) = takeWork()
+        // Nothing else holds the blocks from now on, and what runs them lets each go when it has run (rule W5).
+        var blocks = takeBlocks()
         HeldLocks.assertNone()
-        if let several { several.run() } else { first?() }
-    }
-
-    /// One block, or several; nothing else holds them from now on (rule W5).
-    private final func takeWork() -> (first: (@Sendable () -> Void)?, several: ConcurrentBlocks?) {
-        let blocks = takeBlocks()
-        return blocks.others.isEmpty ? (blocks.first, nil) : (nil, ConcurrentBlocks(blocks.all, of: self))
+        if blocks.others.isEmpty {
+            if let only = blocks.first.take() { only() }
+        } else {
+            let several = ConcurrentBlocks(blocks.all, of: self)
+            blocks = Blocks()
+            several.run()
+        }
     }
 }

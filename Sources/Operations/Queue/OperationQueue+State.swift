@@ -138,8 +138,16 @@ extension OperationQueue {
 
     func callWorkerIfNone() { if signal.claimCall() { callWorker() } }
 
-    /// An operation that this thread has claimed. `wantsMore`: another worker could start another one.
-    typealias Claim = (operation: Operation, wantsMore: Bool)
+    /// An operation that this thread has claimed.
+    struct Claim {
+        /// Held by the queue, as long as it has not left; nobody else's reference is needed, nor counted.
+        let operation: Unmanaged<Operation>
+        /// Another worker could start another one.
+        let wantsMore: Bool
+
+        /// For whoever needs it longer: an operation that ends leaves the queue, and the queue lets it go.
+        var held: Operation { operation.takeUnretainedValue() }
+    }
 
     /// Claims the best operation that may start, for a thread of the given dispatch queue, or of a pool.
     func claim(on dispatchQueue: DispatchQueue? = nil) -> Claim? {
@@ -155,10 +163,10 @@ extension OperationQueue {
     @inline(__always)
     func claim(from state: inout State) -> Claim? {
         while let (ticket, id) = state.schedule.next() {
-            let operation = Self.operation(id)
-            if operation.word.update({ $0.claimed() }) != nil {
+            let operation = Self.member(id)
+            if operation._withUnsafeGuaranteedRef({ $0.word.update { $0.claimed() } }) != nil {
                 state.starts &+= 1
-                return (operation, state.schedule.hasStartable)
+                return Claim(operation: operation, wantsMore: state.schedule.hasStartable)
             }
             // Something holds it back since it became ready (rule D2), or it is pinned and about to be pushed.
             state.schedule.heldBack(ticket)
@@ -172,7 +180,10 @@ extension OperationQueue {
     }
 
     /// The member behind an identifier. It is held by the queue while it is a member, so under the lock.
-    static func operation(_ id: Schedule.ID) -> Operation {
-        Unmanaged<Operation>.fromOpaque(UnsafeRawPointer(bitPattern: id).unsafelyUnwrapped).takeUnretainedValue()
+    static func operation(_ id: Schedule.ID) -> Operation { member(id).takeUnretainedValue() }
+
+    @inline(__always)
+    private static func member(_ id: Schedule.ID) -> Unmanaged<Operation> {
+        .fromOpaque(UnsafeRawPointer(bitPattern: id).unsafelyUnwrapped)
     }
 }

@@ -17,8 +17,8 @@ extension OperationQueue {
     /// Runs one operation and goes to the back of the dispatch queue, so that its own blocks get their turn (Q8, Q10).
     private func workOnce(on underlying: DispatchQueue?) {
         signal.workerArrived()
-        guard let (operation, wantsMore) = claim(on: underlying) else { return }
-        if wantsMore { callWorkerIfNone() }
-        run(operation, in: .current)
+        guard let claim = claim(on: underlying) else { return }
+        if claim.wantsMore { callWorkerIfNone() }
+        run(claim.held, in: .current)
     }
 }

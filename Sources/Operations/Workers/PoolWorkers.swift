@@ -37,26 +37,28 @@ extension OperationQueue: WorkSource {
 
     /// Runs an operation to the end of its `start()`, and claims the next one.
     private func run(_ claim: Claim, on worker: Worker, _ pace: inout Pace) -> AfterRun {
-        let operation = claim.operation
         let queueLevel = level.load(ordering: .relaxed)
-        guard level(of: operation, queueLevel) == worker.pool.level.rawValue else {
+        guard claim.operation._withUnsafeGuaranteedRef({ level(of: $0, queueLevel) }) == worker.pool.level.rawValue
+        else {
             if claim.wantsMore { callWorkerIfNone() }
-            handOver(operation)
+            handOver(claim.held)
             return queueLevel == worker.pool.level.rawValue ? .goesOn(self.claim()) : .yields
         }
         HeldLocks.assertNone()
-        worker.begin(operation, of: self)
+        worker.begin(claim.operation, of: self)
         if pace.attends { worker.promiseToReturn() } else if claim.wantsMore { callWorkerIfUnattended() }
-        switch operation.isPlainBlock ? operation.runPlainly(on: worker) : .declined {
+        switch claim.operation._withUnsafeGuaranteedRef({ $0.isPlainBlock ? $0.runPlainly(on: worker) : .declined }) {
         case .declined:
+            let operation = claim.held
             operation.start()
+            withExtendedLifetime(operation) {}
         case .finished:
             break
         case .ended:
             let departure = departure(of: worker, &pace)
-            let next = leave(operation, claimingNext: departure == nil)
+            let next = claim.operation._withUnsafeGuaranteedRef { leave($0, claimingNext: departure == nil) }
             worker.end()
-            let isNextFree = completePlainly(operation, before: next)
+            let isNextFree = completePlainly(claim.operation, before: next)
             return departure ?? .goesOn(isNextFree ? next : self.claim())
         }
         worker.end()
@@ -107,12 +109,12 @@ extension OperationQueue: WorkSource {
 
     /// Completes an operation that has left while the next one is claimed already. Answers whether that is still this
     /// thread's: a completion block may take its time, so before it runs, the next one goes to another thread.
-    private func completePlainly(_ operation: Operation, before next: Claim?) -> Bool {
-        let lifecycle = operation.markFinished()
+    private func completePlainly(_ operation: Unmanaged<Operation>, before next: Claim?) -> Bool {
+        let lifecycle = operation._withUnsafeGuaranteedRef { $0.markFinished() }
         let hasBlock = lifecycle.contains(.hasCompletionBlock)
-        if hasBlock, let next { handOver(next.operation) }
-        operation.complete(lifecycle)
-        Unmanaged.passUnretained(operation).release()
+        if hasBlock, let next { handOver(next.held) }
+        operation._withUnsafeGuaranteedRef { $0.complete(lifecycle) }
+        operation.release()
         return !hasBlock
     }
 

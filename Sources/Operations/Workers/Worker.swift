@@ -34,8 +34,8 @@ final class Worker: @unchecked Sendable {
 
     // MARK: - One operation
 
-    func begin(_ operation: Operation, of queue: OperationQueue) {
-        frame = .init(operation: Unmanaged.passUnretained(operation), queue: Unmanaged.passUnretained(queue))
+    func begin(_ operation: Unmanaged<Operation>, of queue: OperationQueue) {
+        frame = .init(operation: operation, queue: Unmanaged.passUnretained(queue))
     }
 
     func end() {
