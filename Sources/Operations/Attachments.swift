@@ -102,10 +102,13 @@ extension Operation {
 
     /// `deinit`: nobody can have a reference any more, but dependencies still hold the attachments.
     final func abandon() {
-        guard let attachments else { return }
+        attachmentsReference.withLoaded { abandon($0) }
+    }
+
+    private final func abandon(_ attachments: Attachments) {
         attachments.isAbandoned.store(true, ordering: .releasing)
         // Taken out under the lock, and released without it.
-        var dependencies: [Operation] = []
+        let context = ThreadContext.current
         var dependents = SmallArray<Attachments>()
         var completionBlock: (@Sendable () -> Void)?
         var observing: Attachments.Observing?
@@ -113,10 +116,10 @@ extension Operation {
             state.operation = nil
             swap(&dependents, &state.dependents)
             swap(&completionBlock, &state.completionBlock)
-            dependencies = state.readiness.removeAll()
+            state.readiness.removeAll(into: &context.releases)
             observing = state.observing
         }
         if let observing { attachments.letGo(observing) }
-        Release.later(&dependencies)
+        Release.run(in: context)
     }
 }

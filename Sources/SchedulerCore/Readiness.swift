@@ -13,6 +13,13 @@ public struct Readiness<Dependency: AnyObject> {
             self.dependency = dependency
             self.holds = holds
         }
+
+        /// It holds nothing back any more; true when it did.
+        @usableFromInline
+        mutating func isReleased() -> Bool {
+            defer { holds = false }
+            return holds
+        }
     }
 
     /// Removed entries leave a hole, so that the others keep their place; holes are closed when they are the majority.
@@ -45,22 +52,21 @@ public struct Readiness<Dependency: AnyObject> {
     @inlinable
     public mutating func hold(_ dependency: Dependency) {
         guard let position = position(of: dependency) else { return }
-        entries[position]!.holds = true
+        entries.update(at: position) { $0?.holds = true }
     }
 
     /// The dependency has finished; true when it held the operation back until now.
     @inlinable
     public mutating func finished(_ dependency: Dependency) -> Bool {
-        guard let position = position(of: dependency), entries[position]!.holds else { return false }
-        entries[position]!.holds = false
-        return true
+        guard let position = position(of: dependency) else { return false }
+        return entries.update(at: position) { $0?.isReleased() ?? false }
     }
 
     /// Removes a dependency; answers whether it held the operation back, or nil when it was not there.
     @inlinable
     public mutating func remove(_ dependency: Dependency) -> (dependency: Dependency, held: Bool)? {
         guard let position = position(of: dependency), let entry = entries[position] else { return nil }
-        entries[position] = nil
+        entries.update(at: position) { $0 = nil }
         index[ObjectIdentifier(dependency)] = nil
         holes += 1
         if holes > 8, holes * 2 > entries.count {
@@ -72,11 +78,12 @@ public struct Readiness<Dependency: AnyObject> {
         return (entry.dependency, entry.holds)
     }
 
-    /// Removes and answers all of them, so that the caller decides how they are released.
+    /// Moves all of them to the end of `array`, so that the caller decides how they are released.
     @inlinable
-    public mutating func removeAll() -> [Dependency] {
-        defer { self = Readiness() }
-        return dependencies
+    public mutating func removeAll(into array: inout [Dependency]) {
+        var removed = Readiness()
+        swap(&self, &removed)
+        removed.entries.forEach { if let entry = $0 { array.append(entry.dependency) } }
     }
 
     @inlinable static var searchLimit: Int { 8 }

@@ -14,9 +14,12 @@ public struct SmallArray<Element> {
     public var isEmpty: Bool { first == nil }
 
     @inlinable
-    public subscript(index: Int) -> Element {
-        get { index == 0 ? first.unsafelyUnwrapped : rest[index - 1] }
-        set { if index == 0 { first = newValue } else { rest[index - 1] = newValue } }
+    public subscript(index: Int) -> Element { index == 0 ? first.unsafelyUnwrapped : rest[index - 1] }
+
+    /// Changes an element in place. A `_modify` accessor would do the same with an allocation each time.
+    @inlinable @inline(__always)
+    public mutating func update<Result>(at index: Int, _ change: (inout Element) -> Result) -> Result {
+        index == 0 ? change(&first!) : change(&rest[index - 1])
     }
 
     @inlinable

@@ -115,7 +115,9 @@ import Testing
             _ = readiness.add(dependency)
             readiness.hold(dependency)
         }
-        #expect(isSame(readiness.removeAll(), all))
+        var removed: [Dependency] = []
+        readiness.removeAll(into: &removed)
+        #expect(isSame(removed, all))
         #expect(readiness.dependencies.isEmpty)
         #expect(readiness.holding.isEmpty)
         for dependency in all.reversed() { #expect(readiness.add(dependency) == true) }
@@ -163,7 +165,9 @@ import Testing
                 #expect(removed?.dependency === place.map { model[$0].dependency })
                 if let place { model.remove(at: place) }
             default:
-                #expect(isSame(readiness.removeAll(), model.map(\.dependency)))
+                var removed: [Dependency] = []
+                readiness.removeAll(into: &removed)
+                #expect(isSame(removed, model.map(\.dependency)))
                 model = []
             }
             try #require(isSame(readiness.dependencies, model.map(\.dependency)))

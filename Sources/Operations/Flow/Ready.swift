@@ -121,11 +121,13 @@ extension Operation {
 
     /// Tells every dependent that this operation has finished. Part of step 4.
     final func tellDependents() {
-        guard let attachments else { return }
-        let dependents = attachments.withLock { state in
-            state.isClosed = true
-            defer { state.dependents = SmallArray() }
-            return state.dependents
+        // Swapped out, not copied: nothing is retained.
+        var dependents = SmallArray<Attachments>()
+        attachmentsReference.withLoaded { attachments in
+            attachments.withLock { state in
+                state.isClosed = true
+                swap(&dependents, &state.dependents)
+            }
         }
         dependents.forEach { $0.finished(self) }
     }

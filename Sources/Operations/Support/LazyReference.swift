@@ -13,6 +13,14 @@ struct LazyReference<Object: AnyObject>: ~Copyable, @unchecked Sendable {
     @inline(__always)
     func load() -> Object? { Self.object(bits.load(ordering: .acquiring))?.takeUnretainedValue() }
 
+    /// Calls `body` with the object, if there is one, without counting a reference: whoever calls holds what holds this.
+    @inline(__always)
+    @discardableResult
+    func withLoaded<Result>(_ body: (Object) -> Result) -> Result? {
+        guard let object = Self.object(bits.load(ordering: .acquiring)) else { return nil }
+        return object._withUnsafeGuaranteedRef(body)
+    }
+
     @inline(__always)
     var isSet: Bool { bits.load(ordering: .acquiring) != 0 }
 

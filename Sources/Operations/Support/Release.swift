@@ -4,13 +4,9 @@
 /// runtime, a chain of a million overflows the stack (rule D8). Here the first `deinit` on a thread releases in a loop
 /// what the nested ones hand over.
 enum Release {
-    /// Empties `operations`: a copy that the caller kept would be the last reference, and be released by recursion.
-    static func later(_ operations: inout [Operation]) {
-        guard !operations.isEmpty else { return }
-        let context = ThreadContext.current
-        context.releases.append(contentsOf: operations)
-        operations = []
-        guard !context.isReleasing else { return }
+    /// Releases what has been put into `context.releases`, unless the loop that does so is under way.
+    static func run(in context: ThreadContext) {
+        guard !context.isReleasing, !context.releases.isEmpty else { return }
         context.isReleasing = true
         while let operation = context.releases.popLast() { _ = consume operation }
         context.isReleasing = false
