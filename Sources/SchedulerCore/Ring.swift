@@ -37,16 +37,6 @@ public struct Ring<Element> {
         return element
     }
 
-    /// Removes the first element that satisfies the predicate. O(n).
-    public mutating func removeFirst(where predicate: (Element) -> Bool) -> Element? {
-        guard let index = (0..<count).first(where: { predicate(self[$0]) }) else { return nil }
-        let element = self[index]
-        for i in index..<(count - 1) { self[i] = self[i + 1] }
-        storage[position(count - 1)] = nil
-        count -= 1
-        return element
-    }
-
     private func position(_ index: Int) -> Int {
         (head &+ index) & (storage.count &- 1)
     }

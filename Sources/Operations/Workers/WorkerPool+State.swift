@@ -2,15 +2,15 @@ import SchedulerCore
 
 // The pool's decisions. Each runs under the pool's lock and touches nothing else.
 extension WorkerPool.State {
-    func mayGrant(_ request: WorkerPool.Request) -> Bool {
-        let load = request.isEager ? eager : shared
-        let limit = request.isEager ? max(WorkerPool.eagerLimit, Processor.count) : Processor.count + allowance
+    func mayGrant(eager isEager: Bool) -> Bool {
+        let load = isEager ? eager : shared
+        let limit = isEager ? max(WorkerPool.eagerLimit, Processor.count) : Processor.count + allowance
         return load.active < limit && load.busy < WorkerPool.ceiling
     }
 
     /// Finds a worker for a request, or room for a new one.
     mutating func grant(_ request: WorkerPool.Request, in pool: WorkerPool) -> WorkerPool.Grant {
-        guard mayGrant(request) else { return .wait }
+        guard mayGrant(eager: request.isEager) else { return .wait }
         if let worker = idle.popLast() {
             begin(worker, request)
             return .wake(worker)
@@ -21,7 +21,9 @@ extension WorkerPool.State {
     }
 
     /// The oldest request that may have a worker now.
-    mutating func takeRequest() -> WorkerPool.Request? { requests.removeFirst(where: mayGrant) }
+    mutating func takeRequest() -> WorkerPool.Request? {
+        requests.removeFirst(eager: mayGrant(eager: true), shared: mayGrant(eager: false))
+    }
 
     mutating func begin(_ worker: Worker, _ request: WorkerPool.Request) {
         busy[ObjectIdentifier(worker)] = worker

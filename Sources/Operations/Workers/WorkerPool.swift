@@ -33,7 +33,7 @@ final class WorkerPool: Sendable {
     struct State {
         var idle: [Worker] = []
         var busy: [ObjectIdentifier: Worker] = [:]
-        var requests = Ring<Request>()
+        var requests = WaitingRequests()
         /// The workers of eager sources and those of all others. The two do not wait for one another: a serial queue that
         /// computes for ever takes no core from the queues of default width.
         var eager = Load()
