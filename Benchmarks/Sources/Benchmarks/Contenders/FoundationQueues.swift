@@ -26,4 +26,10 @@ enum FoundationQueues: OperationSystem {
     static func waitUntilFinished(_ operation: Operation) { operation.waitUntilFinished() }
 
     static func waitUntilIdle(_ queue: OperationQueue) { queue.waitUntilAllOperationsAreFinished() }
+
+    static func cancelAll(_ queue: OperationQueue) { queue.cancelAllOperations() }
+
+    static func setPriority(_ priority: Priority, of operation: Operation) {
+        operation.queuePriority = .init(rawValue: priority.rawValue)!
+    }
 }

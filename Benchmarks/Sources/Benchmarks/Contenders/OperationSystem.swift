@@ -16,6 +16,17 @@ protocol OperationSystem: SendableMetatype {
     static func resume(_ queue: Queue)
     static func waitUntilFinished(_ operation: Operation)
     static func waitUntilIdle(_ queue: Queue)
+    static func cancelAll(_ queue: Queue)
+    static func setPriority(_ priority: Priority, of operation: Operation)
+}
+
+/// The priorities that both libraries have, as their raw values.
+enum Priority: Int, CaseIterable {
+    case veryLow = -8
+    case low = -4
+    case normal = 0
+    case high = 4
+    case veryHigh = 8
 }
 
 extension Entry {

@@ -23,6 +23,10 @@ extension Bar {
         Bar(text: "≤ \(limit.brief) \(unit.rawValue)") { line, _ in line[.operations].map { $0 <= limit } }
     }
 
+    static func atLeast(_ limit: Double, _ unit: Unit) -> Bar {
+        Bar(text: "≥ \(limit.brief) \(unit.rawValue)") { line, _ in line[.operations].map { $0 >= limit } }
+    }
+
     /// We take at most so many times as long as in the line above.
     static func times(atMost factor: Double) -> Bar {
         Bar(text: "≤ \(factor.brief)× the line above") { line, previous in

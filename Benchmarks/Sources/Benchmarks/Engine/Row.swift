@@ -42,6 +42,8 @@ enum Unit: String, Codable, Sendable {
     case nanosecondsPerOperation = "ns/op"
     case bytesPerOperation = "bytes/op"
     case milliseconds = "ms"
+    /// Of the time on all cores: the only unit of which more is better.
+    case percent = "%"
 }
 
 /// How much is measured.

@@ -12,8 +12,13 @@ final class Tally: Sendable {
     static func nanoseconds(perOperationOf operations: Int, _ work: (Tally) -> Void) -> Double {
         let tally = Tally()
         let time = ContinuousClock().measure { work(tally) }
-        let done = tally.count.load(ordering: .acquiring)
-        precondition(done == operations, "\(done) of \(operations) operations ran")
+        tally.check(operations)
         return time / .nanoseconds(1) / Double(operations)
+    }
+
+    /// Ends the program unless so many operations have run.
+    func check(_ expected: Int) {
+        let done = count.load(ordering: .acquiring)
+        precondition(done == expected, "\(done) operations ran, not \(expected)")
     }
 }

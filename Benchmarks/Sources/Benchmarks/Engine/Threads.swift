@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// Runs `body` on so many threads at once, and returns when all have returned.
 func onThreads(_ count: Int, _ body: @escaping @Sendable () -> Void) {
@@ -16,6 +17,18 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable () -> Void) {
         return thread
     }
     for thread in threads { pthread_join(thread, nil) }
+}
+
+/// Calls `body` so many times in all, on one thread for each core; each takes the next call when it is done with one.
+func onEveryCore(times count: Int, _ body: @escaping @Sendable () -> Void) {
+    let begun = Counter()
+    onThreads(Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) {
+        while begun.value.wrappingAdd(1, ordering: .relaxed).oldValue < count { body() }
+    }
+}
+
+private final class Counter: Sendable {
+    let value = Atomic(0)
 }
 
 private final class Body: Sendable {

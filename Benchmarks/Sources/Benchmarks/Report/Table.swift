@@ -36,6 +36,7 @@ extension LineResult {
     }
 
     fileprivate var ratios: String {
+        if unit == .percent { return "" }
         let medians = medians
         return Contender.allCases.filter { $0 != .operations }
             .compactMap { peer in medians.ratio(to: peer).map { "\($0.brief)× \(peer.rawValue)" } }

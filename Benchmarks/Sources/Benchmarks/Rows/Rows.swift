@@ -2,9 +2,10 @@ extension Row {
     /// Every row there is, in the order of the table.
     static func all(_ scale: Scale) -> [Row] {
         [
-            independent(scale), serial(scale), batch(scale), adders(scale), chain(scale), fan(scale), roundTrip(scale),
-            blocking(scale), memory(scale),
-            observed(scale),
+            independent(scale), serial(scale), batch(scale), adders(scale), chain(scale), fan(scale),
+            randomGraph(scale),
+            roundTrip(scale), priorities(scale), cancel(scale), compute(scale), blocking(scale), memory(scale),
+            growth(scale), observed(scale),
         ]
     }
 }

@@ -1,0 +1,47 @@
+import Dispatch
+
+extension Row {
+    /// How much of all cores operations get that only compute.
+    static func compute(_ scale: Scale) -> Row {
+        let count = scale.pick(full: 2_000, quick: 200)
+        return Row(
+            number: 11, question: "real work",
+            lines: [
+                Line(
+                    work: "\(count.grouped) operations that compute for 1 ms, against plain threads", unit: .percent,
+                    entries: [
+                        .queues(OperationsQueues.self) { computing(OperationsQueues.self, count) },
+                        .queues(FoundationQueues.self) { computing(FoundationQueues.self, count) },
+                        Entry(contender: .dispatch) {
+                            efficiency(of: count) { DispatchQueues.run(count, of: $0, on: .global()) }
+                        },
+                        Entry(contender: .taskGroup) { efficiency(of: count) { TaskGroups.run(count, of: $0) } },
+                    ],
+                    bars: [.atLeast(98, .percent)])
+            ])
+    }
+}
+
+private func computing<System: OperationSystem>(_: System.Type, _ count: Int) -> Sample {
+    let queue = System.queue(width: nil)
+    return efficiency(of: count) { block in
+        for _ in 0..<count { System.add(System.operation(block), to: queue) }
+        System.waitUntilIdle(queue)
+    }
+}
+
+/// Compares `run`, which calls the block so often, with as many plain threads as there are cores.
+///
+/// They take half of the work before and half of it after, so that a machine that grows slower or faster in the
+/// meantime harms neither.
+private func efficiency(of count: Int, _ run: (@escaping @Sendable () -> Void) -> Void) -> Sample {
+    let tally = Tally()
+    let rounds = Computation.roundsInAMillisecond
+    let block: @Sendable () -> Void = { if Computation.result(of: rounds) != 0 { tally.add() } }
+    let clock = ContinuousClock()
+    var ideal = clock.measure { onEveryCore(times: count / 2, block) }
+    let measured = clock.measure { run(block) }
+    ideal += clock.measure { onEveryCore(times: count - count / 2, block) }
+    tally.check(2 * count)
+    return Sample(figure: 100 * (ideal / measured))
+}
