@@ -1,5 +1,9 @@
 // swift-tools-version: 6.2
+import Glibc
 import PackageDescription
+
+/// Debian: libtbb-dev. Where it is missing the contender is left out.
+let hasOneTBB = access("/usr/include/tbb/flow_graph.h", R_OK) == 0
 
 let package = Package(
     name: "Benchmarks",
@@ -10,18 +14,25 @@ let package = Package(
     ],
     targets: [
         .target(name: "CHeap"),
+        .target(
+            name: "COneTBB",
+            cxxSettings: [.treatAllWarnings(as: .error)] + (hasOneTBB ? [.define("HAS_ONETBB")] : []),
+            linkerSettings: hasOneTBB ? [.linkedLibrary("tbb")] : []),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
                 "CHeap",
+                "COneTBB",
                 .product(name: "Operations", package: "swift-operations"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: [
                 .swiftLanguageMode(.v6),
+                .treatAllWarnings(as: .error),
                 .enableUpcomingFeature("ExistentialAny"),
                 .enableUpcomingFeature("InternalImportsByDefault"),
                 .enableUpcomingFeature("MemberImportVisibility"),
             ]),
-    ]
+    ],
+    cxxLanguageStandard: .cxx17
 )

@@ -32,8 +32,11 @@ struct Benchmarks: ParsableCommand {
     func run() throws {
         let scale: Scale = quick ? .quick : .full
         if let child { return child.perform(at: scale) }
-        var engine = Engine(scale: scale)
-        if !contender.isEmpty { engine.contenders = contender }
+        let chosen = contender.isEmpty ? Contender.allCases : contender
+        let engine = Engine(scale: scale, contenders: chosen.filter(\.isThere))
+        for missing in chosen where !missing.isThere {
+            Engine.tell("\(missing.rawValue) is skipped: its library was not there when this program was built")
+        }
         let rows = Row.all(scale).filter { row.isEmpty || row.contains($0.number) }
         let machine = Machine.current
         let report = Report(machine: machine, scale: scale, lines: rows.flatMap { engine.measure($0) })

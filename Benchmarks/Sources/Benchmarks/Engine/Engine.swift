@@ -4,12 +4,10 @@ import Glibc
 /// disturbs the machine for a while disturbs all alike.
 struct Engine {
     let scale: Scale
-    var contenders = Contender.allCases
+    let contenders: [Contender]
 
     /// Between two measurements, for the threads of the last one to come to rest.
     private static let rest: UInt32 = 20_000
-
-    init(scale: Scale) { self.scale = scale }
 
     func measure(_ row: Row) -> [LineResult] {
         var results = row.lines.map { LineResult(row: row, line: $0) }
@@ -17,7 +15,7 @@ struct Engine {
             row.lines[line].entries.indices.map { (line: line, entry: $0) }
         }
         .filter { contenders.contains(row.lines[$0.line].entries[$0.entry].contender) }
-        progress("row \(row.number), \(row.question) …")
+        Self.tell("row \(row.number), \(row.question) …")
         for repetition in 0..<scale.repetitions {
             for position in slots.indices {
                 let (line, index) = slots[(position + repetition) % slots.count]
@@ -37,7 +35,8 @@ struct Engine {
         return results
     }
 
-    private func progress(_ message: String) {
+    /// A line for whoever waits, beside the report.
+    static func tell(_ message: String) {
         let line = Array("\(message)\n".utf8)
         _ = write(STDERR_FILENO, line, line.count)
     }

@@ -36,6 +36,9 @@ enum Contender: String, CaseIterable, Codable, Sendable {
     case foundation = "Foundation"
     case dispatch = "dispatch"
     case taskGroup = "task group"
+    case oneTBB = "oneTBB"
+
+    var isThere: Bool { self != .oneTBB || OneTBB.isThere }
 }
 
 enum Unit: String, Codable, Sendable {

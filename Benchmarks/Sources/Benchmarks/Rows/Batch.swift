@@ -10,6 +10,7 @@ extension Row {
                     entries: [
                         .queues(OperationsQueues.self) { allAtOnce(OperationsQueues.self, count) },
                         .queues(FoundationQueues.self) { allAtOnce(FoundationQueues.self, count) },
+                        Entry(contender: .oneTBB) { Sample(figure: OneTBB.addOneByOne(count)) },
                     ],
                     bars: [.faster(than: .foundation, by: 12)])
             ])

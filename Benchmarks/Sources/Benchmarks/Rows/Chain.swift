@@ -12,15 +12,22 @@ extension Row {
                         .queues(FoundationQueues.self, repetitions: scale.pick(full: 3, quick: 1), isInChild: true) {
                             linkedInARow(FoundationQueues.self, 8_000)
                         },
+                        Entry(contender: .oneTBB) { flowInARow(8_000) },
                     ],
                     bars: [.faster(than: .foundation, by: 500)]),
                 Line(
                     work: "100,000 operations",
-                    entries: [.queues(OperationsQueues.self) { linkedInARow(OperationsQueues.self, 100_000) }],
+                    entries: [
+                        .queues(OperationsQueues.self) { linkedInARow(OperationsQueues.self, 100_000) },
+                        Entry(contender: .oneTBB) { flowInARow(100_000) },
+                    ],
                     bars: [.linear]),
                 Line(
                     work: "1,000,000 operations",
-                    entries: [.queues(OperationsQueues.self) { linkedInARow(OperationsQueues.self, 1_000_000) }],
+                    entries: [
+                        .queues(OperationsQueues.self) { linkedInARow(OperationsQueues.self, 1_000_000) },
+                        Entry(contender: .oneTBB) { flowInARow(1_000_000) },
+                    ],
                     bars: [.linear]),
             ])
     }
@@ -45,4 +52,14 @@ private func linkedInARow<System: OperationSystem>(_: System.Type, _ count: Int)
         System.waitUntilIdle(queue)
     }
     return Sample(figure: figure, leftovers: operations)
+}
+
+private func flowInARow(_ count: Int) -> Sample {
+    OneTBB.graph(count) { flow in
+        flow.addNode()
+        for number in 1..<count {
+            flow.addNode()
+            flow.addEdge(from: number - 1, to: number)
+        }
+    }
 }

@@ -16,6 +16,7 @@ extension Row {
                             efficiency(of: count) { DispatchQueues.run(count, of: $0, on: .global()) }
                         },
                         Entry(contender: .taskGroup) { efficiency(of: count) { TaskGroups.run(count, of: $0) } },
+                        Entry(contender: .oneTBB) { efficiency(of: count) { OneTBB.run(count, of: $0) } },
                     ],
                     bars: [.atLeast(98, .percent)])
             ])

@@ -11,11 +11,15 @@ extension Row {
                         .queues(FoundationQueues.self, repetitions: scale.pick(full: 3, quick: 1), isInChild: true) {
                             linkedInAFan(FoundationQueues.self, 8_000)
                         },
+                        Entry(contender: .oneTBB) { flowInAFan(8_000) },
                     ],
                     bars: [.faster(than: .foundation, by: 500)]),
                 Line(
                     work: "root, 100,000 operations, sink",
-                    entries: [.queues(OperationsQueues.self) { linkedInAFan(OperationsQueues.self, 100_000) }],
+                    entries: [
+                        .queues(OperationsQueues.self) { linkedInAFan(OperationsQueues.self, 100_000) },
+                        Entry(contender: .oneTBB) { flowInAFan(100_000) },
+                    ],
                     bars: [.linear]),
             ])
     }
@@ -44,4 +48,17 @@ private func linkedInAFan<System: OperationSystem>(_: System.Type, _ count: Int)
         System.waitUntilIdle(queue)
     }
     return Sample(figure: figure, leftovers: operations)
+}
+
+private func flowInAFan(_ count: Int) -> Sample {
+    OneTBB.graph(count + 2) { flow in
+        let (root, sink) = (0, 1)
+        flow.addNode()
+        flow.addNode()
+        for number in 2..<(count + 2) {
+            flow.addNode()
+            flow.addEdge(from: root, to: number)
+            flow.addEdge(from: number, to: sink)
+        }
+    }
 }

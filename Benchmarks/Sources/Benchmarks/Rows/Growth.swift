@@ -4,7 +4,7 @@ extension Row {
     /// Whether an operation costs the same when there are very many.
     static func growth(_ scale: Scale) -> Row {
         let small = scale.pick(full: 200_000, quick: 50_000)
-        let large = scale.pick(full: 10_000_000, quick: 2_000_000)
+        let large = scale.pick(full: 10_000_000, quick: 2_500_000)
         let repetitions = scale.pick(full: 3, quick: 1)
         return Row(
             number: 14, question: "growth",
@@ -16,6 +16,7 @@ extension Row {
                         Entry(contender: .dispatch) {
                             Sample(figure: DispatchQueues.addOneByOne(small, to: .global()))
                         },
+                        Entry(contender: .oneTBB) { Sample(figure: OneTBB.addOneByOne(small)) },
                     ]),
                 Line(
                     work: "\(large.grouped) blocks",
@@ -25,6 +26,9 @@ extension Row {
                         },
                         Entry(contender: .dispatch, repetitions: repetitions) {
                             Sample(figure: DispatchQueues.addOneByOne(large, to: .global()))
+                        },
+                        Entry(contender: .oneTBB, repetitions: repetitions) {
+                            Sample(figure: OneTBB.addOneByOne(large))
                         },
                     ],
                     bars: [.times(atMost: 1.3)]),

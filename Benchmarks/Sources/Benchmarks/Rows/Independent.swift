@@ -16,6 +16,7 @@ extension Row {
                             Sample(figure: DispatchQueues.addOneByOne(count, to: .global()))
                         },
                         Entry(contender: .taskGroup) { Sample(figure: TaskGroups.addOneByOne(count)) },
+                        Entry(contender: .oneTBB) { Sample(figure: OneTBB.addOneByOne(count)) },
                     ],
                     bars: [
                         .faster(than: .foundation, by: 12), .faster(than: .dispatch, by: 1.5),

@@ -8,7 +8,10 @@ extension Row {
             lines: [
                 Line(
                     work: "100,000 operations of five priorities, 400,000 edges",
-                    entries: [.queues(OperationsQueues.self) { linked(OperationsQueues.self, as: large()) }],
+                    entries: [
+                        .queues(OperationsQueues.self) { linked(OperationsQueues.self, as: large()) },
+                        Entry(contender: .oneTBB) { flow(as: large()) },
+                    ],
                     bars: [.atMost(1_500, .nanosecondsPerOperation)]),
                 Line(
                     work: "2,000 operations, 8,000 edges",
@@ -17,6 +20,7 @@ extension Row {
                         .queues(FoundationQueues.self, repetitions: scale.pick(full: 3, quick: 1), isInChild: true) {
                             linked(FoundationQueues.self, as: small())
                         },
+                        Entry(contender: .oneTBB) { flow(as: small()) },
                     ]),
             ])
     }
@@ -40,4 +44,11 @@ private func linked<System: OperationSystem>(_: System.Type, as graph: Graph) ->
         System.waitUntilIdle(queue)
     }
     return Sample(figure: figure, leftovers: operations)
+}
+
+private func flow(as graph: Graph) -> Sample {
+    OneTBB.graph(graph.priorities.count) { flow in
+        for priority in graph.priorities { flow.addNode(priority) }
+        for edge in graph.edges { flow.addEdge(from: edge.from, to: edge.to) }
+    }
 }
