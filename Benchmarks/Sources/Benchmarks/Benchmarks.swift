@@ -18,6 +18,12 @@ struct Benchmarks: ParsableCommand {
     @Option(help: ArgumentHelp("Also writes the figures, every repetition of them, as JSON.", valueName: "file"))
     var json: String?
 
+    @Option(help: ArgumentHelp("Also draws the figures as bars.", valueName: "file"))
+    var svg: String?
+
+    @Option(help: ArgumentHelp("Also writes the table as a document shows it, in Markdown.", valueName: "file"))
+    var markdown: String?
+
     @Option(help: .private)
     var child: ChildTask?
 
@@ -41,7 +47,9 @@ struct Benchmarks: ParsableCommand {
         let machine = Machine.current
         let report = Report(machine: machine, scale: scale, lines: rows.flatMap { engine.measure($0) })
         print(report.text)
-        if let json { try report.writeJSON(to: json) }
+        if let json { try Report.write(report.json, to: json) }
+        if let svg { try Report.write(Chart(report).svg, to: svg) }
+        if let markdown { try Report.write(MarkdownTable(report).text, to: markdown) }
     }
 }
 

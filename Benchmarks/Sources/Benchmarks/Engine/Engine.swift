@@ -30,7 +30,7 @@ struct Engine {
             }
         }
         for (index, line) in row.lines.enumerated() {
-            results[index].judge(line.bars, after: index > 0 ? results[index - 1].medians : nil)
+            results[index].judge(line, after: index > 0 ? results[index - 1].medians : nil)
         }
         return results
     }
@@ -57,6 +57,7 @@ struct LineResult: Codable {
     let unit: Unit
     var figures: [Figures] = []
     var bars: [Verdict] = []
+    var moonshots: [Verdict] = []
 
     struct Figures: Codable {
         let contender: Contender
@@ -89,8 +90,10 @@ struct LineResult: Codable {
         if outcome.crashed { figures[index].crashes += 1 }
     }
 
-    mutating func judge(_ bars: [Bar], after previous: Medians?) {
-        self.bars = bars.map { Verdict(bar: $0.text, isReached: $0.isReached(medians, previous)) }
+    mutating func judge(_ line: Line, after previous: Medians?) {
+        let verdict = { [medians] (bar: Bar) in Verdict(bar: bar.text, isReached: bar.isReached(medians, previous)) }
+        bars = line.bars.map(verdict)
+        moonshots = line.moonshots.map(verdict)
     }
 }
 

@@ -10,7 +10,10 @@ struct Line: Sendable {
     let work: String
     var unit = Unit.nanosecondsPerOperation
     let entries: [Entry]
+    /// What must be reached first.
     var bars: [Bar] = []
+    /// What would be excellent.
+    var moonshots: [Bar] = []
 }
 
 /// One contender's part in a line.
@@ -41,7 +44,7 @@ enum Contender: String, CaseIterable, Codable, Sendable {
     var isThere: Bool { self != .oneTBB || OneTBB.isThere }
 }
 
-enum Unit: String, Codable, Sendable {
+enum Unit: String, CaseIterable, Codable, Sendable {
     case nanosecondsPerOperation = "ns/op"
     case bytesPerOperation = "bytes/op"
     case milliseconds = "ms"

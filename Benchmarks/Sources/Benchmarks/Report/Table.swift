@@ -4,14 +4,18 @@ struct Table {
 
     /// Marks figures of fewer than so many repetitions.
     init(_ lines: [LineResult], repetitions: Int) {
-        let contenders = Contender.allCases.filter { contender in
-            lines.contains { $0.figures.contains { $0.contender == contender } }
-        }
-        rows = [["row", "question", "work", "unit"] + contenders.map(\.rawValue) + ["ratios", "first bar", "reached"]]
+        let contenders = lines.contenders
+        rows = [
+            ["row", "question", "work", "unit"] + contenders.map(\.rawValue)
+                + ["ratios", "first bar", "reached", "moonshot", "reached"]
+        ]
         rows += lines.map { line in
             ["\(line.row)", line.question, line.work, line.unit.rawValue]
                 + contenders.map { line.cell(of: $0, repetitions: repetitions) }
-                + [line.ratios, line.bars.map(\.bar).joined(separator: ", "), line.reached]
+                + [
+                    line.ratios, line.bars.text, line.bars.reached ?? "", line.moonshots.text,
+                    line.moonshots.reached ?? "",
+                ]
         }
     }
 
@@ -26,27 +30,45 @@ struct Table {
     }
 }
 
+extension [LineResult] {
+    /// Those that have a part in any line.
+    var contenders: [Contender] {
+        Contender.allCases.filter { contender in contains { $0.figures.contains { $0.contender == contender } } }
+    }
+}
+
 extension LineResult {
     fileprivate func cell(of contender: Contender, repetitions: Int) -> String {
         guard let figures = figures.first(where: { $0.contender == contender }) else { return "" }
-        guard let median = figures.median else { return figures.crashes > 0 ? "crashed" : "no figure" }
+        guard let median = figures.median else { return figures.withoutMedian }
         let spread = figures.spread.map { " ±\(Int(($0 * 100).rounded()))%" } ?? ""
         let few = figures.samples.count < repetitions ? " ×\(figures.samples.count)" : ""
         return median.brief + spread + few + (figures.crashes > 0 ? " †" : "")
     }
 
     fileprivate var ratios: String {
-        if unit == .percent { return "" }
-        let medians = medians
-        return Contender.allCases.filter { $0 != .operations }
-            .compactMap { peer in medians.ratio(to: peer).map { "\($0.brief)× \(peer.rawValue)" } }
+        Contender.allCases.compactMap { peer in ratio(to: peer).map { "\($0.brief)× \(peer.rawValue)" } }
             .joined(separator: ", ")
     }
 
-    fileprivate var reached: String {
-        if bars.isEmpty { return "" }
-        let short = bars.filter { $0.isReached == false }.map(\.bar)
-        if !short.isEmpty { return short.count == bars.count ? "short" : "short of \(short.joined(separator: ", "))" }
-        return bars.allSatisfy { $0.isReached == true } ? "yes" : "not measured"
+    /// How many times as long as we the peer takes, where that can be said.
+    func ratio(to peer: Contender) -> Double? {
+        peer == .operations || unit == .percent ? nil : medians.ratio(to: peer)
+    }
+}
+
+extension LineResult.Figures {
+    var withoutMedian: String { crashes > 0 ? "crashed" : "no figure" }
+}
+
+extension [LineResult.Verdict] {
+    var text: String { map(\.bar).joined(separator: ", ") }
+
+    /// nil: there is nothing to reach.
+    var reached: String? {
+        if isEmpty { return nil }
+        let short = filter { $0.isReached == false }.map(\.bar)
+        if !short.isEmpty { return short.count == count ? "short" : "short of \(short.joined(separator: ", "))" }
+        return allSatisfy { $0.isReached == true } ? "yes" : "not measured"
     }
 }

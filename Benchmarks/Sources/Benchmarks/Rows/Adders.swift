@@ -17,7 +17,8 @@ extension Row {
                             Sample(figure: DispatchQueues.addFromThreads(threads, each: count, to: .global()))
                         },
                     ],
-                    bars: [.faster(than: .foundation, by: 8), .faster(than: .dispatch, by: 1)])
+                    bars: [.faster(than: .foundation, by: 8), .faster(than: .dispatch, by: 1)],
+                    moonshots: [.faster(than: .foundation, by: 20), .faster(than: .dispatch, by: 2)])
             ])
     }
 }

@@ -13,7 +13,8 @@ extension Row {
                             cancelled(FoundationQueues.self, count)
                         },
                     ],
-                    bars: [.atMost(1_000, .nanosecondsPerOperation)])
+                    bars: [.atMost(1_000, .nanosecondsPerOperation)],
+                    moonshots: [.atMost(300, .nanosecondsPerOperation)])
             ])
     }
 }

@@ -14,21 +14,21 @@ extension Row {
                         },
                         Entry(contender: .oneTBB) { flowInARow(8_000) },
                     ],
-                    bars: [.faster(than: .foundation, by: 500)]),
+                    bars: [.faster(than: .foundation, by: 500)], moonshots: graphMoonshots),
                 Line(
                     work: "100,000 operations",
                     entries: [
                         .queues(OperationsQueues.self) { linkedInARow(OperationsQueues.self, 100_000) },
                         Entry(contender: .oneTBB) { flowInARow(100_000) },
                     ],
-                    bars: [.linear]),
+                    bars: [.linear], moonshots: graphMoonshots),
                 Line(
                     work: "1,000,000 operations",
                     entries: [
                         .queues(OperationsQueues.self) { linkedInARow(OperationsQueues.self, 1_000_000) },
                         Entry(contender: .oneTBB) { flowInARow(1_000_000) },
                     ],
-                    bars: [.linear]),
+                    bars: [.linear], moonshots: graphMoonshots),
             ])
     }
 }
@@ -63,3 +63,6 @@ private func flowInARow(_ count: Int) -> Sample {
         }
     }
 }
+
+/// For operations with dependencies of a simple shape.
+let graphMoonshots: [Bar] = [.atMost(200, .nanosecondsPerOperation), .takes(atMost: 2, of: .oneTBB)]

@@ -13,14 +13,14 @@ extension Row {
                         },
                         Entry(contender: .oneTBB) { flowInAFan(8_000) },
                     ],
-                    bars: [.faster(than: .foundation, by: 500)]),
+                    bars: [.faster(than: .foundation, by: 500)], moonshots: graphMoonshots),
                 Line(
                     work: "root, 100,000 operations, sink",
                     entries: [
                         .queues(OperationsQueues.self) { linkedInAFan(OperationsQueues.self, 100_000) },
                         Entry(contender: .oneTBB) { flowInAFan(100_000) },
                     ],
-                    bars: [.linear]),
+                    bars: [.linear], moonshots: graphMoonshots),
             ])
     }
 }

@@ -31,7 +31,7 @@ extension Row {
                             Sample(figure: OneTBB.addOneByOne(large))
                         },
                     ],
-                    bars: [.times(atMost: 1.3)]),
+                    bars: [.times(atMost: 1.3)], moonshots: [.times(atMost: 1.1)]),
             ])
     }
 }

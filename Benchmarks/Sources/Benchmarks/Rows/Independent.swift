@@ -21,6 +21,10 @@ extension Row {
                     bars: [
                         .faster(than: .foundation, by: 12), .faster(than: .dispatch, by: 1.5),
                         .faster(than: .taskGroup, by: 5),
+                    ],
+                    moonshots: [
+                        .faster(than: .foundation, by: 30), .faster(than: .dispatch, by: 4),
+                        .faster(than: .taskGroup, by: 12),
                     ])
             ])
     }

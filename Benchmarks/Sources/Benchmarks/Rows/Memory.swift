@@ -13,7 +13,7 @@ extension Row {
                         .queues(OperationsQueues.self, isInChild: true) { pending(OperationsQueues.self, count) },
                         .queues(FoundationQueues.self, isInChild: true) { pending(FoundationQueues.self, count) },
                     ],
-                    bars: [.atMost(350, .bytesPerOperation)])
+                    bars: [.atMost(350, .bytesPerOperation)], moonshots: [.atMost(200, .bytesPerOperation)])
             ])
     }
 }

@@ -13,7 +13,7 @@ extension Row {
                 Line(
                     work: "an observer of isFinished for each",
                     entries: [.queues(OperationsQueues.self) { observedOneByOne(count) }],
-                    bars: [.times(atMost: 2.5)]),
+                    bars: [.times(atMost: 2.5)], moonshots: [.times(atMost: 1.5)]),
             ])
     }
 }

@@ -16,7 +16,7 @@ extension Row {
                             Sample(figure: DispatchQueues.roundTrips(count, through: .global()))
                         },
                     ],
-                    bars: [.takes(atMost: 0.7, of: .foundation)])
+                    bars: [.takes(atMost: 0.7, of: .foundation)], moonshots: [.takes(atMost: 0.25, of: .foundation)])
             ])
     }
 }

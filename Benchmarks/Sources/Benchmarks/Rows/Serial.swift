@@ -16,7 +16,8 @@ extension Row {
                             Sample(figure: DispatchQueues.addOneByOne(count, to: DispatchQueue(label: "serial")))
                         },
                     ],
-                    bars: [.faster(than: .foundation, by: 8), .faster(than: .dispatch, by: 1)])
+                    bars: [.faster(than: .foundation, by: 8), .faster(than: .dispatch, by: 1)],
+                    moonshots: [.faster(than: .foundation, by: 20), .faster(than: .dispatch, by: 2)])
             ])
     }
 }
