@@ -5,6 +5,14 @@ import PackageDescription
 /// Debian: libtbb-dev. Where it is missing the contender is left out.
 let hasOneTBB = access("/usr/include/tbb/flow_graph.h", R_OK) == 0
 
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
@@ -26,13 +34,10 @@ let package = Package(
                 .product(name: "Operations", package: "swift-operations"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: [
-                .swiftLanguageMode(.v6),
-                .treatAllWarnings(as: .error),
-                .enableUpcomingFeature("ExistentialAny"),
-                .enableUpcomingFeature("InternalImportsByDefault"),
-                .enableUpcomingFeature("MemberImportVisibility"),
-            ]),
+            swiftSettings: settings),
+        .executableTarget(
+            name: "InstructionCounts", dependencies: [.product(name: "Operations", package: "swift-operations")],
+            swiftSettings: settings),
     ],
     cxxLanguageStandard: .cxx17
 )
