@@ -37,7 +37,7 @@ public struct Readiness<Dependency: AnyObject> {
     @inlinable
     public var holding: [Dependency] { entries.elements.compactMap { $0.flatMap { $0.holds ? $0.dependency : nil } } }
 
-    /// Adds a dependency; false when it is there already. It holds nothing back until `hold` says so.
+    /// Adds a dependency; false when it is there already. It holds nothing back until `holdLast` says so.
     @inlinable
     public mutating func add(_ dependency: Dependency) -> Bool {
         guard position(of: dependency) == nil else { return false }
@@ -48,12 +48,9 @@ public struct Readiness<Dependency: AnyObject> {
         return true
     }
 
-    /// Marks a dependency as holding.
+    /// Marks the dependency that was added last as holding.
     @inlinable
-    public mutating func hold(_ dependency: Dependency) {
-        guard let position = position(of: dependency) else { return }
-        entries.update(at: position) { $0?.holds = true }
-    }
+    public mutating func holdLast() { entries.update(at: entries.count - 1) { $0?.holds = true } }
 
     /// The dependency has finished; true when it held the operation back until now.
     @inlinable

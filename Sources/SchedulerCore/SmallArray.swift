@@ -24,7 +24,13 @@ public struct SmallArray<Element> {
 
     @inlinable
     public mutating func append(_ element: Element) {
-        if first == nil { first = element } else { rest.append(element) }
+        if first == nil {
+            first = element
+        } else {
+            // The second brings others with it, as a rule.
+            if rest.isEmpty { rest.reserveCapacity(4) }
+            rest.append(element)
+        }
     }
 
     @inlinable

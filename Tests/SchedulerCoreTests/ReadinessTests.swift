@@ -34,9 +34,11 @@ import Testing
     func `a dependency holds from hold until it finishes, and stays listed`(count: Int) {
         let all = make(count)
         var readiness = Readiness<Dependency>()
-        for dependency in all { _ = readiness.add(dependency) }
-        #expect(readiness.finished(all[0]) == false, "it did not hold yet")
-        for dependency in all { readiness.hold(dependency) }
+        for dependency in all {
+            _ = readiness.add(dependency)
+            #expect(readiness.finished(dependency) == false, "it did not hold yet")
+            readiness.holdLast()
+        }
         #expect(isSame(readiness.holding, all))
         for dependency in all.reversed() {
             #expect(readiness.finished(dependency) == true)
@@ -49,8 +51,9 @@ import Testing
     @Test func `removing answers whether the dependency held, and nil for a stranger`() {
         let all = make(3)
         var readiness = Readiness<Dependency>()
-        for dependency in all { _ = readiness.add(dependency) }
-        readiness.hold(all[1])
+        for dependency in all.prefix(2) { _ = readiness.add(dependency) }
+        readiness.holdLast()
+        _ = readiness.add(all[2])
         #expect(readiness.remove(all[0])?.held == false)
         #expect(readiness.remove(all[1])?.held == true)
         #expect(readiness.remove(all[1]) == nil)
@@ -61,7 +64,6 @@ import Testing
     @Test func `a stranger neither holds nor finishes`() {
         var readiness = Readiness<Dependency>()
         let stranger = Dependency()
-        readiness.hold(stranger)
         #expect(readiness.finished(stranger) == false)
         #expect(readiness.dependencies.isEmpty)
     }
@@ -80,7 +82,7 @@ import Testing
         for dependency in kept { #expect(readiness.add(dependency) == false, "it is still found") }
         #expect(readiness.add(all[1]) == true)
         #expect(isSame(readiness.dependencies, kept + [all[1]]))
-        readiness.hold(all[1])
+        readiness.holdLast()
         #expect(isSame(readiness.holding, [all[1]]))
     }
 
@@ -99,8 +101,10 @@ import Testing
     @Test func `many dependencies are found, finished and removed without a walk`() {
         let all = make(50_000)
         var readiness = Readiness<Dependency>()
-        for dependency in all { _ = readiness.add(dependency) }
-        for dependency in all.reversed() { readiness.hold(dependency) }
+        for dependency in all {
+            _ = readiness.add(dependency)
+            readiness.holdLast()
+        }
         for dependency in all.reversed() where !readiness.finished(dependency) { Issue.record("it held nothing") }
         for dependency in all where readiness.remove(dependency) == nil { Issue.record("it was not there") }
         #expect(readiness.dependencies.isEmpty)
@@ -113,7 +117,7 @@ import Testing
         var readiness = Readiness<Dependency>()
         for dependency in all {
             _ = readiness.add(dependency)
-            readiness.hold(dependency)
+            readiness.holdLast()
         }
         var removed: [Dependency] = []
         readiness.removeAll(into: &removed)
@@ -150,13 +154,13 @@ import Testing
             let dependency = generator.pick(pool)
             let place = model.firstIndex { $0.dependency === dependency }
             switch generator.below(100) {
-            case 0..<40:
+            case 0..<50:
                 #expect(readiness.add(dependency) == (place == nil))
-                if place == nil { model.append((dependency, false)) }
-            case 40..<60:
-                readiness.hold(dependency)
-                if let place { model[place].holds = true }
-            case 60..<72:
+                guard place == nil else { continue }
+                let holds = generator.chance(60)
+                if holds { readiness.holdLast() }
+                model.append((dependency, holds))
+            case 50..<72:
                 #expect(readiness.finished(dependency) == place.map { model[$0].holds } ?? false)
                 if let place { model[place].holds = false }
             case 72..<99:

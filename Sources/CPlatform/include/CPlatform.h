@@ -47,6 +47,12 @@ static inline void cplatform_pause(void) {
 /// Calls `body` on a new thread, for whose end nobody waits. False: there is none to be had.
 bool cplatform_start_thread(void (*_Nonnull body)(void *_Nullable), void *_Nullable argument);
 
+/// Begins to fetch the first 128 bytes of an object that is going to be written.
+static inline void cplatform_prefetch(const void *_Nonnull object) {
+    __builtin_prefetch(object, 1);
+    __builtin_prefetch((const char *)object + 64, 1);
+}
+
 #if defined(__linux__)
 /// Names the calling thread. At most 15 bytes are kept; longer names are refused.
 int cplatform_set_thread_name(const char *_Nonnull name);

@@ -1,3 +1,4 @@
+import CPlatform
 import Synchronization
 
 /// A reference that is set once, by the first who needs it; reading one that was never set costs a load.
@@ -19,6 +20,12 @@ struct LazyReference<Object: AnyObject>: ~Copyable, @unchecked Sendable {
     func withLoaded<Result>(_ body: (Object) -> Result) -> Result? {
         guard let object = Self.object(bits.load(ordering: .acquiring)) else { return nil }
         return object._withUnsafeGuaranteedRef(body)
+    }
+
+    /// Begins to fetch the object, if there is one.
+    @inline(__always)
+    func prefetch() {
+        if let object = Self.object(bits.load(ordering: .acquiring)) { cplatform_prefetch(object.toOpaque()) }
     }
 
     @inline(__always)
