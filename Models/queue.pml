@@ -1,0 +1,751 @@
+/* A queue: adders, workers, the inbox, the signal, the lock, suspension, the idle waiter.
+ *
+ * One step is one access of an atomic of the real code, or what a lock holder does with data that only lock holders touch.
+ *
+ * Mapping: step here -> code by name
+ *
+ *   pushChain: load + link      Inbox.push: `head.load`, `bottom.next = old`. One step: `next` belongs to who set `inInbox`
+ *   pushChain: swap             Inbox.push: `weakCompareExchange` of `head`
+ *   advise                      Signal.advice: load, then compare-and-exchange in a loop
+ *   push                        OperationQueue.push: inbox, advice, `worker.owes`, `workerArrived`, `callWorker`, `withState`
+ *   claimCall                   Signal.claimCall (`bitwiseOr`), then OperationQueue.callWorker -> WorkerPool.request
+ *   withState                   OperationQueue.withState: lock, drain, event, publish, look again, unlock, `mustCall`
+ *   drain: load, exchange       Inbox.takeAll: `isEmpty`, then `head.exchange(0)`. Turning the chain round is one step with
+ *                               the exchange: whoever has the lock owns the links of what has `inInbox`
+ *   drain: one step a member    OperationQueue.admit: `word.update { $0.drained() }`, Schedule.added / updated
+ *   publish: or, and            Signal.publish: `bitwiseOr`, `bitwiseAnd`. The load before is one step with the event, for
+ *                               `busy` and `held` change under the lock only
+ *   claimFrom                   OperationQueue.claim(from:): Schedule.next with Lifecycle.claimed, else Schedule.heldBack
+ *   leave                       OperationQueue.leave(_:claimingNext:) and depart, then Waiter.wake, offerSlot
+ *   departure                   OperationQueue.departure(of:_:); Signal.attend, Signal.stopAttending
+ *   lastLook                    OperationQueue.lastLook: Signal.claimLingering, spin, Signal.workerArrived, claim
+ *   Worker                      OperationQueue.work(on:), run(_:on:_:), completePlainly; Operation.runPlainly (path PLAIN),
+ *                               Operation.start with finishIfFinished (path LONG); Worker.willFinish, end, passOnDebt
+ *   Handed                      OperationQueue.handOver, HandedOver.work
+ *   Monitor                     WorkerPool.survey: collectDebt, then stopAttending and callWorkerIfNone
+ *   Steering                    OperationQueue.setSuspended, steer, exchange
+ *   Reorderer                   Operation.reconsiderPriority: Lifecycle.reordered, then push
+ *   Waiting                     OperationQueue.waitForAll, enlist
+ *   tell                        Operation.tellDependents ... askWhetherReady: `answered` says `push`
+ *
+ * Abstractions, and why they are sound
+ *
+ *   - A swap of the word is one step: the transition is a function of the word read, and the exchange succeeds only on
+ *     the same value. A spurious failure of a weak exchange reads again and changes nothing.
+ *   - The word has three parts here: phase, `inInbox` (pin), `ready`. How `isReady` is asked is in `operation.pml`; here a
+ *     dependent becomes ready in one step.
+ *   - `Pace`, the clock and `shouldYield` are a free choice after every operation. That covers all timings and more.
+ *   - `Processor.spin` is a free choice to stop. `leave` tries again only when something has changed: a try before that
+ *     would do nothing.
+ *   - The pool is a number of requests; any free worker takes one. Threads that the system refuses are not modelled.
+ *   - Priorities: the lowest number goes first. Which of the ready ones starts changes nothing that is checked.
+ *   - `Locked.withLock` in callWorker reads constants and is left out.
+ *   - `debt` belongs to one worker; only the Monitor touches it from outside, so plain stores are one step each.
+ *
+ * Sizes: NOPS operations (2 or 3), two adders, two workers, one queue. WIDTH 1 or 2. See Scripts/models.
+ *
+ * Switches: WIDTH; OPS; PACE (1: free departures and attending; 2: attending only); PATHS (1 plain, 2 long, 3 either); SUSPEND; WAITER; REORDER;
+ *   BATCH (the first adder adds in one push); DEP (operation 2 depends on operation 1);
+ *   BLOCKS 1: the body of operation 1 waits for operation 2; 2: its completion block does, set before it ran;
+ *          3: the same, but the block is set at the last moment (short way to the end).
+ *   MONITOR 1: it collects a debt while that body waits; 2: at any moment.
+ *   FINDING n: the code with a fault that this model has found; see README.md. MUTANT n: a fault put in, see Scripts/models.
+ */
+#ifndef WIDTH
+#define WIDTH 1
+#endif
+#ifndef OPS
+#define OPS 2
+#endif
+#ifndef PATHS
+#define PATHS 1
+#endif
+#ifndef PACE
+#define PACE 0
+#endif
+#ifndef BLOCKS
+#define BLOCKS 0
+#endif
+#ifndef MUTANT
+#define MUTANT 0
+#endif
+#ifndef FINDING
+#define FINDING 0
+#endif
+
+#define CALLING 1
+#define BUSY 2
+#define HELD 4
+#define ATTENDED 8
+#define without(flags) (15 - (flags))
+
+/* Signal.bits, Inbox.head, Operation.next, the queue's lock. */
+byte bits, head, next[4];
+bit lock;
+
+/* The words. */
+#define IDLE 0
+#define ENQUEUED 1
+#define STARTING 2
+#define EXECUTING 3
+#define FINISHING 4
+#define FINISHED 5
+byte phase[4];
+bit pin[4];
+bit ready[4];
+bit dependencyFinished;
+
+/* Schedule; only who has the lock touches it. */
+#define NONE 0
+#define WAITS 1
+#define READY 2
+#define RUNS 3
+#define GONE 4
+byte member[4];
+byte running, count;
+bit suspended, idleWaiter;
+#define hasRoom (!suspended && running < WIDTH)
+#define hasReady (member[1] == READY || member[2] == READY || member[3] == READY)
+#define hasStartable (hasRoom && hasReady)
+
+/* Workers. 0 is any thread that is no worker. */
+bit debt[3];
+byte pending;
+chan handed = [1] of { byte };
+
+/* Ghosts: for the properties only. */
+bit inside[4];                  /* in the inbox */
+bit joined[4];                  /* addOperation has returned */
+bit ran[4];
+byte executing;
+bit mustNotStart;               /* isSuspended = true has returned */
+bit parker, waiterIsBack;
+bit stuck;                      /* the body of operation 1 waits */
+
+#define LOCALS byte old, node, o, want, got, cur, ev; bit changed, late, more, nextMore, mustCall, claimingNext, done, startable
+
+/* --- Signal and Inbox ------------------------------------------------------------------------------------------------ */
+
+inline callWorker() { atomic { assert(pending == 0); pending++ } }
+
+inline claimCall() {
+    atomic { old = bits & CALLING; bits = bits | CALLING };
+    if
+    :: atomic { old == 0 -> callWorker() }
+    :: else -> old = 0
+    fi
+}
+
+inline pushChain(top, bottom) {
+    do
+    :: atomic { old = head; next[bottom] = old };
+       if
+       :: atomic {
+            head == old ->
+            head = top; old = 0;
+            assert(!inside[top] && !inside[bottom]);
+            inside[top] = 1; inside[bottom] = 1
+          };
+          break
+       :: else
+       fi
+    od
+}
+
+/* Sets `want`: 0 nothing, 1 callWorker, 2 takeLock. */
+inline advise() {
+    old = bits;
+    do
+    :: atomic { old & HELD -> want = 2; old = 0 }; break
+    :: atomic { !(old & HELD) && old != 0 -> want = 0; old = 0 }; break
+    :: atomic { old == 0 ->
+            if
+            :: bits == 0 -> bits = CALLING; want = 1
+            :: else -> old = bits
+            fi
+       };
+       if
+       :: want == 1 -> break
+       :: else
+       fi
+    od
+}
+
+/* --- Under the lock ---------------------------------------------------------------------------------------------------- */
+
+#define CLAIM 1
+#define LEAVE 2
+#define LOOK 3
+#define SUSPENDS 4
+#define RESUMES 5
+#define ENLISTS 6
+
+inline admit() {
+    atomic {
+        pin[o] = 0;
+        if
+        :: member[o] == NONE -> count++; member[o] = (phase[o] == ENQUEUED && ready[o] -> READY : WAITS)
+        :: member[o] == WAITS || member[o] == READY -> member[o] = (phase[o] == ENQUEUED && ready[o] -> READY : WAITS)
+        :: else
+        fi
+    }
+}
+
+inline drain() {
+    if
+    :: head != 0 ->
+        d_step {
+            /* takeAll: exchange, and turn the chain round. */
+            node = head; head = 0; o = 0;
+            do
+            :: node != 0 -> inside[node] = 0; old = next[node]; next[node] = o; o = node; node = old
+            :: else -> break
+            od;
+            node = o; o = 0; old = 0
+        };
+        do
+        :: node != 0 ->
+#if MUTANT == 2
+            /* The link is read when the pin is off. */
+            o = node; admit(); node = next[node]; o = 0
+#else
+            atomic { o = node; node = next[node]; admit(); o = 0 }
+#endif
+        :: else -> break
+        od
+    :: else
+    fi
+}
+
+inline claimFrom() {
+    do
+    :: atomic {
+        hasStartable ->
+        if
+        :: member[1] == READY -> o = 1
+        :: member[1] != READY && member[2] == READY -> o = 2
+        :: else -> o = 3
+        fi;
+        if
+#if MUTANT == 3
+        :: phase[o] == ENQUEUED && ready[o] ->
+#else
+        :: phase[o] == ENQUEUED && ready[o] && !pin[o] ->
+#endif
+            assert(!mustNotStart);
+            phase[o] = STARTING; member[o] = RUNS; running++;
+            got = o; o = 0; more = hasStartable;
+        :: else -> member[o] = WAITS; o = 0
+        fi };
+        if
+        :: got != 0 -> break
+        :: else
+        fi
+    :: else -> break
+    od
+}
+
+/* `ev` says what happens under the lock; LEAVE is about `cur`. Answers: got, more, done, startable. */
+inline withState() {
+    atomic { lock == 0 -> lock = 1 };
+    drain();
+    if
+    :: ev == CLAIM -> claimFrom()
+    :: ev == LEAVE ->
+        if
+        :: atomic {
+#if MUTANT == 4
+            true ->
+#else
+            !pin[cur] ->
+#endif
+            assert(member[cur] != GONE && member[cur] != NONE);
+            if
+            :: member[cur] == RUNS -> running--
+            :: else
+            fi;
+            member[cur] = GONE; count--; done = 1 };
+            if
+            :: count == 0 -> more = idleWaiter; idleWaiter = 0; nextMore = more; more = 0
+            :: count != 0 && claimingNext -> claimFrom()
+            :: else -> startable = hasStartable
+            fi
+        :: else
+        fi
+    :: ev == LOOK -> startable = hasStartable
+    :: ev == SUSPENDS -> suspended = 1; startable = hasStartable
+    :: ev == RESUMES -> suspended = 0; startable = hasStartable
+    :: ev == ENLISTS -> if :: count != 0 -> idleWaiter = 1; done = 1 :: else fi
+    fi;
+    ev = 0;
+    do
+    :: atomic {
+        /* Signal.publish: what it is to be, and the load. */
+        if
+        :: !hasRoom && running > 0 -> want = BUSY
+        :: !hasRoom && running == 0 -> want = HELD
+        :: else -> want = 0
+        fi;
+        changed = ((bits & (BUSY | HELD)) != want) };
+        if
+        :: !changed -> want = 0; break
+        :: changed ->
+            if
+            :: want != 0 -> bits = bits | want
+            :: else
+            fi;
+            atomic { bits = bits & (want | without(BUSY | HELD)); want = 0; changed = 0 };
+#if MUTANT == 5
+            break
+#else
+            if
+            :: head == 0 -> break
+            :: else -> drain(); late = 1
+            fi
+#endif
+        fi
+    od;
+    atomic { mustCall = (late && hasStartable); late = 0; lock = 0 };
+#if MUTANT == 6
+    mustCall = 0;
+#endif
+    if
+    :: mustCall -> mustCall = 0; claimCall()
+    :: else
+    fi
+}
+
+inline claim() { ev = CLAIM; withState() }
+
+inline act(me) {
+    if
+    :: want == 0
+    :: want == 1 ->
+        want = 0;
+        if
+        :: debt[me] -> bits = bits & without(CALLING)
+        :: else -> callWorker()
+        fi
+    :: want == 2 -> want = 0; ev = LOOK; withState()
+    fi
+}
+
+inline push(top, bottom, me) {
+#if MUTANT == 1
+    advise(); pushChain(top, bottom);
+#else
+    pushChain(top, bottom); advise();
+#endif
+    act(me)
+}
+
+inline offerSlot(me) {
+    if
+    :: startable ->
+        startable = 0;
+        if
+        :: debt[me]
+        :: else -> claimCall()
+        fi
+    :: else
+    fi
+}
+
+/* Leaves with `cur`. The answers of the claim are in got and more. */
+inline leave(me) {
+    do
+    :: ev = LEAVE; withState();
+        if
+        :: done -> done = 0; break
+        /* Pinned: look again when that may have changed. */
+        :: else -> (head != 0 || !pin[cur])
+        fi
+    od;
+    claimingNext = 0;
+    if
+    :: nextMore -> nextMore = 0; parker = 1
+    :: else
+    fi;
+#if MUTANT == 7
+    startable = 0;
+#endif
+    offerSlot(me)
+}
+
+/* The finishing of operation 1 makes operation 2 ready. */
+inline tell(me) {
+    skip;
+#ifdef DEP
+    if
+    :: cur == 1 ->
+        atomic {
+            dependencyFinished = 1;
+            if
+            :: phase[2] == ENQUEUED -> ready[2] = 1; node = !pin[2]; pin[2] = 1
+            :: else
+            fi };
+        if
+        :: node -> node = 0; push(2, 2, me)
+        :: else
+        fi
+    :: else
+    fi
+#endif
+}
+
+/* --- Threads ----------------------------------------------------------------------------------------------------------- */
+
+inline enqueue(x) {
+    atomic {
+        assert(phase[x] == IDLE);
+#ifdef DEP
+        ready[x] = (x != 2 || dependencyFinished);
+#else
+        ready[x] = 1;
+#endif
+        phase[x] = ENQUEUED; pin[x] = 1
+    }
+}
+
+proctype Adder(byte first; byte second) {
+    LOCALS;
+    enqueue(first);
+#ifdef BATCH
+    if
+    :: second != 0 ->
+        /* Chain.append: the last added stands first. */
+        enqueue(second); next[second] = first; push(second, first, 0); joined[second] = 1
+    :: else -> push(first, first, 0)
+    fi;
+    joined[first] = 1
+#else
+    push(first, first, 0); joined[first] = 1;
+    if
+    :: second != 0 -> enqueue(second); push(second, second, 0); joined[second] = 1
+    :: else
+    fi
+#endif
+}
+
+inline begin() {
+    atomic {
+        assert(phase[cur] == STARTING && !ran[cur]);
+        phase[cur] = EXECUTING; executing++; ran[cur] = 1;
+        assert(executing <= WIDTH)
+    }
+}
+
+inline body() {
+    skip;
+#if BLOCKS == 1
+    if
+    :: cur == 1 -> stuck = 1; ran[2]; stuck = 0
+    :: else
+    fi
+#endif
+}
+
+inline claimEnd() { atomic { assert(phase[cur] == EXECUTING); phase[cur] = FINISHING; executing-- } }
+
+inline stopAttending() {
+    if
+    :: attends -> atomic { bits = bits & without(ATTENDED); attends = 0 }
+    :: else
+    fi
+}
+
+#define GOES 0
+#define YIELDS 1
+#define LEAVES 2
+
+inline departure() {
+    skip;
+#if PACE
+    if
+    :: leaving = GOES
+#if PACE == 1
+    :: leaving = YIELDS
+    :: stopAttending()
+#endif
+    :: !attends ->
+        atomic {
+            if
+            :: bits & ATTENDED -> leaving = LEAVES
+            :: else -> bits = bits | ATTENDED; attends = 1
+            fi
+        }
+    fi
+#endif
+}
+
+inline lastLook() {
+    if
+    :: attends ->
+        if
+        :: head != 0 -> claim()
+        :: true
+        fi;
+        if
+        :: got == 0 ->
+            stopAttending();
+#if MUTANT != 8
+            claim()
+#endif
+        :: else
+        fi
+    :: !attends ->
+        if
+        :: atomic { bits == 0 -> bits = CALLING };
+#if MUTANT == 9
+            /* Claims only if it has seen something. */
+            if
+            :: head != 0 -> bits = bits & without(CALLING); claim()
+            :: true -> bits = bits & without(CALLING)
+            fi
+#else
+            bits = bits & without(CALLING); claim()
+#endif
+        :: else
+        fi
+    fi
+}
+
+/* The way of an operation that goes through `start()`. */
+inline goLong(me) {
+    begin(); body(); claimEnd();
+    if
+    :: me != 0 -> debt[me] = 1
+    :: else
+    fi;
+    tell(me); leave(me);
+    phase[cur] = FINISHED;
+#if BLOCKS == 2
+    if
+    :: cur == 1 ->
+        /* passOnDebt */
+        if
+        :: atomic { debt[me] -> debt[me] = 0 };
+#if MUTANT != 12
+            bits = bits & without(ATTENDED);
+#endif
+            ev = LOOK; withState();
+            if
+            :: startable -> startable = 0; claimCall()
+            :: else
+            fi
+        :: else
+        fi;
+        ran[2]
+    :: else
+    fi
+#endif
+}
+
+/* completePlainly: whoever set the completion block did so after `endedPlainly`. */
+inline completePlainly() {
+    phase[cur] = FINISHED;
+#if BLOCKS == 3
+    if
+    :: cur == 1 ->
+        if
+        :: got != 0 -> handed ! got; got = 0
+        :: else
+        fi;
+        more = 0;
+#if FINDING != 2
+        stopAttending();
+        ev = LOOK; withState();
+        if
+        :: startable -> startable = 0; claimCall()
+        :: else
+        fi;
+#endif
+        ran[2];
+        claim()
+    :: else
+    fi
+#endif
+}
+
+proctype Worker(byte me) {
+    LOCALS;
+    bit attends;
+    byte leaving;
+end_sleeps:
+    do
+    :: atomic { pending > 0 -> pending-- };
+#if MUTANT == 10
+        claim(); bits = bits & without(CALLING);
+#else
+        bits = bits & without(CALLING); claim();
+#endif
+        do
+        :: got == 0 ->
+            lastLook();
+            if
+            :: got == 0 -> break
+            :: else
+            fi
+        :: got != 0 ->
+            cur = got; got = 0;
+            if
+            :: attends -> more = 0; debt[me] = 1
+            :: !attends && more ->
+                more = 0;
+                if
+                :: !(bits & ATTENDED) -> claimCall()
+                :: else
+                fi
+            :: else
+            fi;
+            if
+#if PATHS != 2
+            :: (BLOCKS != 2 || cur != 1) ->
+                begin(); body(); claimEnd();
+                debt[me] = 1;
+                tell(me);
+                departure();
+                claimingNext = (leaving == GOES);
+#if FINDING != 1
+                /* Who does not look afterwards owes nothing. */
+                if
+                :: leaving == LEAVES -> debt[me] = 0
+                :: else
+                fi;
+#endif
+                leave(me);
+                debt[me] = 0;
+                completePlainly();
+#endif
+#if PATHS != 1
+            :: (BLOCKS != 3 || cur != 1) ->
+                goLong(me);
+                debt[me] = 0;
+                departure();
+                if
+                :: leaving == GOES -> claim()
+                :: else
+                fi
+#endif
+            fi;
+            cur = 0;
+            if
+            :: leaving == YIELDS -> leaving = GOES; stopAttending(); claimCall(); break
+            :: leaving == LEAVES -> leaving = GOES; break
+            :: else
+            fi
+        od;
+        assert(!debt[me] && got == 0);
+        more = 0
+    od
+}
+
+/* A thread for what was handed over. */
+proctype Handed() {
+    LOCALS;
+end_sleeps:
+    do
+    :: handed ? cur -> goLong(0); cur = 0
+    od
+}
+
+#if MONITOR == 2
+#define isDue true
+#else
+#define isDue stuck
+#endif
+
+proctype Monitor() {
+    byte old;
+end_sleeps:
+    do
+    :: atomic { debt[1] && isDue -> debt[1] = 0 }; bits = bits & without(ATTENDED); claimCall()
+    :: atomic { debt[2] && isDue -> debt[2] = 0 }; bits = bits & without(ATTENDED); claimCall()
+    od
+}
+
+proctype Steering() {
+    LOCALS;
+    ev = SUSPENDS; withState();
+    startable = 0; mustNotStart = 1;
+    mustNotStart = 0;
+    ev = RESUMES; withState();
+#if MUTANT != 11
+    if
+    :: startable -> startable = 0; claimCall()
+    :: else
+    fi
+#endif
+}
+
+proctype Reorderer(byte x) {
+    LOCALS;
+    if
+    :: atomic {
+#if MUTANT == 13
+        /* Pushes without the right to. */
+        phase[x] == ENQUEUED ->
+#else
+        phase[x] == ENQUEUED && !pin[x] ->
+#endif
+        pin[x] = 1 }; push(x, x, 0)
+    :: phase[x] == ENQUEUED && pin[x]
+    :: phase[x] > ENQUEUED
+    fi
+}
+
+proctype Waiting() {
+    LOCALS;
+    bit before[4];
+    atomic { before[1] = joined[1]; before[2] = joined[2]; before[3] = joined[3] };
+    ev = ENLISTS; withState();
+    if
+    :: done -> parker
+    :: else
+    fi;
+    waiterIsBack = 1;
+    assert(!before[1] || member[1] == GONE);
+    assert(!before[2] || member[2] == GONE);
+    assert(!before[3] || member[3] == GONE)
+}
+
+/* Nobody moves any more. */
+proctype Rest() {
+    timeout ->
+    assert(lock == 0 && pending == 0 && head == 0 && executing == 0 && running == 0 && count == 0);
+    assert(!(bits & (CALLING | ATTENDED)));
+    assert(ran[1] && member[1] == GONE && phase[1] == FINISHED);
+    assert(ran[2] && member[2] == GONE && phase[2] == FINISHED);
+#if OPS == 3
+    assert(ran[3] && member[3] == GONE && phase[3] == FINISHED);
+#endif
+#ifdef WAITER
+    assert(waiterIsBack);
+#endif
+    skip
+}
+
+init {
+    atomic {
+        run Adder(1, (OPS == 3 -> 3 : 0));
+        run Adder(2, 0);
+        run Worker(1);
+        run Worker(2);
+#ifdef SUSPEND
+        run Steering();
+#endif
+#ifdef REORDER
+        run Reorderer(1);
+#endif
+#ifdef WAITER
+        run Waiting();
+#endif
+#ifdef MONITOR
+        run Monitor();
+#endif
+#if BLOCKS == 3
+        run Handed();
+#endif
+        run Rest()
+    }
+}
