@@ -46,6 +46,7 @@
  *
  * Switches: WIDTH; OPS; PACE (1: free departures and attending; 2: attending only); PATHS (1 plain, 2 long, 3 either); SUSPEND; WAITER; REORDER;
  *   BATCH (the first adder adds in one push); DEP (operation 2 depends on operation 1);
+ *   BARRIER (one adder: 1 and 2 in one push, then 3, a barrier);
  *   BLOCKS 1: the body of operation 1 waits for operation 2; 2: its completion block does, set before it ran;
  *          3: the same, but the block is set at the last moment (short way to the end).
  *   MONITOR 1: it collects a debt while that body waits; 2: at any moment.
@@ -105,7 +106,13 @@ byte member[4];
 byte running, count;
 bit suspended, idleWaiter;
 #define hasRoom (!suspended && running < WIDTH)
-#define hasReady (member[1] == READY || member[2] == READY || member[3] == READY)
+#ifdef BARRIER
+/* Operation 3 is the gate of the second segment. */
+#define isOpen (running == 0 && (member[1] == NONE || member[1] == GONE) && (member[2] == NONE || member[2] == GONE))
+#else
+#define isOpen true
+#endif
+#define hasReady (member[1] == READY || member[2] == READY || (member[3] == READY && isOpen))
 #define hasStartable (hasRoom && hasReady)
 
 /* Workers. 0 is any thread that is no worker. */
@@ -122,7 +129,7 @@ bit mustNotStart;               /* isSuspended = true has returned */
 bit parker, waiterIsBack;
 bit stuck;                      /* the body of operation 1 waits */
 
-#define LOCALS byte old, node, o, want, got, cur, ev; bit changed, late, more, nextMore, mustCall, claimingNext, done, startable
+#define LOCALS byte old, node, o, want, got, cur, ev; bit changed, late, more, wakes, mustCall, claimingNext, done, startable
 
 /* --- Signal and Inbox ------------------------------------------------------------------------------------------------ */
 
@@ -245,48 +252,58 @@ inline claimFrom() {
     od
 }
 
-/* `ev` says what happens under the lock; LEAVE is about `cur`. Answers: got, more, done, startable. */
+/* `ev` says what happens under the lock; LEAVE is about `cur`. Answers: got, more, done, startable.
+ * The event happens in the first round; the others are for what came late. */
 inline withState() {
     atomic { lock == 0 -> lock = 1 };
-    drain();
-    if
-    :: ev == CLAIM -> claimFrom()
-    :: ev == LEAVE ->
-        if
-        :: atomic {
-#if MUTANT == 4
-            true ->
-#else
-            !pin[cur] ->
-#endif
-            assert(member[cur] != GONE && member[cur] != NONE);
-            if
-            :: member[cur] == RUNS -> running--
-            :: else
-            fi;
-            member[cur] = GONE; count--; done = 1 };
-            if
-            :: count == 0 -> more = idleWaiter; idleWaiter = 0; nextMore = more; more = 0
-            :: count != 0 && claimingNext -> claimFrom()
-            :: else -> startable = hasStartable
-            fi
-        :: else
-        fi
-    :: ev == LOOK -> startable = hasStartable
-    :: ev == SUSPENDS -> suspended = 1; startable = hasStartable
-    :: ev == RESUMES -> suspended = 0; startable = hasStartable
-    :: ev == ENLISTS -> if :: count != 0 -> idleWaiter = 1; done = 1 :: else fi
-    fi;
-    ev = 0;
     do
-    :: atomic {
-        /* Signal.publish: what it is to be, and the load. */
+    :: drain();
+        atomic {
+            if
+            :: ev == 0 || ev == CLAIM
+            :: ev == LEAVE ->
+                if
+#if MUTANT == 4
+                :: true ->
+#else
+                :: !pin[cur] ->
+#endif
+                    assert(member[cur] != GONE && member[cur] != NONE);
+                    if
+                    :: member[cur] == RUNS -> running--
+                    :: else
+                    fi;
+                    member[cur] = GONE; count--; done = 1;
+                    if
+                    :: count == 0 -> wakes = idleWaiter; idleWaiter = 0; ev = 0
+                    :: count != 0 && claimingNext -> ev = CLAIM
+                    :: else -> startable = hasStartable; ev = 0
+                    fi
+                :: else -> ev = 0
+                fi
+            :: else ->
+                if
+                :: ev == SUSPENDS -> suspended = 1
+                :: ev == RESUMES -> suspended = 0
+                :: ev == ENLISTS && count != 0 -> idleWaiter = 1; done = 1
+                :: else
+                fi;
+                startable = hasStartable; ev = 0
+            fi
+        };
         if
-        :: !hasRoom && running > 0 -> want = BUSY
-        :: !hasRoom && running == 0 -> want = HELD
-        :: else -> want = 0
+        :: ev == CLAIM -> claimFrom(); ev = 0
+        :: else
         fi;
-        changed = ((bits & (BUSY | HELD)) != want) };
+        atomic {
+            /* Signal.publish: what it is to be, and the load. */
+            if
+            :: !hasRoom && running > 0 -> want = BUSY
+            :: !hasRoom && running == 0 -> want = HELD
+            :: else -> want = 0
+            fi;
+            changed = ((bits & (BUSY | HELD)) != want)
+        };
         if
         :: !changed -> want = 0; break
         :: changed ->
@@ -300,7 +317,7 @@ inline withState() {
 #else
             if
             :: head == 0 -> break
-            :: else -> drain(); late = 1
+            :: else -> late = 1
             fi
 #endif
         fi
@@ -363,7 +380,7 @@ inline leave(me) {
     od;
     claimingNext = 0;
     if
-    :: nextMore -> nextMore = 0; parker = 1
+    :: wakes -> wakes = 0; parker = 1
     :: else
     fi;
 #if MUTANT == 7
@@ -407,6 +424,14 @@ inline enqueue(x) {
     }
 }
 
+#ifdef BARRIER
+/* Two operations in one push, then a barrier. */
+proctype Adder(byte first; byte second) {
+    LOCALS;
+    enqueue(1); enqueue(2); next[2] = 1; push(2, 1, 0); joined[1] = 1; joined[2] = 1;
+    enqueue(3); push(3, 3, 0); joined[3] = 1
+}
+#else
 proctype Adder(byte first; byte second) {
     LOCALS;
     enqueue(first);
@@ -426,6 +451,7 @@ proctype Adder(byte first; byte second) {
     fi
 #endif
 }
+#endif
 
 inline begin() {
     atomic {
@@ -728,7 +754,9 @@ proctype Rest() {
 init {
     atomic {
         run Adder(1, (OPS == 3 -> 3 : 0));
+#ifndef BARRIER
         run Adder(2, 0);
+#endif
         run Worker(1);
         run Worker(2);
 #ifdef SUSPEND
