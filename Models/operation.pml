@@ -1,0 +1,613 @@
+/* The word of one operation: added to a queue while its dependency finishes, while it is cancelled, while its own code
+ * announces `isReady` and `isFinished`, while a dependency is added and removed.
+ *
+ * One step is one swap or load of the word, or what the holder of a lock does with what the lock guards.
+ *
+ * Mapping: step here -> code by name
+ *
+ *   Adder                       OperationQueue.add(_:): enter (Lifecycle.entering), answerWhileEntering, enqueue: retain,
+ *                               Lifecycle.enqueued; push; finishIfAnnouncedWhileEntering
+ *   readIsReady                 Operation.isReady, overridden as `condition && super.isReady`: two loads
+ *   reconsider                  Operation.reconsiderReadiness: Lifecycle.reconsidered
+ *   askWhetherReady             Operation.askWhetherReady: the getter, Lifecycle.answered; finishOrReconsider; push
+ *   push                        Inbox.push. Whether a worker comes is the matter of `queue.pml`: here one always does
+ *   drain                       Inbox.takeAll, OperationQueue.admit: Lifecycle.drained
+ *   Worker                      OperationQueue.claim(from:): Lifecycle.claimed or Schedule.heldBack; Operation.begin:
+ *                               `isFinished`, `isCancelled`, Lifecycle.started; Lifecycle.ended in endAnnounced
+ *   finishIfFinished            Operation.finishIfFinished: the getter, Lifecycle.finishing; OperationQueue.leave, which
+ *                               waits for the pin; markFinished; release of the queue's reference
+ *   release                     release of a reference; at zero `deinit`: Operation.abandon, under the attachments' lock
+ *   Dependency                  the dependency's Lifecycle.finishing, then Operation.tellDependents
+ *   attFinished                 Attachments.finished: readiness.finished, then heldByOneLess with reconsidered in one swap
+ *   Depender                    Operation.depend(on:): add; heldByOneMore and hold; adopt; reconsiderReadiness
+ *   Remover                     Operation.stopDepending(on:)
+ *   Canceller                   Operation.requestCancellation, cancelUnobserved
+ *   ReadyAnnouncer              user code: sets its condition, Operation.announced(.isReady)
+ *   FinishAnnouncer             user code: sets its state, Operation.announced(.isFinished)
+ *
+ * Abstractions, and why they are sound
+ *
+ *   - A swap of the word is one step (see queue.pml).
+ *   - The queue has one member and always room, so its schedule is the state of this member. Width, suspension and the
+ *     signal are in `queue.pml`.
+ *   - A queue that is kept alive while it has members: the queue's own lifetime is left out, the operation's is in.
+ *   - Observers are left out: they change neither the word (but for one bit) nor who asks.
+ *   - The way of plain blocks joins `started`, `ended`, `finishing` in fewer swaps; what others can see between is less.
+ *   - Each thread has a reference of its own to the operation, as a caller has in Swift; the dependency has none.
+ *
+ * Sizes: one operation, one dependency, one queue with one worker, up to three more threads. See Scripts/models.
+ *
+ * Switches: EDGE 1: it depends on the dependency from the start; 2: that is added meanwhile; CANCEL; FINISH; REMOVE, 2: and
+ *   adds the dependency once more; UNREADY: its own condition is false at first and announced as true, 2: then taken back.
+ *   FINDING n: the code with a fault that this model has found; see README.md. MUTANT n: a fault put in.
+ */
+#ifndef EDGE
+#define EDGE 0
+#endif
+#ifndef REMOVE
+#define REMOVE 0
+#endif
+#ifndef UNREADY
+#define UNREADY 0
+#endif
+#ifndef MUTANT
+#define MUTANT 0
+#endif
+#ifndef FINDING
+#define FINDING 0
+#endif
+
+#define IDLE 0
+#define ENTERING 1
+#define ENQUEUED 2
+#define STARTING 3
+#define EXECUTING 4
+#define ENDED 5
+#define FINISHING 6
+#define FINISHED 7
+
+/* The word. */
+byte phase;
+bit cancelled, ready, inInbox, evaluating, askAgain, finishAnnounced, queued;
+byte unfinished = (EDGE == 1 -> 1 : 0);
+
+/* What user code has of its own. */
+bit condition = (UNREADY == 0 -> 1 : 0);
+bit saysFinished;
+
+/* The queue. */
+bit inbox, queueLock;
+#define NONE 0
+#define WAITS 1
+#define READY 2
+#define RUNS 3
+#define GONE 4
+byte member;
+
+/* The operation's attachments: lock, the entry of the dependency and whether it holds, and the way back. */
+bit lock;
+bit entry = (EDGE == 1 -> 1 : 0);
+bit holds = (EDGE == 1 -> 1 : 0);
+bit isThere = 1;
+
+/* The dependency: its phase and bit, and its attachments. */
+bit depFinishing;
+bit depHasDependents = (EDGE == 1 -> 1 : 0);
+bit depLock, depClosed;
+bit depDependents = (EDGE == 1 -> 1 : 0);
+
+/* Lifetime. One reference for each thread that is a caller. */
+byte references;
+bit freed;
+
+/* Ghosts. */
+byte finishes;
+bit ran, rejected;
+bit mustHold;                   /* addDependency has returned, and nothing lets the operation go */
+bit mayGo;                      /* the dependency ends, or is removed, or the operation is cancelled */
+
+#define alive assert(!freed)
+#define LOCALS bit answer, ask, mine, last, was, finishNow; byte verdict
+
+#define AGAIN 1
+#define SETTLED 2
+#define PUSH 3
+#define FINISHES 4
+
+inline release() {
+    atomic { alive; assert(references > 0); references--; last = (references == 0) };
+    if
+    :: last ->
+        last = 0;
+#if MUTANT != 1
+        atomic { !lock -> lock = 1 };
+#endif
+        isThere = 0;
+#if MUTANT != 1
+        lock = 0;
+#endif
+        freed = 1
+    :: else
+    fi
+}
+
+inline push() { atomic { assert(!inbox); inbox = 1 } }
+
+inline drain() {
+    if
+    :: inbox ->
+        inbox = 0;
+        atomic {
+            alive; assert(inInbox); inInbox = 0;
+            if
+            :: member == NONE || member == WAITS || member == READY ->
+                member = (phase == ENQUEUED && ready -> READY : WAITS)
+            :: else
+            fi
+        }
+    :: else
+    fi
+}
+
+inline readIsReady() {
+    atomic { alive; answer = condition };
+    atomic { alive; answer = answer && (unfinished == 0 || cancelled) }
+}
+
+/* Lifecycle.reconsidered, inside a step. */
+inline reconsidered() {
+    if
+    :: phase == ENTERING ->
+#if MUTANT != 2
+        askAgain = 1
+#endif
+        ;
+    :: phase == ENQUEUED && evaluating -> askAgain = 1
+    :: phase == ENQUEUED && !evaluating -> evaluating = 1; askAgain = 0; ask = 1
+    :: else
+    fi
+}
+
+inline leave() {
+    do
+    :: atomic { !queueLock -> queueLock = 1 };
+        drain();
+        atomic {
+            alive;
+            if
+#if MUTANT == 3
+            :: true ->
+#else
+            :: !inInbox ->
+#endif
+                was = 1; member = GONE
+            :: else
+            fi };
+        queueLock = 0;
+        if
+        :: was -> was = 0; break
+        :: else -> (inbox || !inInbox)
+        fi
+    od
+}
+
+inline finishIfFinished() {
+    atomic {
+        alive;
+        if
+        :: saysFinished || phase >= ENDED -> mine = 1
+        :: else
+        fi };
+    if
+    :: mine ->
+        mine = 0;
+        atomic {
+            alive;
+            if
+            :: phase == ENTERING -> finishAnnounced = 1
+#if MUTANT != 4
+            :: phase == ENQUEUED && evaluating -> finishAnnounced = 1
+#endif
+            :: phase == FINISHING || phase == FINISHED
+            :: else -> phase = FINISHING; finishes++; assert(finishes == 1); mine = 1
+            fi };
+        if
+        :: mine ->
+            mine = 0;
+            if
+            :: queued -> leave(); atomic { alive; phase = FINISHED }; release()
+            :: else -> atomic { alive; phase = FINISHED }
+            fi
+        :: else
+        fi
+    :: else
+    fi
+}
+
+/* Whoever calls this has set `evaluating`. */
+inline askWhetherReady() {
+    do
+    :: readIsReady();
+        atomic {
+            alive;
+            if
+#if MUTANT == 5
+            :: false ->
+#else
+            :: askAgain ->
+#endif
+                askAgain = 0; verdict = AGAIN
+            :: else ->
+                finishNow = finishAnnounced; finishAnnounced = 0; evaluating = 0;
+                if
+                :: answer && !finishNow ->
+                    if
+#if MUTANT == 6
+                    /* A yes is not pushed if the last answer was yes. */
+                    :: inInbox || ready -> verdict = SETTLED
+#else
+                    :: inInbox -> verdict = SETTLED
+#endif
+                    :: else -> inInbox = 1; verdict = PUSH
+                    fi;
+                    ready = 1
+                :: else -> ready = 0; verdict = (finishNow -> FINISHES : SETTLED)
+                fi;
+                finishNow = 0
+            fi;
+            answer = 0
+        };
+        if
+        :: verdict == AGAIN -> verdict = 0
+        :: verdict == SETTLED -> verdict = 0; break
+        :: verdict == PUSH -> verdict = 0; push(); break
+        :: verdict == FINISHES ->
+            verdict = 0;
+            finishIfFinished();
+            atomic { alive; reconsidered() };
+            if
+            :: ask -> ask = 0
+            :: else -> break
+            fi
+        fi
+    od
+}
+
+inline reconsider() {
+    atomic { alive; reconsidered() };
+    if
+    :: ask -> ask = 0; askWhetherReady()
+    :: else
+    fi
+}
+
+inline attFinished() {
+    atomic { !lock -> lock = 1 };
+    if
+    :: entry && holds ->
+        holds = 0;
+        if
+        :: isThere ->
+            atomic {
+                alive; assert(unfinished > 0); unfinished--;
+                if
+                :: unfinished == 0 -> reconsidered()
+                :: else
+                fi;
+                /* The pin is set: there is a reference, and one more may be taken. */
+                if
+                :: ask -> assert(references > 0); references++
+                :: else
+                fi }
+        :: else
+        fi
+    :: else
+    fi;
+    lock = 0;
+    if
+    :: ask -> ask = 0; askWhetherReady(); release()
+    :: else
+    fi
+}
+
+proctype Adder() {
+    LOCALS;
+    atomic {
+        alive;
+        if
+        :: phase == IDLE -> phase = ENTERING; askAgain = 0; finishAnnounced = 0
+        :: else -> rejected = 1
+        fi };
+    if
+    :: !rejected ->
+        do
+        :: readIsReady();
+#if MUTANT != 7
+            references++;
+#endif
+            atomic {
+                alive;
+                if
+                :: askAgain -> askAgain = 0; was = 0
+                :: else ->
+                    phase = ENQUEUED; inInbox = 1; queued = 1; was = 1;
+                    ready = (ready || (answer && !finishAnnounced))
+                fi;
+                answer = 0 };
+            if
+            :: was -> was = 0; break
+            :: else ->
+#if MUTANT != 7
+                references--
+#endif
+                ;
+            fi
+        od;
+#if MUTANT == 7
+        /* The queue's reference is taken when it is the queue's already. */
+        references++;
+#endif
+        push();
+        atomic { alive; was = finishAnnounced };
+#if MUTANT == 8
+        was = 0;
+#endif
+        if
+        :: was -> was = 0; finishIfFinished(); reconsider()
+        :: else
+        fi
+    :: else
+    fi;
+    release()
+}
+
+proctype Worker() {
+    LOCALS;
+    bit got;
+end_sleeps:
+    do
+    :: inbox || member == READY ->
+        atomic { !queueLock -> queueLock = 1 };
+        drain();
+        if
+        :: member == READY ->
+            atomic {
+                alive;
+                if
+#if MUTANT == 9
+                :: phase == ENQUEUED && ready ->
+#else
+                :: phase == ENQUEUED && ready && !inInbox && !evaluating ->
+#endif
+                    assert(!mustHold); assert(references > 0);
+                    phase = STARTING; member = RUNS; references++; got = 1
+                :: else -> member = WAITS
+                fi }
+        :: else
+        fi;
+        queueLock = 0;
+        if
+        :: got ->
+            got = 0;
+            atomic { alive; was = saysFinished || phase >= ENDED };
+            if
+            :: was -> was = 0
+            :: else ->
+                atomic { alive; was = cancelled };
+                atomic {
+                    alive;
+                    if
+                    :: phase == STARTING -> phase = (was -> ENDED : EXECUTING); mine = !was
+                    :: else
+                    fi;
+                    was = 0 };
+                if
+                :: mine ->
+                    mine = 0;
+                    atomic { assert(!ran); ran = 1 };
+                    atomic {
+                        alive;
+                        if
+                        :: phase == EXECUTING -> phase = ENDED
+                        :: else
+                        fi }
+                :: else
+                fi
+            fi;
+            finishIfFinished();
+            release()
+        :: else
+        fi
+    od
+}
+
+proctype Dependency() {
+    LOCALS;
+    atomic { mayGo = 1; mustHold = 0; depFinishing = 1; was = depHasDependents };
+#if MUTANT == 10
+    was = 0;
+#endif
+    if
+    :: was ->
+        was = 0;
+        atomic { !depLock -> depLock = 1 };
+        depClosed = 1;
+        atomic { was = depDependents; depDependents = 0 };
+        depLock = 0;
+        if
+        :: was -> was = 0; attFinished()
+        :: else
+        fi
+    :: else
+    fi
+}
+
+/* depend(on:), and the promise that its return makes. */
+inline depend() {
+    atomic { !lock -> lock = 1 };
+    atomic { was = !entry; entry = 1 };
+    lock = 0;
+    if
+    :: was && !depFinishing ->
+        was = 0;
+        atomic { !lock -> lock = 1 };
+        if
+#if FINDING == 3
+        /* Counts even if the entry has gone meanwhile, or was removed, added again and holds already. */
+        :: true ->
+#else
+        :: entry && !holds ->
+#endif
+            atomic {
+                alive;
+                if
+                :: phase < STARTING ->
+                    unfinished++; was = 1;
+                    if
+                    :: !cancelled -> ready = 0
+                    :: else
+                    fi
+                :: else
+                fi };
+            if
+            :: was && entry -> holds = 1
+            :: else
+            fi
+#if FINDING != 3
+        :: else
+#endif
+        fi;
+        lock = 0;
+        if
+        :: was ->
+            was = 0;
+            atomic { !depLock -> depLock = 1 };
+            if
+            :: depClosed -> mine = 0
+            :: else -> depDependents = 1; mine = 1
+            fi;
+            depLock = 0;
+            if
+            :: mine -> atomic { depHasDependents = 1; mine = !depFinishing }
+            :: else
+            fi;
+#if MUTANT == 11
+            /* Does not look at the phase after the bit. */
+            mine = 1;
+#endif
+            if
+            :: mine -> mine = 0
+            :: else -> attFinished()
+            fi;
+            reconsider();
+            atomic {
+                if
+                :: phase < STARTING && !mayGo -> mustHold = 1
+                :: else
+                fi }
+        :: else
+        fi
+    :: else -> was = 0
+    fi
+}
+
+proctype Depender() {
+    LOCALS;
+    depend();
+    release()
+}
+
+proctype Remover() {
+    LOCALS;
+    atomic { mayGo = 1; mustHold = 0 };
+    atomic { !lock -> lock = 1 };
+    if
+    :: entry && holds -> entry = 0; holds = 0; was = 1; atomic { alive; unfinished-- }
+    :: else -> entry = 0
+    fi;
+    lock = 0;
+    if
+    :: was -> was = 0; reconsider()
+    :: else
+    fi;
+#if REMOVE == 2
+    depend();
+#endif
+    release()
+}
+
+proctype Canceller() {
+    LOCALS;
+    atomic { mayGo = 1; mustHold = 0 };
+    atomic {
+        alive;
+        if
+        :: phase < ENDED && !saysFinished -> cancelled = 1; mine = 1
+        :: else
+        fi };
+    if
+    :: mine -> mine = 0; reconsider()
+    :: else
+    fi;
+    release()
+}
+
+proctype ReadyAnnouncer() {
+    LOCALS;
+    condition = 1;
+    reconsider();
+#if UNREADY == 2
+    condition = 0;
+    reconsider();
+#endif
+    release()
+}
+
+proctype FinishAnnouncer() {
+    LOCALS;
+    saysFinished = 1;
+    finishIfFinished();
+    release()
+}
+
+/* Nobody moves any more. */
+proctype Rest() {
+    timeout ->
+    assert(!lock && !depLock && !queueLock && !inbox && !evaluating && !inInbox);
+    assert(!depFinishing || !holds || !isThere);
+    if
+    :: phase == FINISHED ->
+        assert(finishes == 1 && references == 0 && freed);
+        assert(ran || cancelled || saysFinished);
+        assert(!queued || member == GONE)
+    :: else ->
+        /* It waits, as its last answer says, and the queue knows. */
+        assert(phase == ENQUEUED && member == WAITS && !ready && !condition && !saysFinished);
+        assert(unfinished == 0 && references == 1 && !freed)
+    fi
+}
+
+init {
+    atomic {
+        references = 1; run Adder(); run Worker();
+#if EDGE != 0
+        run Dependency();
+#endif
+#if EDGE == 2
+        references++; run Depender();
+#endif
+#if REMOVE != 0
+        references++; run Remover();
+#endif
+#ifdef CANCEL
+        references++; run Canceller();
+#endif
+#if UNREADY != 0
+        references++; run ReadyAnnouncer();
+#endif
+#ifdef FINISH
+        references++; run FinishAnnouncer();
+#endif
+        run Rest()
+    }
+}
