@@ -343,11 +343,11 @@ proctype Adder() {
                 ;
             fi
         od;
+        push();
 #if MUTANT == 7
         /* The queue's reference is taken when it is the queue's already. */
-        references++;
+        atomic { alive; references++ };
 #endif
-        push();
         atomic { alive; was = finishAnnounced };
 #if MUTANT == 8
         was = 0;

@@ -21,7 +21,7 @@
  *   lastLook                    OperationQueue.lastLook: Signal.claimLingering, spin, Signal.workerArrived, claim
  *   Worker                      OperationQueue.work(on:), run(_:on:_:), completePlainly; Operation.runPlainly (path PLAIN),
  *                               Operation.start with finishIfFinished (path LONG); Worker.willFinish, end, passOnDebt
- *   Handed                      OperationQueue.handOver, HandedOver.work
+ *   Handed                      OperationQueue.handOver, HandedOver.work; with ASYNC a thread of the user's: finishIfFinished
  *   Monitor                     WorkerPool.survey: collectDebt, then stopAttending and callWorkerIfNone
  *   Steering                    OperationQueue.setSuspended, steer, exchange
  *   Reorderer                   Operation.reconsiderPriority: Lifecycle.reordered, then push
@@ -47,6 +47,7 @@
  * Switches: WIDTH; OPS; PACE (1: free departures and attending; 2: attending only); PATHS (1 plain, 2 long, 3 either); SUSPEND; WAITER; REORDER;
  *   BATCH (the first adder adds in one push); DEP (operation 2 depends on operation 1);
  *   BARRIER (one adder: 1 and 2 in one push, then 3, a barrier);
+ *   ASYNC (with PATHS 2: `start()` returns, and another thread announces the end);
  *   BLOCKS 1: the body of operation 1 waits for operation 2; 2: its completion block does, set before it ran;
  *          3: the same, but the block is set at the last moment (short way to the end).
  *   MONITOR 1: it collects a debt while that body waits; 2: at any moment.
@@ -105,7 +106,12 @@ bit dependencyFinished;
 byte member[4];
 byte running, count;
 bit suspended, idleWaiter;
+#if MUTANT == 14
+/* Does not ask whether it is suspended. */
+#define hasRoom (running < WIDTH)
+#else
 #define hasRoom (!suspended && running < WIDTH)
+#endif
 #ifdef BARRIER
 /* Operation 3 is the gate of the second segment. */
 #define isOpen (running == 0 && (member[1] == NONE || member[1] == GONE) && (member[2] == NONE || member[2] == GONE))
@@ -118,7 +124,7 @@ bit suspended, idleWaiter;
 /* Workers. 0 is any thread that is no worker. */
 bit debt[3];
 byte pending;
-chan handed = [1] of { byte };
+chan handed = [2] of { byte };
 
 /* Ghosts: for the properties only. */
 bit inside[4];                  /* in the inbox */
@@ -127,7 +133,7 @@ bit ran[4];
 byte executing;
 bit mustNotStart;               /* isSuspended = true has returned */
 bit parker, waiterIsBack;
-bit stuck;                      /* the body of operation 1 waits */
+byte stuck;                     /* the worker that runs operation 1, while that waits */
 
 #define LOCALS byte old, node, o, want, got, cur, ev; bit changed, late, more, wakes, mustCall, claimingNext, done, startable
 
@@ -189,6 +195,8 @@ inline advise() {
 
 inline admit() {
     atomic {
+        /* The queue's reference is there. */
+        assert(phase[o] != FINISHED);
         pin[o] = 0;
         if
         :: member[o] == NONE -> count++; member[o] = (phase[o] == ENQUEUED && ready[o] -> READY : WAITS)
@@ -263,7 +271,7 @@ inline withState() {
             :: ev == 0 || ev == CLAIM
             :: ev == LEAVE ->
                 if
-#if MUTANT == 4
+#if MUTANT == 3
                 :: true ->
 #else
                 :: !pin[cur] ->
@@ -424,7 +432,19 @@ inline enqueue(x) {
     }
 }
 
-#ifdef BARRIER
+#if defined(BARRIER) || BLOCKS != 0
+#define ONE_ADDER
+#endif
+
+#if BLOCKS != 0
+/* One after the other: who runs operation 1 may be an attendant by then. */
+proctype Adder(byte first; byte second) {
+    LOCALS;
+    enqueue(3); push(3, 3, 0); joined[3] = 1;
+    enqueue(1); push(1, 1, 0); joined[1] = 1;
+    enqueue(2); push(2, 2, 0); joined[2] = 1
+}
+#elif defined(BARRIER)
 /* Two operations in one push, then a barrier. */
 proctype Adder(byte first; byte second) {
     LOCALS;
@@ -461,11 +481,11 @@ inline begin() {
     }
 }
 
-inline body() {
+inline body(me) {
     skip;
 #if BLOCKS == 1
     if
-    :: cur == 1 -> stuck = 1; ran[2]; stuck = 0
+    :: cur == 1 -> stuck = me; ran[2]; stuck = 0
     :: else
     fi
 #endif
@@ -529,7 +549,12 @@ inline lastLook() {
             :: true -> bits = bits & without(CALLING)
             fi
 #else
+#if MUTANT == 10
+            /* Looks, and then says that it looks no more. */
+            claim(); bits = bits & without(CALLING)
+#else
             bits = bits & without(CALLING); claim()
+#endif
 #endif
         :: else
         fi
@@ -538,7 +563,10 @@ inline lastLook() {
 
 /* The way of an operation that goes through `start()`. */
 inline goLong(me) {
-    begin(); body(); claimEnd();
+#ifndef ASYNC
+    begin();
+#endif
+    body(me); claimEnd();
     if
     :: me != 0 -> debt[me] = 1
     :: else
@@ -587,7 +615,10 @@ inline completePlainly() {
         fi;
 #endif
         ran[2];
-        claim()
+        if
+        :: leaving == GOES -> claim()
+        :: else
+        fi
     :: else
     fi
 #endif
@@ -600,11 +631,7 @@ proctype Worker(byte me) {
 end_sleeps:
     do
     :: atomic { pending > 0 -> pending-- };
-#if MUTANT == 10
-        claim(); bits = bits & without(CALLING);
-#else
         bits = bits & without(CALLING); claim();
-#endif
         do
         :: got == 0 ->
             lastLook();
@@ -627,7 +654,7 @@ end_sleeps:
             if
 #if PATHS != 2
             :: (BLOCKS != 2 || cur != 1) ->
-                begin(); body(); claimEnd();
+                begin(); body(me); claimEnd();
                 debt[me] = 1;
                 tell(me);
                 departure();
@@ -645,7 +672,11 @@ end_sleeps:
 #endif
 #if PATHS != 1
             :: (BLOCKS != 3 || cur != 1) ->
+#ifdef ASYNC
+                begin(); handed ! cur;
+#else
                 goLong(me);
+#endif
                 debt[me] = 0;
                 departure();
                 if
@@ -666,7 +697,7 @@ end_sleeps:
     od
 }
 
-/* A thread for what was handed over. */
+/* A thread for what was handed over, or (ASYNC) one of the user's that announces the end. */
 proctype Handed() {
     LOCALS;
 end_sleeps:
@@ -676,17 +707,17 @@ end_sleeps:
 }
 
 #if MONITOR == 2
-#define isDue true
+#define isDue(worker) true
 #else
-#define isDue stuck
+#define isDue(worker) (stuck == worker)
 #endif
 
 proctype Monitor() {
     byte old;
 end_sleeps:
     do
-    :: atomic { debt[1] && isDue -> debt[1] = 0 }; bits = bits & without(ATTENDED); claimCall()
-    :: atomic { debt[2] && isDue -> debt[2] = 0 }; bits = bits & without(ATTENDED); claimCall()
+    :: atomic { debt[1] && isDue(1) -> debt[1] = 0 }; bits = bits & without(ATTENDED); claimCall()
+    :: atomic { debt[2] && isDue(2) -> debt[2] = 0 }; bits = bits & without(ATTENDED); claimCall()
     od
 }
 
@@ -754,7 +785,7 @@ proctype Rest() {
 init {
     atomic {
         run Adder(1, (OPS == 3 -> 3 : 0));
-#ifndef BARRIER
+#ifndef ONE_ADDER
         run Adder(2, 0);
 #endif
         run Worker(1);
@@ -771,7 +802,7 @@ init {
 #ifdef MONITOR
         run Monitor();
 #endif
-#if BLOCKS == 3
+#if BLOCKS == 3 || defined(ASYNC)
         run Handed();
 #endif
         run Rest()
