@@ -106,7 +106,7 @@ bit dependencyFinished;
 byte member[4];
 byte running, count;
 bit suspended, idleWaiter;
-#if MUTANT == 14
+#if MUTANT == 4
 /* Does not ask whether it is suspended. */
 #define hasRoom (running < WIDTH)
 #else
