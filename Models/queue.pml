@@ -44,7 +44,8 @@
  *
  * Sizes: NOPS operations (2 or 3), two adders, two workers, one queue. WIDTH 1 or 2. See Scripts/models.
  *
- * Switches: WIDTH; OPS; PACE (1: free departures and attending; 2: attending only); PATHS (1 plain, 2 long, 3 either); SUSPEND; WAITER; REORDER;
+ * Switches: WIDTH; OPS; PACE (1: free departures and attending; 2: attending only); PATHS (1 plain, 2 long,
+ *   3 either); SUSPEND; WAITER; REORDER;
  *   BATCH (the first adder adds in one push); DEP (operation 2 depends on operation 1);
  *   BARRIER (one adder: 1 and 2 in one push, then 3, a barrier);
  *   ASYNC (with PATHS 2: `start()` returns, and another thread announces the end);
