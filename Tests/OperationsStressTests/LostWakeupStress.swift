@@ -38,6 +38,51 @@ import Testing
         #expect(ran == 2 * Stress.rounds(100_000))
     }
 
+    /// Two workers run what is before the barrier; each may leave the queue to the other.
+    @Test func `a barrier behind tiny operations runs, whichever worker leaves last`() {
+        let queue = OperationQueue()
+        for _ in 0..<Stress.rounds(5_000) {
+            for _ in 0..<Int.random(in: 60...140) { queue.addOperation {} }
+            queue.addBarrierBlock {}
+            queue.waitUntilAllOperationsAreFinished()
+        }
+    }
+
+    /// A completion block set while the operation ends runs while nobody else may know that the worker is away.
+    @Test func `a completion block that waits for an operation added meanwhile gets to see it`() {
+        let queue = OperationQueue()
+        for _ in 0..<Stress.rounds(2_000) {
+            for _ in 0..<100 { queue.addOperation {} }
+            let operation = BlockOperation {}
+            queue.addOperation(operation)
+            operation.completionBlock = {
+                let other = BlockOperation {}
+                queue.addOperation(other)
+                other.waitUntilFinished()
+            }
+            queue.waitUntilAllOperationsAreFinished()
+        }
+    }
+
+    @Test func `a dependency added and removed by several threads at once holds nothing back in the end`() {
+        for _ in 0..<Stress.rounds(2_000) {
+            let (dependent, dependency, meeting) = (Operation(), Operation(), Gate(3))
+            let adders = (0..<2).map { _ in
+                TestThread {
+                    meeting.meet()
+                    for _ in 0..<20 { dependent.addDependency(dependency) }
+                }
+            }
+            let remover = TestThread {
+                meeting.meet()
+                for _ in 0..<20 { dependent.removeDependency(dependency) }
+            }
+            for thread in adders + [remover] { thread.join() }
+            if Bool.random() { dependency.start() } else { dependent.removeDependency(dependency) }
+            #expect(dependent.isReady)
+        }
+    }
+
     /// Whoever changes the priority may see the operation in its queue, and has to know which queue that is.
     @Test func `an operation whose priority changes while it is being added always runs`() {
         let (queue, changers) = (OperationQueue(), OperationQueue())

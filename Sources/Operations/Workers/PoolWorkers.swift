@@ -56,9 +56,12 @@ extension OperationQueue: WorkSource {
             break
         case .ended:
             let departure = departure(of: worker, &pace)
+            // Who attends may have looked for the last time while this operation was still a member. So what its leaving
+            // makes startable is called for, and not left to this thread's next look, which there will not be.
+            if case .leavesToOthers = departure { worker.forgetDebt() }
             let next = claim.operation._withUnsafeGuaranteedRef { leave($0, claimingNext: departure == nil) }
             worker.end()
-            let isNextFree = completePlainly(claim.operation, before: next)
+            let isNextFree = completePlainly(claim.operation, before: next, &pace)
             return departure ?? .goesOn(isNextFree ? next : self.claim())
         }
         worker.end()
@@ -109,10 +112,15 @@ extension OperationQueue: WorkSource {
 
     /// Completes an operation that has left while the next one is claimed already. Answers whether that is still this
     /// thread's: a completion block may take its time, so before it runs, the next one goes to another thread.
-    private func completePlainly(_ operation: Unmanaged<Operation>, before next: Claim?) -> Bool {
+    private func completePlainly(_ operation: Unmanaged<Operation>, before next: Claim?, _ pace: inout Pace) -> Bool {
         let lifecycle = operation._withUnsafeGuaranteedRef { $0.markFinished() }
         let hasBlock = lifecycle.contains(.hasCompletionBlock)
-        if hasBlock, let next { handOver(next.held) }
+        if hasBlock {
+            // Nobody is told of what is pushed while this thread attends.
+            stopAttending(&pace)
+            if let next { handOver(next.held) }
+            if withState({ $0.schedule.hasStartable }) { callWorkerIfNone() }
+        }
         operation._withUnsafeGuaranteedRef { $0.complete(lifecycle) }
         operation.release()
         return !hasBlock

@@ -48,8 +48,11 @@ final class Worker: @unchecked Sendable {
     func willFinish(_ operation: Operation) {
         guard frame?.operation.toOpaque() == Unmanaged.passUnretained(operation).toOpaque() else { return }
         debt.store(true, ordering: .relaxed)
-        // Nothing of the user's can follow in the `start()` of the system's own classes.
-        if !operation.isPlainBlock { Monitor.shared.wakeIfAsleep() }
+        // Nothing of the user's can follow in the `start()` of the system's own classes, but in what depends on it: an
+        // overridden `isReady`, or who observes it.
+        if !operation.isPlainBlock || operation.word.lifecycle.contains(.hasDependents) {
+            Monitor.shared.wakeIfAsleep()
+        }
     }
 
     /// More could start, but this thread runs its operation first and then looks; see `Pace`.
@@ -69,6 +72,9 @@ final class Worker: @unchecked Sendable {
         queue.signal.stopAttending()
         if queue.withState({ $0.schedule.hasStartable }) { queue.callWorkerIfNone() }
     }
+
+    /// This thread is not going to look.
+    func forgetDebt() { debt.store(false, ordering: .relaxed) }
 
     /// The monitor has seen the promise unkept for too long.
     func collectDebt() -> Bool { debt.exchange(false, ordering: .relaxed) }
