@@ -660,15 +660,20 @@ end_sleeps:
                 tell(me);
                 departure();
                 claimingNext = (leaving == GOES);
+                leave(me);
+                debt[me] = 0;
 #if FINDING != 1
-                /* Who does not look afterwards owes nothing. */
+                /* Who attended has gone in between: nobody else looks. */
                 if
-                :: leaving == LEAVES -> debt[me] = 0
+                :: leaving == LEAVES && !(bits & ATTENDED) ->
+                    ev = LOOK; withState();
+                    if
+                    :: startable -> startable = 0; claimCall()
+                    :: else
+                    fi
                 :: else
                 fi;
 #endif
-                leave(me);
-                debt[me] = 0;
                 completePlainly();
 #endif
 #if PATHS != 1

@@ -56,11 +56,9 @@ extension OperationQueue: WorkSource {
             break
         case .ended:
             let departure = departure(of: worker, &pace)
-            // Who attends may have looked for the last time while this operation was still a member. So what its leaving
-            // makes startable is called for, and not left to this thread's next look, which there will not be.
-            if case .leavesToOthers = departure { worker.forgetDebt() }
             let next = claim.operation._withUnsafeGuaranteedRef { leave($0, claimingNext: departure == nil) }
             worker.end()
+            if case .leavesToOthers = departure, !signal.isAttended { callWorkerIfStartable() }
             let isNextFree = completePlainly(claim.operation, before: next, &pace)
             return departure ?? .goesOn(isNextFree ? next : self.claim())
         }
@@ -84,6 +82,11 @@ extension OperationQueue: WorkSource {
 
     /// Another worker that attends looks after this queue; while it keeps its promise nobody else is needed.
     private func callWorkerIfUnattended() { if !signal.isAttended { callWorkerIfNone() } }
+
+    /// For who has left the queue to the worker that attends. That one may have looked for the last
+    /// time before this thread's operation had left, and may have found nothing for that reason. If it still attends now,
+    /// its last look comes after.
+    private func callWorkerIfStartable() { if withState({ $0.schedule.hasStartable }) { callWorkerIfNone() } }
 
     private func stopAttending(_ pace: inout Pace) {
         guard pace.attends else { return }
@@ -119,7 +122,7 @@ extension OperationQueue: WorkSource {
             // Nobody is told of what is pushed while this thread attends.
             stopAttending(&pace)
             if let next { handOver(next.held) }
-            if withState({ $0.schedule.hasStartable }) { callWorkerIfNone() }
+            callWorkerIfStartable()
         }
         operation._withUnsafeGuaranteedRef { $0.complete(lifecycle) }
         operation.release()

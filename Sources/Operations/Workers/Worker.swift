@@ -73,9 +73,6 @@ final class Worker: @unchecked Sendable {
         if queue.withState({ $0.schedule.hasStartable }) { queue.callWorkerIfNone() }
     }
 
-    /// This thread is not going to look.
-    func forgetDebt() { debt.store(false, ordering: .relaxed) }
-
     /// The monitor has seen the promise unkept for too long.
     func collectDebt() -> Bool { debt.exchange(false, ordering: .relaxed) }
 
