@@ -4,7 +4,10 @@
 
 #include <stdbool.h>
 
-#if !defined(__clang__)
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wnullability-extension"
+#else
 #define _Nonnull
 #define _Nullable
 #endif
@@ -58,6 +61,10 @@ static inline void cplatform_prefetch(const void *_Nonnull object) {
 int cplatform_set_thread_name(const char *_Nonnull name);
 /// The kernel's identifier of the calling thread; equals the process identifier on the main thread.
 int cplatform_thread_id(void);
+#endif
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
 #endif
 
 #endif
