@@ -139,14 +139,30 @@ extension OperationQueue {
     func callWorkerIfNone() { if signal.claimCall() { callWorker() } }
 
     /// An operation that this thread has claimed.
+    ///
+    /// The queue holds it until it leaves. A plain block operation leaves in no other way than through this thread, so no
+    /// reference is counted for it. Any other one may announce its end elsewhere before it has started, and be let go.
     struct Claim {
-        /// Held by the queue, as long as it has not left; nobody else's reference is needed, nor counted.
         let operation: Unmanaged<Operation>
+        private let keeper: Operation?
         /// Another worker could start another one.
         let wantsMore: Bool
 
-        /// For whoever needs it longer: an operation that ends leaves the queue, and the queue lets it go.
-        var held: Operation { operation.takeUnretainedValue() }
+        /// Under the queue's lock, where the operation is still a member.
+        fileprivate init(_ operation: Unmanaged<Operation>, wantsMore: Bool) {
+            self.operation = operation
+            self.wantsMore = wantsMore
+            let isPlain = operation._withUnsafeGuaranteedRef { $0.isPlainBlock }
+            keeper = isPlain ? nil : operation.takeUnretainedValue()
+        }
+
+        /// For whoever keeps it longer than the claim.
+        var held: Operation { keeper ?? operation.takeUnretainedValue() }
+
+        @inline(__always)
+        func withOperation<Result>(_ body: (Operation) -> Result) -> Result {
+            withExtendedLifetime(keeper) { operation._withUnsafeGuaranteedRef(body) }
+        }
     }
 
     /// Claims the best operation that may start, for a thread of the given dispatch queue, or of a pool.
@@ -166,7 +182,7 @@ extension OperationQueue {
             let operation = Self.member(id)
             if operation._withUnsafeGuaranteedRef({ $0.word.update { $0.claimed() } }) != nil {
                 state.starts &+= 1
-                return Claim(operation: operation, wantsMore: state.schedule.hasStartable)
+                return Claim(operation, wantsMore: state.schedule.hasStartable)
             }
             // Something holds it back since it became ready (rule D2), or it is pinned and about to be pushed.
             state.schedule.heldBack(ticket)

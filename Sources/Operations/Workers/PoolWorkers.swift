@@ -38,7 +38,7 @@ extension OperationQueue: WorkSource {
     /// Runs an operation to the end of its `start()`, and claims the next one.
     private func run(_ claim: Claim, on worker: Worker, _ pace: inout Pace) -> AfterRun {
         let queueLevel = level.load(ordering: .relaxed)
-        guard claim.operation._withUnsafeGuaranteedRef({ level(of: $0, queueLevel) }) == worker.pool.level.rawValue
+        guard claim.withOperation({ level(of: $0, queueLevel) }) == worker.pool.level.rawValue
         else {
             if claim.wantsMore { callWorkerIfNone() }
             handOver(claim.held)
@@ -47,16 +47,16 @@ extension OperationQueue: WorkSource {
         HeldLocks.assertNone()
         worker.begin(claim.operation, of: self)
         if pace.attends { worker.promiseToReturn() } else if claim.wantsMore { callWorkerIfUnattended() }
-        switch claim.operation._withUnsafeGuaranteedRef({ $0.isPlainBlock ? $0.runPlainly(on: worker) : .declined }) {
+        switch claim.withOperation({ $0.isPlainBlock ? $0.runPlainly(on: worker) : .declined }) {
         case .declined:
+            // It ends in there, and leaves the queue, which until then has held it.
             let operation = claim.held
-            operation.start()
-            withExtendedLifetime(operation) {}
+            withExtendedLifetime(operation) { operation.start() }
         case .finished:
             break
         case .ended:
             let departure = departure(of: worker, &pace)
-            let next = claim.operation._withUnsafeGuaranteedRef { leave($0, claimingNext: departure == nil) }
+            let next = claim.withOperation { leave($0, claimingNext: departure == nil) }
             worker.end()
             if case .leavesToOthers = departure, !signal.isAttended { callWorkerIfStartable() }
             let isNextFree = completePlainly(claim.operation, before: next, &pace)
