@@ -1,10 +1,17 @@
 #define _GNU_SOURCE
 #include "CPlatform.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 _Thread_local cplatform_thread cplatform_thread_storage CPLATFORM_THREAD_MODEL;
+
+pthread_key_t cplatform_make_key(void (*end)(void *)) {
+    pthread_key_t key = 0;
+    pthread_key_create(&key, end);
+    return key;
+}
+
+void cplatform_at_thread_end(pthread_key_t key, void *object) { pthread_setspecific(key, object); }
 
 typedef struct {
     void (*body)(void *);

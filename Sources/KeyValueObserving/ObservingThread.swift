@@ -1,14 +1,6 @@
 import CPlatform
 import Observation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// What observing keeps for each thread. Only its own thread touches it.
 final class ObservingThread {
     /// Changes that were announced by hand and are not yet made.
@@ -37,15 +29,7 @@ final class ObservingThread {
         detectorAddress = detector.address
     }
 
-    private static let key: pthread_key_t = {
-        var key = pthread_key_t()
-        #if canImport(Darwin)
-            pthread_key_create(&key) { end($0) }
-        #else
-            pthread_key_create(&key) { if let known = $0 { end(known) } }
-        #endif
-        return key
-    }()
+    private static let key = cplatform_make_key { end($0) }
 
     @inline(__always)
     static var current: ObservingThread { unmanaged._withUnsafeGuaranteedRef { $0 } }
@@ -61,8 +45,7 @@ final class ObservingThread {
     private static func begin() -> Unmanaged<ObservingThread> {
         let new = Unmanaged.passRetained(ObservingThread())
         cplatform_this_thread().pointee.observing = new.toOpaque()
-        // For the call at the end of the thread.
-        pthread_setspecific(key, new.toOpaque())
+        cplatform_at_thread_end(key, new.toOpaque())
         return new
     }
 

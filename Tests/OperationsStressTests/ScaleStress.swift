@@ -88,12 +88,7 @@
             for round in 1...3 {
                 var peak = 0
                 let time = clock.measure { peak = body() }
-                var after = Memory.inUse
-                // A worker lets its last operation go after it has told those who wait.
-                for _ in 0..<100 where Memory.isReturned && round > 1 && after - afterFirst > 24 << 20 {
-                    usleep(10_000)
-                    after = Memory.inUse
-                }
+                let after = Memory.inUse
                 print(
                     "scale: \(what): \(time), \((peak - before) >> 20) MiB at most, \((after - before) >> 20) MiB after"
                 )

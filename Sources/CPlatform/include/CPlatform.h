@@ -2,6 +2,7 @@
 #ifndef C_PLATFORM_H
 #define C_PLATFORM_H
 
+#include <pthread.h>
 #include <stdbool.h>
 
 #if defined(__clang__)
@@ -37,6 +38,10 @@ typedef struct {
 extern _Thread_local cplatform_thread cplatform_thread_storage CPLATFORM_THREAD_MODEL;
 
 static inline cplatform_thread *_Nonnull cplatform_this_thread(void) { return &cplatform_thread_storage; }
+
+/// A key for `cplatform_at_thread_end`: `end` is called with what a thread has set, when that thread ends.
+pthread_key_t cplatform_make_key(void (*_Nonnull end)(void *_Nonnull));
+void cplatform_at_thread_end(pthread_key_t key, void *_Nonnull object);
 
 /// Tells the processor that this thread looks again and again at something another one will change.
 static inline void cplatform_pause(void) {

@@ -96,11 +96,11 @@ extension Operation {
     /// What the queue has to know of it; asked anew when something changed meanwhile.
     fileprivate final func answerWhileEntering() -> (isReady: Bool, lane: PriorityLane) {
         HeldLocks.assertNone()
-        if isPlainBlock {
-            let lifecycle = word.lifecycle
-            return (lifecycle.unfinished == 0 || lifecycle.isCancelled, lifecycle.priority)
+        return asked {
+            ($0.unfinished == 0 || $0.isCancelled, $0.priority)
+        } else: {
+            (isReady, queuePriority.lane)
         }
-        return untracked { (isReady, queuePriority.lane) }
     }
 
     /// Makes the operation the queue's, which holds it from now on; the caller pushes it. False: ask again.

@@ -10,6 +10,12 @@ extension Operation {
     @inline(__always)
     final var isPlainBlock: Bool { type(of: self) == BlockOperation.self }
 
+    /// A property as the flow asks for it: read off the word of a plain block operation; of any other one as overridden.
+    @inline(__always)
+    final func asked<Answer>(_ known: (Lifecycle) -> Answer, else read: () -> Answer) -> Answer {
+        isPlainBlock ? known(word.lifecycle) : untracked(read)
+    }
+
     enum PlainRun {
         /// Not that plain: `start()` has to be called.
         case declined

@@ -75,7 +75,11 @@ extension Operation {
         cplatform_prefetch(Unmanaged.passUnretained(dependency).toOpaque())
         let attachments = ownAttachments
         // One that has finished, also by its own word only, holds nothing back (rule D3).
-        let isOpen = !dependency.hasFinishedByItsWord
+        let isOpen = !dependency.asked {
+            $0.isFinished
+        } else: {
+            dependency.isFinished
+        }
         dependency.attachmentsReference.prefetch()
         var isHeld = false
         exchange([.dependencies]) { state -> Dependencies? in
@@ -90,11 +94,6 @@ extension Operation {
         if !dependency.adopt(attachments) { attachments.finished(dependency) }
         announceReadiness()
         reconsiderReadiness()
-    }
-
-    /// As overridden, if it is.
-    private final var hasFinishedByItsWord: Bool {
-        isPlainBlock ? word.lifecycle.isFinished : untracked { isFinished }
     }
 
     final func stopDepending(on dependency: Operation) {

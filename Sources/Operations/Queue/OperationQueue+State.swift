@@ -138,6 +138,9 @@ extension OperationQueue {
 
     func callWorkerIfNone() { if signal.claimCall() { callWorker() } }
 
+    /// For who looked after the queue and does so no longer.
+    func callWorkerIfStartable() { if withState({ $0.schedule.hasStartable }) { callWorkerIfNone() } }
+
     /// An operation that this thread has claimed.
     ///
     /// The queue holds it until it leaves. A plain block operation leaves in no other way than through this thread, so no

@@ -1,13 +1,5 @@
 import CPlatform
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// What the system knows about the thread it runs on. Only its own thread touches it.
 package final class ThreadContext {
     /// The worker whose thread this is. What it runs for its queue is the outermost frame.
@@ -32,15 +24,7 @@ package final class ThreadContext {
         let queue: Unmanaged<OperationQueue>?
     }
 
-    private static let key: pthread_key_t = {
-        var key = pthread_key_t()
-        #if canImport(Darwin)
-            pthread_key_create(&key) { end($0) }
-        #else
-            pthread_key_create(&key) { if let known = $0 { end(known) } }
-        #endif
-        return key
-    }()
+    private static let key = cplatform_make_key { end($0) }
 
     @inline(__always)
     package static var current: ThreadContext {
@@ -54,8 +38,7 @@ package final class ThreadContext {
     private static func begin() -> ThreadContext {
         let new = ThreadContext()
         cplatform_this_thread().pointee.context = Unmanaged.passRetained(new).toOpaque()
-        // For the call at the end of the thread.
-        pthread_setspecific(key, Unmanaged.passUnretained(new).toOpaque())
+        cplatform_at_thread_end(key, Unmanaged.passUnretained(new).toOpaque())
         return new
     }
 

@@ -58,6 +58,8 @@ extension OperationQueue: WorkSource {
             let departure = departure(of: worker, &pace)
             let next = claim.withOperation { leave($0, claimingNext: departure == nil) }
             worker.end()
+            // Who attended may have looked for the last time before this operation had left, and have found nothing for that
+            // reason. If it still attends now, its last look comes after.
             if case .leavesToOthers = departure, !signal.isAttended { callWorkerIfStartable() }
             let isNextFree = completePlainly(claim.operation, before: next, &pace)
             return departure ?? .goesOn(isNextFree ? next : self.claim())
@@ -83,11 +85,6 @@ extension OperationQueue: WorkSource {
     /// Another worker that attends looks after this queue; while it keeps its promise nobody else is needed.
     private func callWorkerIfUnattended() { if !signal.isAttended { callWorkerIfNone() } }
 
-    /// For who has left the queue to the worker that attends. That one may have looked for the last
-    /// time before this thread's operation had left, and may have found nothing for that reason. If it still attends now,
-    /// its last look comes after.
-    private func callWorkerIfStartable() { if withState({ $0.schedule.hasStartable }) { callWorkerIfNone() } }
-
     private func stopAttending(_ pace: inout Pace) {
         guard pace.attends else { return }
         signal.stopAttending()
@@ -96,10 +93,11 @@ extension OperationQueue: WorkSource {
 
     /// An operation's own level wins unless the queue's is higher; never set means the queue's (rule P6).
     private func level(of operation: Operation, _ queueLevel: Int) -> Int {
-        let quality =
-            operation.isPlainBlock
-            ? QualityOfService(serviceIndex: operation.word.lifecycle.serviceIndex)
-            : untracked { operation.qualityOfService }
+        let quality = operation.asked {
+            QualityOfService(serviceIndex: $0.serviceIndex)
+        } else: {
+            operation.qualityOfService
+        }
         guard quality != .default else { return queueLevel }
         // A queue without a quality of its own raises nothing.
         let own = ServiceLevel(quality).rawValue

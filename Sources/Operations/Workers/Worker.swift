@@ -70,7 +70,7 @@ final class Worker: @unchecked Sendable {
     func passOnDebt() {
         guard debt.exchange(false, ordering: .relaxed), let queue = frame?.queue?.takeUnretainedValue() else { return }
         queue.signal.stopAttending()
-        if queue.withState({ $0.schedule.hasStartable }) { queue.callWorkerIfNone() }
+        queue.callWorkerIfStartable()
     }
 
     /// The monitor has seen the promise unkept for too long.
