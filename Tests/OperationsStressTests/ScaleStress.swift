@@ -5,97 +5,114 @@
     import TestSupport
     import Testing
 
-    /// Sizes far beyond what anybody has, and the memory after. One at a time: they look at the memory of the process.
+    /// Sizes far beyond what anybody has, and the memory after. One at a time, and each in a process of its own, for
+    /// they look at the memory of the process.
     @Suite(.serialized, .timeLimit(.minutes(20))) struct ScaleStress {
-        @Test func `millions of pending operations run, and their memory returns`() {
-            let count = Stress.rounds(1_000_000)
-            report("\(count) pending operations") {
-                let (queue, ran) = (OperationQueue(), Tally())
-                queue.isSuspended = true
-                for _ in 0..<count { queue.addOperation { ran.add() } }
-                let peak = Memory.inUse
-                queue.isSuspended = false
-                queue.waitUntilAllOperationsAreFinished()
-                #expect(ran.count == count)
-                return peak
-            }
+        @Test func `millions of pending operations run, and their memory returns`() async {
+            tell(
+                await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+                    let count = Stress.rounds(1_000_000)
+                    report("\(count) pending operations") {
+                        let (queue, ran) = (OperationQueue(), Tally())
+                        queue.isSuspended = true
+                        for _ in 0..<count { queue.addOperation { ran.add() } }
+                        let peak = Memory.inUse
+                        queue.isSuspended = false
+                        queue.waitUntilAllOperationsAreFinished()
+                        #expect(ran.count == count)
+                        return peak
+                    }
+                })
         }
 
-        @Test func `a very long chain runs, and its memory returns`() {
-            let count = Stress.rounds(200_000)
-            report("a chain of \(count) operations") {
-                let (queue, ran) = (OperationQueue(), Tally())
-                queue.isSuspended = true
-                var last: Operation?
-                for _ in 0..<count {
-                    let operation = BlockOperation { ran.add() }
-                    if let last { operation.addDependency(last) }
-                    last = operation
-                    queue.addOperation(operation)
-                }
-                let peak = Memory.inUse
-                queue.isSuspended = false
-                queue.waitUntilAllOperationsAreFinished()
-                #expect(ran.count == count)
-                return peak
-            }
+        @Test func `a very long chain runs, and its memory returns`() async {
+            tell(
+                await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+                    let count = Stress.rounds(200_000)
+                    report("a chain of \(count) operations") {
+                        let (queue, ran) = (OperationQueue(), Tally())
+                        queue.isSuspended = true
+                        var last: Operation?
+                        for _ in 0..<count {
+                            let operation = BlockOperation { ran.add() }
+                            if let last { operation.addDependency(last) }
+                            last = operation
+                            queue.addOperation(operation)
+                        }
+                        let peak = Memory.inUse
+                        queue.isSuspended = false
+                        queue.waitUntilAllOperationsAreFinished()
+                        #expect(ran.count == count)
+                        return peak
+                    }
+                })
         }
 
-        @Test func `very many queues at once run what they hold, and their memory returns`() {
-            let count = Stress.rounds(20_000)
-            report("\(count) queues") {
-                let ran = Tally()
-                let queues = (0..<count).map { index in
-                    let queue = OperationQueue()
-                    if index % 2 == 0 { queue.maxConcurrentOperationCount = 1 }
-                    queue.isSuspended = true
-                    queue.addOperation { ran.add() }
-                    return queue
-                }
-                let peak = Memory.inUse
-                for queue in queues { queue.isSuspended = false }
-                for queue in queues { queue.waitUntilAllOperationsAreFinished() }
-                #expect(ran.count == count)
-                return peak
-            }
+        @Test func `very many queues at once run what they hold, and their memory returns`() async {
+            tell(
+                await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+                    let count = Stress.rounds(20_000)
+                    report("\(count) queues") {
+                        let ran = Tally()
+                        let queues = (0..<count).map { index in
+                            let queue = OperationQueue()
+                            if index % 2 == 0 { queue.maxConcurrentOperationCount = 1 }
+                            queue.isSuspended = true
+                            queue.addOperation { ran.add() }
+                            return queue
+                        }
+                        let peak = Memory.inUse
+                        for queue in queues { queue.isSuspended = false }
+                        for queue in queues { queue.waitUntilAllOperationsAreFinished() }
+                        #expect(ran.count == count)
+                        return peak
+                    }
+                })
         }
 
-        @Test func `64 threads add to one queue`() {
-            let each = Stress.rounds(2_000)
-            report("64 threads that add \(each) operations each") {
-                let (queue, ran) = (OperationQueue(), Tally())
-                let threads = (0..<64).map { _ in
-                    TestThread { for _ in 0..<each { queue.addOperation { ran.add() } } }
-                }
-                for thread in threads { thread.join() }
-                queue.waitUntilAllOperationsAreFinished()
-                #expect(ran.count == 64 * each)
-                return Memory.inUse
-            }
+        @Test func `64 threads add to one queue`() async {
+            tell(
+                await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+                    let each = Stress.rounds(2_000)
+                    report("64 threads that add \(each) operations each") {
+                        let (queue, ran) = (OperationQueue(), Tally())
+                        let threads = (0..<64).map { _ in
+                            TestThread { for _ in 0..<each { queue.addOperation { ran.add() } } }
+                        }
+                        for thread in threads { thread.join() }
+                        queue.waitUntilAllOperationsAreFinished()
+                        #expect(ran.count == 64 * each)
+                        return Memory.inUse
+                    }
+                })
         }
 
         /// What has no work ends after `idleSeconds`, 5; what is left sleeps.
         @Test func `an idle process with queues has the threads it began with, and uses no processor time`() async {
             await #expect(processExitsWith: .success) { comeToRest() }
         }
+    }
 
-        /// Does it three times. What the allocator keeps for itself, and the stall watches of queues that were suspended,
-        /// for ten seconds, is some megabytes; what is lost would be more each time.
-        private func report(_ what: String, _ body: () -> Int) {
-            let clock = ContinuousClock()
-            let before = Memory.inUse
-            var afterFirst = 0
-            for round in 1...3 {
-                var peak = 0
-                let time = clock.measure { peak = body() }
-                let after = Memory.inUse
-                print(
-                    "scale: \(what): \(time), \((peak - before) >> 20) MiB at most, \((after - before) >> 20) MiB after"
-                )
-                if round == 1 { afterFirst = after }
-                #expect(!Memory.isReturned || after - afterFirst <= 24 << 20)
-            }
+    /// Does it three times. What the allocator keeps for itself, and the stall watches of queues that were suspended,
+    /// for ten seconds, is some megabytes; what is lost would be more each time.
+    private func report(_ what: String, _ body: () -> Int) {
+        let clock = ContinuousClock()
+        let before = Memory.inUse
+        var afterFirst = 0
+        for round in 1...3 {
+            var peak = 0
+            let time = clock.measure { peak = body() }
+            let after = Memory.inUse
+            print(
+                "scale: \(what): \(time), \((peak - before) >> 20) MiB at most, \((after - before) >> 20) MiB after"
+            )
+            if round == 1 { afterFirst = after }
+            #expect(!Memory.isReturned || after - afterFirst <= 24 << 20)
         }
+    }
+
+    private func tell(_ child: ExitTest.Result?) {
+        if let child { print(String(decoding: child.standardOutputContent, as: UTF8.self), terminator: "") }
     }
 
     private func comeToRest() {
