@@ -53,6 +53,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ], swiftSettings: settings),
+        .target(name: "CAllocator", path: "Tests/CAllocator"),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
             name: "SchedulerCoreTests", dependencies: ["SchedulerCore", "TestSupport"], swiftSettings: settings),
@@ -63,7 +64,7 @@ let package = Package(
             name: "OperationsTests", dependencies: ["Operations", "SchedulerCore", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "OperationsStressTests", dependencies: ["Operations", "SchedulerCore", "TestSupport"],
+            name: "OperationsStressTests", dependencies: ["CAllocator", "Operations", "SchedulerCore", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "OperationsFoundationTests", dependencies: ["OperationsFoundation", "TestSupport"],

@@ -1,0 +1,9 @@
+// What the Swift module of the C library leaves out: malloc's own statistics.
+#ifndef C_ALLOCATOR_H
+#define C_ALLOCATOR_H
+
+#if defined(__GLIBC__) || (defined(__has_include) && __has_include(<gnu/libc-version.h>))
+#include <malloc.h>
+#endif
+
+#endif
