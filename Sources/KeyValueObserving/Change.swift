@@ -15,9 +15,10 @@ package struct Change: @unchecked Sendable {
     // one property at the same time, to the one that tells. Types that may not be sent are not to be changed so.
     package let key: PropertyKey
     @usableFromInline package var kind = NSKeyValueChange.setting
-    @usableFromInline package var old: Any?
-    @usableFromInline package var new: Any?
-    @usableFromInline package var indexes: RangeSet<Int>?
+    // Spelled out: what is declared with a question mark begins as nil, and is assigned a second time.
+    @usableFromInline package var old: Optional<Any>
+    @usableFromInline package var new: Optional<Any>
+    @usableFromInline package var indexes: ChangedIndexes?
     @usableFromInline package var isPrior = false
     /// It was announced for another property, whose changes may change this one.
     var isIndirect = false
@@ -30,5 +31,17 @@ package struct Change: @unchecked Sendable {
         self.key = key
         self.old = old
         self.new = new
+    }
+}
+
+/// The places of changed elements. An object, for most changes have none, and copying a `RangeSet` costs more than the rest
+/// of a change, even when there is none.
+@usableFromInline
+package final class ChangedIndexes: Sendable {
+    @usableFromInline package let ranges: RangeSet<Int>
+
+    init?(_ ranges: RangeSet<Int>?) {
+        guard let ranges else { return nil }
+        self.ranges = ranges
     }
 }

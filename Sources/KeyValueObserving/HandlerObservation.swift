@@ -3,20 +3,16 @@
 /// The types of the object and the value are known to the closures alone, which are made where the observing begins: a
 /// generic class would have its metadata looked up for each observation and each change.
 class HandlerObservation: Observation, @unchecked Sendable {
-    // Sendable: constants.
-    private let reader: (AnyObject) -> Any?
+    // Sendable: a constant.
     private let handler: @Sendable (AnyObject, Change) -> Void
 
     init(
-        _ key: PropertyKey, _ options: NSKeyValueObservingOptions, affectedBy: Set<String>,
-        reader: @escaping (AnyObject) -> Any?, handler: @escaping @Sendable (AnyObject, Change) -> Void
+        _ property: PropertyDescription, _ options: NSKeyValueObservingOptions,
+        handler: @escaping @Sendable (AnyObject, Change) -> Void
     ) {
-        self.reader = reader
         self.handler = handler
-        super.init(key, options: options, affectedBy: affectedBy)
+        super.init(property, options)
     }
-
-    final override func read(_ object: AnyObject) -> Any? { reader(object) }
 
     final override func tell(_ object: AnyObject, _ change: Change) { handler(object, change) }
 }
@@ -55,19 +51,5 @@ final class OverrideObservation: HandlerObservation, @unchecked Sendable {
         func compare<T: Equatable>(_ a: T) -> Bool { a == b as? T }
         guard let a = a as? any Equatable else { return false }
         return compare(a)
-    }
-}
-
-extension HandlerObservation {
-    /// Reads the last of the properties that a key path goes through.
-    static func reader(of components: [KeyValueKey]) -> (AnyObject) -> Any? {
-        { object in
-            var object = object
-            for component in components.dropLast() {
-                guard let child = component.child(of: object) else { return nil }
-                object = child
-            }
-            return components.last?.read(object)
-        }
     }
 }

@@ -66,21 +66,19 @@ extension KeyValueObservable {
         _ handler: @escaping @Sendable (AnyObject, Change) -> Void
     ) -> Observation {
         let observation: Observation
-        let resolution = Resolution.of(keyPath, in: KeyTable.of(Self.self), for: type(of: self))
-        switch resolution.meaning {
+        switch Resolution.meaning(of: keyPath, in: KeyTable.of(Self.self), for: type(of: self)) {
         case .property(let property):
-            observation = HandlerObservation(
-                property.key, options, affectedBy: property.affectedBy, reader: property.read, handler: handler)
-            observation.tag = property.tag
+            observation = HandlerObservation(property, options, handler: handler)
         case .nested(let components):
-            observation = HandlerObservation(
-                .name(components.map(\.name).joined(separator: ".")), options, affectedBy: [],
-                reader: HandlerObservation.reader(of: components), handler: handler)
+            observation = HandlerObservation(PropertyDescription(nested: components), options, handler: handler)
             observation.watches = [PathWatch(components.map(\.name), for: observation)]
         case .unknown:
-            observation = OverrideObservation(
-                .path(keyPath), options, affectedBy: KeyTable.of(Self.self).names(ofType: Value.self),
-                reader: { unsafeDowncast($0, to: Self.self)[keyPath: keyPath] }, handler: handler)
+            let override = PropertyDescription(
+                .path(keyPath), affectedBy: KeyTable.of(Self.self).names(ofType: Value.self)
+            ) {
+                unsafeDowncast($0, to: Self.self)[keyPath: keyPath]
+            }
+            observation = OverrideObservation(override, options, handler: handler)
         }
         start(observation)
         return observation

@@ -86,10 +86,13 @@ extension KeyValueObservable {
         let isPath = names.count > 1
         let type = type(of: self)
         let table = KeyTable.of(type)
-        let observation = NamedObservation(
-            isPath ? .name(keyPath) : table.canonical(keyPath), options,
-            affectedBy: isPath ? [] : type.namesAffecting(table.key(named: keyPath)?.name ?? keyPath),
-            observer: observer, path: keyPath, names: names, context: context)
+        let property = PropertyDescription(
+            isPath ? .name(keyPath) : table.canonical(keyPath),
+            affectedBy: isPath ? [] : type.namesAffecting(table.key(named: keyPath)?.name ?? keyPath)
+        ) {
+            NamedObservation.value(of: names, in: $0)
+        }
+        let observation = NamedObservation(property, options, observer: observer, path: keyPath, context: context)
         if isPath { observation.watches = [PathWatch(names, for: observation)] }
         return observation
     }
@@ -100,25 +103,23 @@ private final class NamedObservation: Observation, @unchecked Sendable {
     // Sendable: constants; the context is the observer's business.
     private weak var observer: (any KeyValueObserver)?
     private let path: String
-    private let names: [String]
     let context: UnsafeMutableRawPointer?
 
     init(
-        _ key: PropertyKey, _ options: NSKeyValueObservingOptions, affectedBy: Set<String>,
-        observer: any KeyValueObserver, path: String, names: [String], context: UnsafeMutableRawPointer?
+        _ property: PropertyDescription, _ options: NSKeyValueObservingOptions, observer: any KeyValueObserver,
+        path: String, context: UnsafeMutableRawPointer?
     ) {
         self.observer = observer
         self.path = path
-        self.names = names
         self.context = context
-        super.init(key, options: options, affectedBy: affectedBy)
+        super.init(property, options)
     }
 
     func isBy(_ observer: any KeyValueObserver, of path: String) -> Bool {
         self.observer === observer && self.path == path
     }
 
-    override func read(_ object: AnyObject) -> Any? {
+    static func value(of names: [String], in object: AnyObject) -> Any? {
         var object = object
         for name in names.dropLast() {
             guard let child = key(name, of: object)?.child(of: object) else { return nil }
@@ -127,7 +128,7 @@ private final class NamedObservation: Observation, @unchecked Sendable {
         return key(names[names.count - 1], of: object)?.read(object)
     }
 
-    private func key(_ name: String, of object: AnyObject) -> KeyValueKey? {
+    private static func key(_ name: String, of object: AnyObject) -> KeyValueKey? {
         (object as? any KeyValueObservable).flatMap { KeyTable.of(type(of: $0)).key(named: name) }
     }
 
@@ -136,7 +137,7 @@ private final class NamedObservation: Observation, @unchecked Sendable {
         var dictionary: [NSKeyValueChangeKey: Any] = [.kindKey: change.kind.rawValue]
         if options.contains(.old) { dictionary[.oldKey] = change.old.flatMap(KeyValueKey.present) }
         if options.contains(.new) { dictionary[.newKey] = change.new.flatMap(KeyValueKey.present) }
-        dictionary[.indexesKey] = change.indexes
+        dictionary[.indexesKey] = change.indexes?.ranges
         if change.isPrior { dictionary[.notificationIsPriorKey] = true }
         observer.observeValue(forKeyPath: path, of: object, change: dictionary, context: context)
     }

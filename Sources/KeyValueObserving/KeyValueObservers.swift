@@ -119,7 +119,7 @@ extension KeyValueObservers {
             guard !upcoming.prior.isEmpty else { continue }
             var change = Change(upcoming.key, old: announcement.upcoming[index].old)
             change.kind = kind
-            change.indexes = indexes
+            change.indexes = ChangedIndexes(indexes)
             change.isPrior = true
             change.isIndirect = upcoming.isIndirect
             for observation in upcoming.prior { observation.pass(change, of: object) }
@@ -136,7 +136,7 @@ extension KeyValueObservers {
         for upcoming in announcement.upcoming {
             var change = Change(upcoming.key, old: upcoming.old)
             change.kind = kind
-            change.indexes = indexes
+            change.indexes = ChangedIndexes(indexes)
             change.isIndirect = upcoming.isIndirect
             if upcoming.wantsNew { change.new = upcoming.reader.read(object) }
             changes.append(change)
@@ -155,7 +155,7 @@ extension KeyValueObservers {
     package final func flipped(_ key: PropertyKey, isLast: Bool, of object: AnyObject) {
         var way = ObserverState.Way.nobody
         step { way = $0.way(key, isLast: isLast) }
-        switch way {
+        switch consume way {
         case .nobody: return
         case .announce: didChange(unannounced(key), of: object)
         case .tell(let observers):

@@ -9,9 +9,10 @@ public struct NSKeyValueObservedChange<Value> {
     /// The value before the change, if asked for with `.old`.
     public let oldValue: Value?
     /// The places of the elements that were inserted, removed or replaced; nil for `.setting`.
-    public let indexSet: RangeSet<Int>?
+    public var indexSet: RangeSet<Int>? { indexes?.ranges }
     /// Whether this is the call before the change, asked for with `.prior`.
     public let isPrior: Bool
+    @usableFromInline let indexes: ChangedIndexes?
 }
 
 extension NSKeyValueObservedChange: Sendable where Value: Sendable {}
@@ -22,7 +23,7 @@ extension NSKeyValueObservedChange {
         kind = change.kind
         newValue = options.contains(.new) ? change.new.map { $0 as! Value } : nil
         oldValue = options.contains(.old) ? change.old.map { $0 as! Value } : nil
-        indexSet = change.indexes
+        indexes = change.indexes
         isPrior = change.isPrior
     }
 }

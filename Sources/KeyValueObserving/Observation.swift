@@ -2,15 +2,11 @@ import Synchronization
 
 /// Somebody who wants to be told of changes of one property of one object. See the subclasses.
 @_spi(Hosting) public class Observation: @unchecked Sendable {
-    // Sendable: `number`, `home`, `tag` and `watches` are set before it is registered; `isEnded` is atomic; the rest is constant.
-    let key: PropertyKey
+    // Sendable: `number`, `home` and `watches` are set before it is registered; `isEnded` is atomic; the rest is constant.
+    let property: PropertyDescription
     package let options: NSKeyValueObservingOptions
-    /// The names of the properties whose changes may change this one.
-    package let affectedBy: Set<String>
     /// Where it is registered, while the object is there. The object itself is not known here.
     @exclusivity(unchecked) private var home = Home.none
-    /// Which of the properties numbered by the object's own class; see `KeyValueKey.tag`.
-    @exclusivity(unchecked) package var tag: UInt16 = 0
     @exclusivity(unchecked) fileprivate(set) var number: UInt64 = 0
     /// What the one who observes wants done when the object is gone. Under the observers' lock.
     @exclusivity(unchecked) var atEnd: (@Sendable () -> Void)?
@@ -20,15 +16,19 @@ import Synchronization
     @exclusivity(unchecked) var watches: [PathWatch] = []
     private let isEnded = Atomic(false)
 
-    init(_ key: PropertyKey, options: NSKeyValueObservingOptions, affectedBy: Set<String> = []) {
-        self.key = key
+    init(_ property: PropertyDescription, _ options: NSKeyValueObservingOptions = []) {
+        self.property = property
         self.options = options
-        self.affectedBy = affectedBy
         if options.contains(.initial) { held = [] }
     }
 
-    /// The present value, as an `Any` that holds the property's own type; nil when it cannot be read.
-    func read(_ object: AnyObject) -> Any? { nil }
+    final var key: PropertyKey { property.key }
+    final var affectedBy: Set<String> { property.affectedBy }
+    /// Changes of other properties may change this one.
+    package final var dependsOnOthers: Bool { !property.affectedBy.isEmpty }
+    package final var tag: UInt16 { property.tag }
+
+    final func read(_ object: AnyObject) -> Any? { property.read(object) }
 
     /// Calls the observer.
     func tell(_ object: AnyObject, _ change: Change) {}
@@ -44,8 +44,10 @@ import Synchronization
 
     /// Begins to watch the nested paths that may change it.
     final func watchWhatAffectsIt(from object: some KeyValueObservable) {
-        for path in affectedBy where path.contains(".") {
-            watches.append(PathWatch(path.split(separator: ".").map(String.init), for: self))
+        if !property.affectedBy.isEmpty {
+            for path in property.affectedBy where path.contains(".") {
+                watches.append(PathWatch(path.split(separator: ".").map(String.init), for: self))
+            }
         }
         for watch in watches { watch.begin(on: object) }
     }
@@ -102,9 +104,9 @@ import Synchronization
     }
 
     package final func concerns(_ changed: PropertyKey) -> Bool {
-        if key == changed { return true }
-        guard !affectedBy.isEmpty, case .name(let name) = changed else { return false }
-        return affectedBy.contains(name)
+        if property.key == changed { return true }
+        guard !property.affectedBy.isEmpty, case .name(let name) = changed else { return false }
+        return property.affectedBy.contains(name)
     }
 }
 

@@ -7,7 +7,7 @@
     var observations = OneOrMore<Observation>()
     var registrations: UInt64 = 0
     /// The properties that some thread tells of, or is about to change, at this moment.
-    private var turns = OneOrMore<Turn>()
+    private var turns: [Turn] = []
 
     private struct Turn {
         let key: PropertyKey
@@ -93,8 +93,12 @@
         observations.contains { $0.key == key && ($0.needsNew || $0.options.contains(.old)) }
     }
 
-    /// The object is gone, and so are its observers' hopes.
-    package func objectIsGone() { observations.forEach { $0.objectIsGone() } }
+    /// The object is gone, and so are its observers' hopes. Called without a lock, by the only one who has this state.
+    package mutating func objectIsGone() {
+        let hopeful = observations
+        observations = .none
+        hopeful.forEach { $0.objectIsGone() }
+    }
 
     /// The next change of the property to tell of, and whom; nil ends the caller's turn.
     mutating func nextToTell(_ key: PropertyKey) -> (change: Change, observers: OneOrMore<Observation>)? {
@@ -131,13 +135,9 @@
 
     /// - Parameter isLast: There will be no other change of this property, so nobody's turn is taken.
     mutating func way(_ key: PropertyKey, isLast: Bool) -> Way {
-        var isSimple = true
-        let concerned = observations.filter { observation in
-            guard observation.concerns(key) else { return false }
-            isSimple = isSimple && observation.key == key && observation.held == nil
-            return true
-        }
+        let concerned = observations.filter { $0.concerns(key) }
         if concerned.isEmpty { return .nobody }
+        let isSimple = !concerned.contains { $0.key != key || $0.held != nil }
         if !isSimple || turns.contains(where: { $0.key == key }) { return .announce }
         if !isLast { turns.append(Turn(key: key, isTelling: true)) }
         return .tell(concerned)

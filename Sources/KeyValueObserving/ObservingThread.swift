@@ -5,8 +5,8 @@ import Observation
 final class ObservingThread {
     /// Changes that were announced by hand and are not yet made.
     @exclusivity(unchecked) var announced: [PendingAnnouncements.Entry] = []
-    /// What some key paths mean that were used last. See `Resolution`.
-    @exclusivity(unchecked) var resolutions: [Resolution?] = []
+    /// What some key paths mean that were used last.
+    let resolutions = Resolution.makeCache()
     /// What finds out whether the Observation framework tracks what this thread reads.
     @exclusivity(unchecked) private var detector: Registrar
     /// Of the detector; asked so often that a reference would be counted too often.
@@ -28,6 +28,8 @@ final class ObservingThread {
         detector = Registrar()
         detectorAddress = detector.address
     }
+
+    deinit { Resolution.free(resolutions) }
 
     private static let key = cplatform_make_key { end($0) }
 

@@ -1,48 +1,87 @@
-/// An array whose first element needs no allocation: most objects have one observer, and one change under way.
-struct OneOrMore<Element> {
-    private var first: Element?
-    private var rest: [Element] = []
+/// An array that needs no allocation for one element: most objects that are observed have one observer.
+enum OneOrMore<Element> {
+    case none
+    case one(Element)
+    /// Two at least.
+    case more([Element])
 
-    var isEmpty: Bool { first == nil }
-    var count: Int { first == nil ? 0 : rest.count + 1 }
+    init() { self = .none }
 
-    subscript(index: Int) -> Element {
-        get { index == 0 ? first.unsafelyUnwrapped : rest[index - 1] }
-        _modify {
-            if index == 0 { yield &first! } else { yield &rest[index - 1] }
+    var count: Int {
+        switch self {
+        case .none: 0
+        case .one: 1
+        case .more(let elements): elements.count
         }
     }
 
-    mutating func append(_ element: Element) { if first == nil { first = element } else { rest.append(element) } }
+    var isEmpty: Bool { count == 0 }
+
+    subscript(index: Int) -> Element {
+        switch self {
+        case .none: fatalError("there is no element")
+        case .one(let element): element
+        case .more(let elements): elements[index]
+        }
+    }
+
+    mutating func append(_ element: Element) {
+        switch consume self {
+        case .none: self = .one(element)
+        case .one(let first): self = .more([first, element])
+        case .more(var elements):
+            elements.append(element)
+            self = .more(elements)
+        }
+    }
 
     @discardableResult
     mutating func remove(at index: Int) -> Element {
-        guard index == 0 else { return rest.remove(at: index - 1) }
-        defer { first = rest.isEmpty ? nil : rest.removeFirst() }
-        return first.unsafelyUnwrapped
+        switch consume self {
+        case .none: fatalError("there is no element")
+        case .one(let element):
+            self = .none
+            return element
+        case .more(var elements):
+            let removed = elements.remove(at: index)
+            self = elements.count == 1 ? .one(elements[0]) : .more(elements)
+            return removed
+        }
     }
 
     func firstIndex(where predicate: (Element) -> Bool) -> Int? {
-        guard let first else { return nil }
-        return predicate(first) ? 0 : rest.firstIndex(where: predicate).map { $0 + 1 }
+        switch self {
+        case .none: nil
+        case .one(let element): predicate(element) ? 0 : nil
+        case .more(let elements): elements.firstIndex(where: predicate)
+        }
     }
 
     func lastIndex(where predicate: (Element) -> Bool) -> Int? {
-        if let index = rest.lastIndex(where: predicate) { return index + 1 }
-        return first.map(predicate) == true ? 0 : nil
+        switch self {
+        case .none: nil
+        case .one(let element): predicate(element) ? 0 : nil
+        case .more(let elements): elements.lastIndex(where: predicate)
+        }
     }
 
     func contains(where predicate: (Element) -> Bool) -> Bool { firstIndex(where: predicate) != nil }
 
     func forEach(_ body: (Element) -> Void) {
-        guard let first else { return }
-        body(first)
-        for element in rest { body(element) }
+        switch self {
+        case .none: return
+        case .one(let element): body(element)
+        case .more(let elements): for element in elements { body(element) }
+        }
     }
 
     func filter(_ isIncluded: (Element) -> Bool) -> OneOrMore {
-        var result = OneOrMore()
-        forEach { if isIncluded($0) { result.append($0) } }
-        return result
+        switch self {
+        case .none: return .none
+        case .one(let element): return isIncluded(element) ? self : .none
+        case .more(let elements):
+            let included = elements.filter(isIncluded)
+            return included.count > 1 ? .more(included) : included.first.map { .one($0) } ?? .none
+        }
     }
 }

@@ -99,10 +99,11 @@ final class PathWatch: @unchecked Sendable {
             // Read after it is observed: a change from here on makes this run again.
             object = object.flatMap { KeyTable.of(type(of: $0)).key(named: name)?.child(of: $0) }
         }
-        let new = observation.read(root)
+        let options = observation.options
+        // A property that says that it is read, because the Observation framework tracks it, would begin to be tracked anew.
+        let new = options.isDisjoint(with: [.old, .new]) ? nil : observation.read(root)
         defer { last = new }
         guard telling, observation.isValid else { return }
-        let options = observation.options
         var change = Change(observation.key)
         if options.contains(.old) { change.old = last }
         if options.contains(.new) { change.new = new }
@@ -124,7 +125,7 @@ final class PathWatch: @unchecked Sendable {
 
         init(_ key: PropertyKey, affectedBy: Set<String>, _ changed: @escaping @Sendable () -> Void) {
             self.changed = changed
-            super.init(key, options: [], affectedBy: affectedBy)
+            super.init(PropertyDescription(key, affectedBy: affectedBy))
         }
 
         override func tell(_ object: AnyObject, _ change: Change) { changed() }

@@ -1,28 +1,13 @@
 /// What a key path means for a class. Found once for each pair, and then looked up by identity.
-final class Resolution: @unchecked Sendable {
-    // Sendable: constants.
+struct Resolution {
     let meaning: Meaning
 
     enum Meaning {
-        case property(Property)
+        case property(PropertyDescription)
         /// A path through several objects.
         case nested([KeyValueKey])
         /// Registered by nobody.
         case unknown
-    }
-
-    final class Property {
-        let key: PropertyKey
-        let tag: UInt16
-        let affectedBy: Set<String>
-        let read: (AnyObject) -> Any?
-
-        init(key: PropertyKey, tag: UInt16, affectedBy: Set<String>, read: @escaping (AnyObject) -> Any?) {
-            self.key = key
-            self.tag = tag
-            self.affectedBy = affectedBy
-            self.read = read
-        }
     }
 
     private let type: ObjectIdentifier
@@ -34,8 +19,8 @@ final class Resolution: @unchecked Sendable {
         self.type = ObjectIdentifier(type)
         if let key = table.key(at: path) {
             meaning = .property(
-                Property(
-                    key: .name(key.name), tag: key.tag, affectedBy: type.namesAffecting(key.name), read: key.read))
+                PropertyDescription(
+                    .name(key.name), tag: key.tag, affectedBy: type.namesAffecting(key.name), read: key.read))
         } else if let components = table.components(of: path), components.count > 1 {
             meaning = .nested(components)
         } else {
@@ -46,18 +31,30 @@ final class Resolution: @unchecked Sendable {
     /// - Parameters:
     ///   - table: Of the type the key path is spelled with.
     ///   - type: Of the object.
-    static func of(
-        _ path: AnyKeyPath, in table: @autoclosure () -> KeyTable, for type: any KeyValueObservable.Type
-    ) -> Resolution {
-        let thread = ObservingThread.current
-        if thread.resolutions.isEmpty { thread.resolutions = [Resolution?](repeating: nil, count: 16) }
-        // A literal key path is one object, so a program has few.
-        let slot = Int(UInt(bitPattern: ObjectIdentifier(path)) >> 4 & 15)
-        if let known = thread.resolutions[slot], known.path === path, known.type == ObjectIdentifier(type) {
-            return known
+    static func meaning(
+        of path: AnyKeyPath, in table: @autoclosure () -> KeyTable, for type: any KeyValueObservable.Type
+    ) -> Meaning {
+        ObservingThread.unmanaged._withUnsafeGuaranteedRef { thread in
+            // A literal key path is one object, so a program has few.
+            let slot = thread.resolutions + Int(UInt(bitPattern: ObjectIdentifier(path)) >> 4 & 15)
+            if let known = slot.pointee, known.path === path, known.type == ObjectIdentifier(type) {
+                return known.meaning
+            }
+            let new = Resolution(path, statically: table(), type)
+            slot.pointee = new
+            return new.meaning
         }
-        let new = Resolution(path, statically: table(), type)
-        thread.resolutions[slot] = new
-        return new
+    }
+
+    /// A thread's, for the key paths it used last.
+    static func makeCache() -> UnsafeMutablePointer<Resolution?> {
+        let cache = UnsafeMutablePointer<Resolution?>.allocate(capacity: 16)
+        cache.initialize(repeating: nil, count: 16)
+        return cache
+    }
+
+    static func free(_ cache: UnsafeMutablePointer<Resolution?>) {
+        cache.deinitialize(count: 16)
+        cache.deallocate()
     }
 }

@@ -120,6 +120,8 @@ struct TrackedVersion: Hashable, Sendable {
     let observation: Unowned
     let version: Int
 
+    var path: KeyPath<TrackingSubject, Bool> { \TrackingSubject.[self] }
+
     /// Tracking does not keep what is tracked alive.
     final class Unowned: @unchecked Sendable {
         // Sendable: set once, before anybody else has it.
@@ -170,12 +172,12 @@ final class TrackedObservation<Object: KeyValueObservable & Observable, Value>: 
         self.path = path
         self.registrar = registrar
         self.object = object
-        switch Resolution.of(path, in: KeyTable.of(Object.self), for: type(of: object)).meaning {
+        switch Resolution.meaning(of: path, in: KeyTable.of(Object.self), for: type(of: object)) {
         case .property(let property):
-            super.init(property.key, options: [], affectedBy: property.affectedBy)
-            tag = property.tag
+            super.init(property)
         case .nested, .unknown:
-            super.init(.path(path), options: [], affectedBy: KeyTable.of(Object.self).names(ofType: Value.self))
+            super.init(
+                PropertyDescription(.path(path), affectedBy: KeyTable.of(Object.self).names(ofType: Value.self)))
         }
         unowned.observation = self
     }
@@ -183,8 +185,7 @@ final class TrackedObservation<Object: KeyValueObservable & Observable, Value>: 
     func noteRead(_ object: Object) {
         let version = version.load(ordering: .sequentiallyConsistent)
         registrar.access(object, path)
-        registrar.access(
-            TrackingSubject(), \TrackingSubject.[TrackedVersion(observation: unowned, version: version)])
+        registrar.access(TrackingSubject(), TrackedVersion(observation: unowned, version: version).path)
     }
 
     override func tell(_ object: AnyObject, _ change: Change) {
@@ -217,7 +218,7 @@ extension KeyValueObservers {
     fileprivate final func trackedObservation<Object, Value>(
         of path: KeyPath<Object, Value>, in object: Object
     ) -> TrackedObservation<Object, Value>? {
-        let meaning = Resolution.of(path, in: KeyTable.of(Object.self), for: type(of: object)).meaning
+        let meaning = Resolution.meaning(of: path, in: KeyTable.of(Object.self), for: type(of: object))
         let key = if case .property(let property) = meaning { property.key } else { PropertyKey.path(path) }
         var known: TrackedObservation<Object, Value>?
         step { known = $0.tracked(key) }

@@ -32,63 +32,62 @@ final class Attachments: KeyValueObservers, @unchecked Sendable {
         var readiness = Readiness<Operation>()
         var dependents = SmallArray<Attachments>()
         /// The count at which abandoned dependents are swept out next.
-        var sweepLimit = 32
+        var sweepLimit: UInt32 = 32
         /// The dependents have been told, or will never be.
         var isClosed = false
+        /// Somebody observes, or did.
+        var isObserved = false
+        /// A thread tells, or has told, of `isCancelled`.
+        var isCancellationTold = false
+        var readinessTelling = ReadinessTelling()
         var waiters: [Waiter] = []
         var completionBlock: (@Sendable () -> Void)?
-        var name: String?
-        var threadPriority = 0.5
-        var observing: Observing?
+        var labels: Labels?
+        /// Empty if nobody has observed, and from the beginning of `deinit`.
+        var observers = ObserverState()
+        /// The operation, if `isReady` is observed: a dependency that finishes has to hold it while it tells.
+        var weakOperation: WeakOperation?
+
+        mutating func takeObservers() -> ObserverState {
+            var taken = ObserverState()
+            swap(&taken, &observers)
+            return taken
+        }
+    }
+
+    /// What few operations have is kept apart: graphs are bound by memory, and each has attachments for each operation.
+    /// Guarded by the lock of the attachments.
+    final class Labels {
+        @exclusivity(unchecked) var name: String?
+        @exclusivity(unchecked) var threadPriority = 0.5
+    }
+
+    final class WeakOperation {
+        weak let operation: Operation?
+        init(_ operation: Operation) { self.operation = operation }
     }
 
     // MARK: - Observers
 
-    /// What an operation has that somebody observes. Guarded by the lock of its attachments.
-    final class Observing {
-        @exclusivity(unchecked) var observers = ObserverState()
-        @exclusivity(unchecked) var readinessTelling = ReadinessTelling()
-        /// A thread tells, or has told, of `isCancelled`.
-        @exclusivity(unchecked) var isCancellationTold = false
-        /// The operation, if `isReady` is observed: a dependency that finishes has to hold it while it tells.
-        weak var operation: Operation?
-    }
-
     override var letsGoAtEnd: Bool { true }
 
     override func step(_ body: (inout ObserverState) -> Void) {
-        withLock { state in
-            if let observing = state.observing {
-                body(&observing.observers)
-            } else {
-                // Nobody observes, or the operation is gone.
-                var nobody = ObserverState()
-                body(&nobody)
-            }
-        }
+        withLock { body(&$0.observers) }
     }
 
     override func observingBegins(of object: AnyObject, by observation: Observation) {
         let operation = unsafeDowncast(object, to: Operation.self)
-        let new = Observing()
-        let isReadyObserved = observation.concerns(.name("isReady"))
+        let added = Interest(of: observation)
+        let isReadyObserved = added.observed.contains(.isReady)
+        let weakOperation = isReadyObserved ? WeakOperation(operation) : nil
         withLock { state in
-            if state.observing == nil { state.observing = new }
-            if isReadyObserved { state.observing?.operation = operation }
+            state.isObserved = true
+            if state.weakOperation == nil { state.weakOperation = weakOperation }
         }
-        interest.bitwiseOr(Interest(of: observation).bits, ordering: .sequentiallyConsistent)
+        interest.bitwiseOr(added.bits, ordering: .sequentiallyConsistent)
         // Before it is registered: from here on changes are announced.
         operation.word.insert(.observed)
         if isReadyObserved { operation.announceReadiness() }
-    }
-}
-
-extension Attachments {
-    /// The rest of `observing` goes with the attachments, which whoever observed may hold longer.
-    fileprivate func letGo(_ observing: Observing) {
-        var gone = ObserverState()
-        withLock { _ in swap(&gone, &observing.observers) }
-        gone.objectIsGone()
     }
 }
 
@@ -111,15 +110,15 @@ extension Operation {
         let context = ThreadContext.current
         var dependents = SmallArray<Attachments>()
         var completionBlock: (@Sendable () -> Void)?
-        var observing: Attachments.Observing?
+        var observers: ObserverState?
         attachments.withLock { state in
             state.operation = nil
             swap(&dependents, &state.dependents)
             swap(&completionBlock, &state.completionBlock)
             state.readiness.removeAll(into: &context.releases)
-            observing = state.observing
+            if state.isObserved { observers = state.takeObservers() }
         }
-        if let observing { attachments.letGo(observing) }
+        observers?.objectIsGone()
         Release.run(in: context)
     }
 }

@@ -33,13 +33,20 @@ extension Operation {
     final func setThreadPriority(_ priority: Double) {
         guard !word.lifecycle.hasStarted else { return }
         let clamped = priority.isNaN ? 0.5 : min(max(priority, 0), 1)
-        ownAttachments.withLock { $0.threadPriority = clamped }
+        let new = Attachments.Labels()
+        ownAttachments.withLock { state in
+            if state.labels == nil { state.labels = new }
+            state.labels?.threadPriority = clamped
+        }
     }
 
     final func setName(_ name: String?) {
+        let new = Attachments.Labels()
         exchange([.name]) { state in
-            defer { state.name = name }
-            return (state.name, name)
+            if state.labels == nil { state.labels = new }
+            let old = state.labels?.name
+            state.labels?.name = name
+            return (old, name)
         }
     }
 

@@ -136,7 +136,7 @@ open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConv
     /// Deprecated on every system; kept from 0 to 1, default 0.5, without effect (rule L13).
     @available(*, deprecated, message: "Use qualityOfService")
     open var threadPriority: Double {
-        get { attachments?.withLock { $0.threadPriority } ?? 0.5 }
+        get { attachments?.withLock { $0.labels?.threadPriority } ?? 0.5 }
         set { setThreadPriority(newValue) }
     }
 
@@ -144,7 +144,7 @@ open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConv
     open var name: String? {
         get {
             noteRead(\.name)
-            return attachments?.withLock { $0.name }
+            return attachments?.withLock { $0.labels?.name }
         }
         set { setName(newValue) }
     }

@@ -49,6 +49,25 @@ struct TrackingTests {
         #expect(told.entries == ["report"])
     }
 
+    @Test func `an observer of a property that was tracked before is told its values`() {
+        let (cellar, told) = (Cellar(), Journal<String>())
+        withObservationTracking {
+            _ = (cellar.bottles, cellar.report)
+        } onChange: {
+        }
+        let tokens = [
+            cellar.observe(\.bottles, options: [.old, .new]) {
+                told.append("\($1.oldValue ?? -1) → \($1.newValue ?? -1)")
+            },
+            cellar.observe(\.report, options: [.old, .new]) {
+                told.append("\($1.oldValue ?? "nothing") → \($1.newValue ?? "nothing")")
+            },
+        ]
+        cellar.bottles = 5
+        #expect(told.entries == ["6 → 5", "6 at 20.0 → 5 at 20.0"])
+        withExtendedLifetime(tokens) {}
+    }
+
     @Test func `tracking and observing do not know of one another`() {
         let (cellar, told) = (Cellar(), Journal<String>())
         let token = cellar.observe(\.bottles, options: [.old, .new]) {

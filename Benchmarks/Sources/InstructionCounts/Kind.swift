@@ -1,3 +1,10 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
 import Operations
 
 /// What is special about the operations.
@@ -20,36 +27,42 @@ enum Kind: String, CaseIterable {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         queue.isSuspended = true
-        let leftovers = fill(queue, count)
+        var tokens: [NSKeyValueObservation] = []
+        weak let first = fill(queue, count, &tokens)
         if self == .cancelled { queue.cancelAllOperations() }
         queue.isSuspended = false
         queue.waitUntilAllOperationsAreFinished()
-        withExtendedLifetime(leftovers) {}
+        tokens = []
+        // A worker lets go of the last operation when those who wait have been woken already; and of all, in a chain.
+        while first != nil { usleep(1_000) }
     }
 
-    /// Answers what must stay until the queue is idle.
-    private func fill(_ queue: OperationQueue, _ count: Int) -> [NSKeyValueObservation] {
+    /// Answers the operation that is let go of last, if they hold one another.
+    private func fill(_ queue: OperationQueue, _ count: Int, _ tokens: inout [NSKeyValueObservation]) -> Operation? {
         switch self {
         case .block, .cancelled: for _ in 0..<count { queue.addOperation {} }
         case .subclass: for _ in 0..<count { queue.addOperation(Subclass()) }
-        case .chain: addChain(to: queue, count)
-        case .fan: addFan(to: queue, count)
-        case .observed: return addObserved(to: queue, count)
+        case .chain: return addChain(to: queue, count)
+        case .fan: return addFan(to: queue, count)
+        case .observed: tokens = addObserved(to: queue, count)
         }
-        return []
+        return nil
     }
 
-    private func addChain(to queue: OperationQueue, _ count: Int) {
-        var last: Operation?
-        for _ in 0..<count {
+    private func addChain(to queue: OperationQueue, _ count: Int) -> Operation {
+        let first = BlockOperation {}
+        queue.addOperation(first)
+        var last = first
+        for _ in 1..<count {
             let operation = BlockOperation {}
-            if let last { operation.addDependency(last) }
+            operation.addDependency(last)
             queue.addOperation(operation)
             last = operation
         }
+        return first
     }
 
-    private func addFan(to queue: OperationQueue, _ count: Int) {
+    private func addFan(to queue: OperationQueue, _ count: Int) -> Operation {
         let root = BlockOperation {}
         let sink = BlockOperation {}
         queue.addOperation(root)
@@ -60,6 +73,7 @@ enum Kind: String, CaseIterable {
             queue.addOperation(operation)
         }
         queue.addOperation(sink)
+        return root
     }
 
     private func addObserved(to queue: OperationQueue, _ count: Int) -> [NSKeyValueObservation] {

@@ -76,7 +76,7 @@ struct Interest {
     init(of observation: Observation) {
         var observed = ObservedProperty(rawValue: observation.tag)
         var before = ObservedProperty()
-        if observation.tag == 0 || !observation.affectedBy.isEmpty {
+        if observation.tag == 0 || observation.dependsOnOthers {
             observed = ObservedProperty.all.filter { observation.concerns($0.keys[0]) }.reduce([]) { $0.union($1) }
             before = observed
         } else if !observation.options.isDisjoint(with: [.old, .prior, .initial]) {
@@ -106,9 +106,10 @@ extension Operation {
     @inline(never)
     final func announceLate(_ properties: ObservedProperty) {
         HeldLocks.assertNone()
-        let attachments = ownAttachments
         let isLast = properties == .isFinished
-        for key in properties.keys { attachments.flipped(key, isLast: isLast, of: self) }
+        attachmentsReference.withLoaded { attachments in
+            for key in properties.keys { attachments.flipped(key, isLast: isLast, of: self) }
+        }
     }
 
     @inline(never)
@@ -149,8 +150,8 @@ extension Operation {
         // Released without the lock.
         let values = attachments.withLock { state in
             let values = exchange(&state)
-            if let values, let observing = state.observing {
-                mustTell = observing.observers.noteExchange(
+            if let values, state.isObserved {
+                mustTell = state.observers.noteExchange(
                     announcement, Change(property.keys[0], old: values.old, new: values.new))
             }
             return values
@@ -189,14 +190,14 @@ extension Operation {
     final func announceReadiness() {
         guard word.lifecycle.contains(.observed) else { return }
         let attachments = ownAttachments
-        guard attachments.withLock({ $0.observing?.readinessTelling.begin() }) == true else { return }
+        guard attachments.withLock({ $0.readinessTelling.begin() }) else { return }
         HeldLocks.assertNone()
         while true {
             let isReady = untracked { self.isReady }
-            if let told = attachments.withLock({ $0.observing?.readinessTelling.exchange(isReady) }), told != isReady {
+            if let told = attachments.withLock({ $0.readinessTelling.exchange(isReady) }), told != isReady {
                 attachments.changed(.name("isReady"), old: told, new: isReady, of: self)
             }
-            if attachments.withLock({ $0.observing?.readinessTelling.end() }) != false { return }
+            if attachments.withLock({ $0.readinessTelling.end() }) { return }
         }
     }
 }

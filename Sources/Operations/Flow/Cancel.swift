@@ -39,9 +39,8 @@ extension Operation {
 
     private final var claimsCancellation: Bool {
         ownAttachments.withLock { state in
-            guard let observing = state.observing, !observing.isCancellationTold else { return false }
-            observing.isCancellationTold = true
-            return true
+            defer { state.isCancellationTold = true }
+            return !state.isCancellationTold
         }
     }
 }

@@ -100,7 +100,7 @@ extension Operation {
         guard attachments != nil else { return }
         var wasHeld = false
         exchange([.dependencies]) { state -> Dependencies? in
-            let old = state.isObserved ? state.readiness.dependencies : []
+            let old = state.areDependenciesObserved ? state.readiness.dependencies : []
             guard let removed = state.readiness.remove(dependency) else { return nil }
             wasHeld = removed.held
             if wasHeld { word.update { $0.heldByOneLess() } }
@@ -147,7 +147,7 @@ extension Attachments {
         var observed: Operation?
         let asker: Operation? = withLock { state in
             guard state.readiness.finished(dependency), let operation = state.operation else { return nil }
-            observed = state.observing?.operation
+            observed = state.weakOperation?.operation
             // Under the lock, which `deinit` needs, the memory of the operation is there; beyond it only the pin that
             // `ask` makes, or the count of somebody else's reference, keeps it.
             return operation._withUnsafeGuaranteedRef { operation in
@@ -177,13 +177,13 @@ extension Attachments {
 }
 
 extension Attachments.State {
-    fileprivate var isObserved: Bool { observing?.observers.isObserved(.name("dependencies")) == true }
+    fileprivate var areDependenciesObserved: Bool { isObserved && observers.isObserved(.name("dependencies")) }
 
     /// The dependencies before and after a change; made only if somebody observes them.
     fileprivate func dependencies(
         replacing old: (ArraySlice<Operation>) -> ArraySlice<Operation>
     ) -> (old: [Operation], new: [Operation]) {
-        guard isObserved else { return ([], []) }
+        guard areDependenciesObserved else { return ([], []) }
         let new = readiness.dependencies
         return (Array(old(new[...])), new)
     }
@@ -195,7 +195,7 @@ extension Attachments.State {
             dependents.removeAll {
                 $0.isAbandoned.load(ordering: .acquiring) || !seen.insert(ObjectIdentifier($0)).inserted
             }
-            sweepLimit = max(32, dependents.count * 2)
+            sweepLimit = UInt32(max(32, dependents.count * 2))
         }
         dependents.append(dependent)
     }

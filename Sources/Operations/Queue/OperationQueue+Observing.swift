@@ -57,10 +57,8 @@ extension OperationQueue {
     /// `deinit`: nobody can have a reference any more.
     final func abandonObservers() {
         guard observers != nil else { return }
-        let gone = state.withLock { state in
-            defer { state.observers = ObserverState() }
-            return state.observers
-        }
+        var gone = ObserverState()
+        state.withLock { swap(&gone, &$0.observers) }
         gone.objectIsGone()
     }
 
