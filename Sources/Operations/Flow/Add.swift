@@ -9,33 +9,39 @@ import SchedulerCore
 extension OperationQueue {
     func add(_ operation: Operation) throws(OperationError) {
         try operation.enter(self)
-        while !operation.enqueue(operation.answerWhileEntering()) {}
+        var entry: Operation.Entered?
+        while entry == nil { entry = operation.enqueue(operation.answerWhileEntering()) }
         push(operation, last: nil)
-        finishIfAnnouncedWhileEntering(operation)
+        if entry == .finishAnnounced { operation.finishAsAnnounced() }
     }
 
-    /// Adds all or none (rule Q2).
+    /// Adds all or none (rule Q2). The queue sees them together, so the highest priority among them starts first.
     func add(_ operations: [Operation]) throws(OperationError) {
+        var arePlain = true
         for (index, operation) in operations.enumerated() {
             do { try operation.enter(self) } catch {
                 for entered in operations[..<index] { entered.refuse() }
                 throw error
             }
+            arePlain = arePlain && operation.isPlainBlock
         }
         // All are asked while all are being added. Then they become the queue's in one go: between that and the push no
         // code of the user's may run, for it could end one of them, which would wait for the push to leave the queue.
-        let answers = operations.map { $0.answerWhileEntering() }
+        // Asking plain blocks runs no such code, and going once less over all of them is a tenth of the time.
+        let answers = arePlain ? nil : operations.map { $0.answerWhileEntering() }
         var chain = Chain()
-        for (operation, answer) in zip(operations, answers) {
-            var answer = answer
-            while !operation.enqueue(answer) {
-                push(&chain)
-                answer = operation.answerWhileEntering()
+        var finishAnnounced: [Operation] = []
+        for (index, operation) in operations.enumerated() {
+            var entry = operation.enqueue(answers?[index] ?? operation.answerWhileEntering())
+            while entry == nil {
+                if !arePlain { push(&chain) }
+                entry = operation.enqueue(operation.answerWhileEntering())
             }
             chain.append(operation)
+            if entry == .finishAnnounced { finishAnnounced.append(operation) }
         }
         push(&chain)
-        for operation in operations { finishIfAnnouncedWhileEntering(operation) }
+        for operation in finishAnnounced { operation.finishAsAnnounced() }
     }
 
     /// Operations linked for one push, the last added first.
@@ -53,12 +59,6 @@ extension OperationQueue {
     private func push(_ chain: inout Chain) {
         if let first = chain.first { push(first, last: chain.last) }
         chain = Chain()
-    }
-
-    private func finishIfAnnouncedWhileEntering(_ operation: Operation) {
-        guard operation.word.lifecycle.contains(.finishAnnounced) else { return }
-        operation.finishIfFinished()
-        operation.reconsiderReadiness()
     }
 }
 
@@ -103,8 +103,10 @@ extension Operation {
         }
     }
 
-    /// Makes the operation the queue's, which holds it from now on; the caller pushes it. False: ask again.
-    fileprivate final func enqueue(_ answer: (isReady: Bool, lane: PriorityLane)) -> Bool {
+    fileprivate enum Entered { case enqueued, finishAnnounced }
+
+    /// Makes the operation the queue's, which holds it from now on; the caller pushes it. nil: ask again.
+    fileprivate final func enqueue(_ answer: (isReady: Bool, lane: PriorityLane)) -> Entered? {
         // Held before the word says so: the next moment anybody may end it, and the queue lets it go.
         let held = Unmanaged.passRetained(self)
         let entry = word.decide {
@@ -114,8 +116,14 @@ extension Operation {
             case .askAgain(let next), .enqueued(let next): next
             }
         }
-        if case .enqueued = entry { return true }
+        if case .enqueued(let next) = entry { return next.contains(.finishAnnounced) ? .finishAnnounced : .enqueued }
         held.release()
-        return false
+        return nil
+    }
+
+    /// The end was announced while it was being added. Should it have been taken back, it is asked anew.
+    fileprivate final func finishAsAnnounced() {
+        finishIfFinished()
+        reconsiderReadiness()
     }
 }
