@@ -83,6 +83,13 @@ extension Schedule {
             }
         }
 
+        /// The ticket so many places behind the first of the highest lane. It may be stale.
+        @inline(__always) func ahead(_ distance: Int) -> Ticket? {
+            // Most operations have this priority. Going through the subscript would copy the lane.
+            guard occupied < 2 << PriorityLane.normal.rawValue else { return nil }
+            return normal.inOrder.count > distance ? normal.inOrder[distance] : nil
+        }
+
         var highest: PriorityLane? {
             occupied == 0 ? nil : PriorityLane(rawValue: UInt8(7 - occupied.leadingZeroBitCount))
         }

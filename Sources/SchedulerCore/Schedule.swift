@@ -127,6 +127,10 @@ extension Schedule {
         return (ticket, members[Int(ticket.slot)].id)
     }
 
+    /// A member that is likely to start some turns from now, for who wants to fetch what it stands for from memory: one
+    /// turn is shorter than the way there.
+    public var upcoming: ID? { front.lanes.ahead(3).map { members[Int($0.slot)].id } }
+
     /// The member that `next` answered cannot start after all: something holds it back again.
     public mutating func heldBack(_ ticket: Ticket) {
         members[Int(ticket.slot)].state = .waiting

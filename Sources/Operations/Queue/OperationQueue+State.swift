@@ -1,3 +1,4 @@
+import CPlatform
 import Dispatch
 @_spi(Hosting) import KeyValueObserving
 import SchedulerCore
@@ -185,6 +186,8 @@ extension OperationQueue {
             let operation = Self.member(id)
             if operation._withUnsafeGuaranteedRef({ $0.word.update { $0.claimed() } }) != nil {
                 state.starts &+= 1
+                // By its turn the operation is here; what it stands for may have left the cache long ago.
+                if let upcoming = state.schedule.upcoming { cplatform_prefetch(Self.member(upcoming).toOpaque()) }
                 return Claim(operation, wantsMore: state.schedule.hasStartable)
             }
             // Something holds it back since it became ready (rule D2), or it is pinned and about to be pushed.
