@@ -15,6 +15,9 @@ struct Benchmarks: ParsableCommand {
     @Flag(help: "Smaller sizes and fewer repetitions: at most about two minutes.")
     var quick = false
 
+    @Flag(help: "Only what the machine takes for single steps: a cache line, an allocation, a wake-up.")
+    var limits = false
+
     @Option(help: ArgumentHelp("Also writes the figures, every repetition of them, as JSON.", valueName: "file"))
     var json: String?
 
@@ -38,6 +41,7 @@ struct Benchmarks: ParsableCommand {
     func run() throws {
         let scale: Scale = quick ? .quick : .full
         if let child { return child.perform(at: scale) }
+        if limits { return print(Machine.current.text, Limits.text, separator: "\n\n") }
         let chosen = contender.isEmpty ? Contender.allCases : contender
         let engine = Engine(scale: scale, contenders: chosen.filter(\.isThere))
         for missing in chosen where !missing.isThere {
