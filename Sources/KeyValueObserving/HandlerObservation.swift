@@ -26,9 +26,9 @@ final class OverrideObservation: HandlerObservation, @unchecked Sendable {
     // Sendable: `last` is set before it is registered, and then reached by the one thread whose turn it is to tell.
     private var last: Any?
 
-    override var needsNew: Bool { !affectedBy.isEmpty || super.needsNew }
+    override var needsNew: Bool { dependsOnOthers || super.needsNew }
 
-    override func willStart(on object: AnyObject) { if !affectedBy.isEmpty { last = read(object) } }
+    override func willStart(on object: AnyObject) { if dependsOnOthers { last = read(object) } }
 
     override func pass(_ change: Change, of object: AnyObject) {
         guard isValid, let change = filtered(change) else { return }
@@ -39,7 +39,7 @@ final class OverrideObservation: HandlerObservation, @unchecked Sendable {
         // Nobody can tell beforehand.
         if change.isPrior { return change.isIndirect ? nil : change }
         defer { last = change.new }
-        guard change.isIndirect, !affectedBy.isEmpty else { return change }
+        guard change.isIndirect, dependsOnOthers else { return change }
         guard !isEqual(last, change.new) else { return nil }
         var change = change
         change.old = last

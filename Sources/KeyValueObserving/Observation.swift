@@ -23,7 +23,6 @@ import Synchronization
     }
 
     final var key: PropertyKey { property.key }
-    final var affectedBy: Set<String> { property.affectedBy }
     /// Changes of other properties may change this one.
     package final var dependsOnOthers: Bool { !property.affectedBy.isEmpty }
     package final var tag: UInt16 { property.tag }
@@ -44,7 +43,7 @@ import Synchronization
 
     /// Begins to watch the nested paths that may change it.
     final func watchWhatAffectsIt(from object: some KeyValueObservable) {
-        if !property.affectedBy.isEmpty {
+        if dependsOnOthers {
             for path in property.affectedBy where path.contains(".") {
                 watches.append(PathWatch(path.split(separator: ".").map(String.init), for: self))
             }
@@ -105,7 +104,7 @@ import Synchronization
 
     package final func concerns(_ changed: PropertyKey) -> Bool {
         if property.key == changed { return true }
-        guard !property.affectedBy.isEmpty, case .name(let name) = changed else { return false }
+        guard dependsOnOthers, case .name(let name) = changed else { return false }
         return property.affectedBy.contains(name)
     }
 }

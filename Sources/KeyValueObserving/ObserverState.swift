@@ -93,6 +93,13 @@
         observations.contains { $0.key == key && ($0.needsNew || $0.options.contains(.old)) }
     }
 
+    /// Leaves nobody behind, for whoever guards the state to do the rest without the lock.
+    package mutating func take() -> ObserverState {
+        var taken = ObserverState()
+        swap(&self, &taken)
+        return taken
+    }
+
     /// The object is gone, and so are its observers' hopes. Called without a lock, by the only one who has this state.
     package mutating func objectIsGone() {
         let hopeful = observations

@@ -47,12 +47,6 @@ final class Attachments: KeyValueObservers, @unchecked Sendable {
         var observers = ObserverState()
         /// The operation, if `isReady` is observed: a dependency that finishes has to hold it while it tells.
         var weakOperation: WeakOperation?
-
-        mutating func takeObservers() -> ObserverState {
-            var taken = ObserverState()
-            swap(&taken, &observers)
-            return taken
-        }
     }
 
     /// What few operations have is kept apart: graphs are bound by memory, and each has attachments for each operation.
@@ -116,7 +110,7 @@ extension Operation {
             swap(&dependents, &state.dependents)
             swap(&completionBlock, &state.completionBlock)
             state.readiness.removeAll(into: &context.releases)
-            if state.isObserved { observers = state.takeObservers() }
+            if state.isObserved { observers = state.observers.take() }
         }
         observers?.objectIsGone()
         Release.run(in: context)

@@ -10,87 +10,93 @@
     /// they look at the memory of the process.
     @Suite(.serialized, .timeLimit(.minutes(20))) struct ScaleStress {
         @Test func `millions of pending operations run, and their memory returns`() async {
-            tell(
-                await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
-                    let count = Stress.rounds(1_000_000)
-                    report("\(count) pending operations") {
-                        let (queue, ran) = (OperationQueue(), Tally())
-                        queue.isSuspended = true
-                        for _ in 0..<count { queue.addOperation { ran.add() } }
-                        let peak = Memory.inUse
-                        queue.isSuspended = false
-                        queue.waitUntilAllOperationsAreFinished()
-                        #expect(ran.count == count)
-                        return peak
-                    }
-                })
+            tell(await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { runPending() })
         }
 
         @Test func `a very long chain runs, and its memory returns`() async {
-            tell(
-                await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
-                    let count = Stress.rounds(200_000)
-                    report("a chain of \(count) operations") {
-                        let (queue, ran) = (OperationQueue(), Tally())
-                        queue.isSuspended = true
-                        var last: Operation?
-                        for _ in 0..<count {
-                            let operation = BlockOperation { ran.add() }
-                            if let last { operation.addDependency(last) }
-                            last = operation
-                            queue.addOperation(operation)
-                        }
-                        let peak = Memory.inUse
-                        queue.isSuspended = false
-                        queue.waitUntilAllOperationsAreFinished()
-                        #expect(ran.count == count)
-                        return peak
-                    }
-                })
+            tell(await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { runChain() })
         }
 
         @Test func `very many queues at once run what they hold, and their memory returns`() async {
-            tell(
-                await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
-                    let count = Stress.rounds(20_000)
-                    report("\(count) queues") {
-                        let ran = Tally()
-                        let queues = (0..<count).map { index in
-                            let queue = OperationQueue()
-                            if index % 2 == 0 { queue.maxConcurrentOperationCount = 1 }
-                            queue.isSuspended = true
-                            queue.addOperation { ran.add() }
-                            return queue
-                        }
-                        let peak = Memory.inUse
-                        for queue in queues { queue.isSuspended = false }
-                        for queue in queues { queue.waitUntilAllOperationsAreFinished() }
-                        #expect(ran.count == count)
-                        return peak
-                    }
-                })
+            tell(await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { runManyQueues() })
         }
 
         @Test func `64 threads add to one queue`() async {
             tell(
-                await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
-                    let each = Stress.rounds(2_000)
-                    report("64 threads that add \(each) operations each") {
-                        let (queue, ran) = (OperationQueue(), Tally())
-                        let threads = (0..<64).map { _ in
-                            TestThread { for _ in 0..<each { queue.addOperation { ran.add() } } }
-                        }
-                        for thread in threads { thread.join() }
-                        queue.waitUntilAllOperationsAreFinished()
-                        #expect(ran.count == 64 * each)
-                        return Memory.inUse
-                    }
-                })
+                await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { addFromManyThreads() }
+            )
         }
 
         /// What has no work ends after `idleSeconds`, 5; what is left sleeps.
         @Test func `an idle process with queues has the threads it began with, and uses no processor time`() async {
             await #expect(processExitsWith: .success) { comeToRest() }
+        }
+    }
+
+    private func runPending() {
+        let count = Stress.rounds(1_000_000)
+        report("\(count) pending operations") {
+            runAll(count) { queue, block in for _ in 0..<count { queue.addOperation(block) } }
+        }
+    }
+
+    private func runChain() {
+        let count = Stress.rounds(200_000)
+        report("a chain of \(count) operations") {
+            runAll(count) { queue, block in
+                var last: Operation?
+                for _ in 0..<count {
+                    let operation = BlockOperation(block: block)
+                    if let last { operation.addDependency(last) }
+                    last = operation
+                    queue.addOperation(operation)
+                }
+            }
+        }
+    }
+
+    /// Fills a suspended queue with so many operations and lets them run. Answers the memory in use while all wait.
+    private func runAll(_ count: Int, filledBy fill: (OperationQueue, @escaping @Sendable () -> Void) -> Void) -> Int {
+        let (queue, ran) = (OperationQueue(), Tally())
+        queue.isSuspended = true
+        fill(queue) { ran.add() }
+        let peak = Memory.inUse
+        queue.isSuspended = false
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(ran.count == count)
+        return peak
+    }
+
+    private func runManyQueues() {
+        let count = Stress.rounds(20_000)
+        report("\(count) queues") {
+            let ran = Tally()
+            let queues = (0..<count).map { index in
+                let queue = OperationQueue()
+                if index % 2 == 0 { queue.maxConcurrentOperationCount = 1 }
+                queue.isSuspended = true
+                queue.addOperation { ran.add() }
+                return queue
+            }
+            let peak = Memory.inUse
+            for queue in queues { queue.isSuspended = false }
+            for queue in queues { queue.waitUntilAllOperationsAreFinished() }
+            #expect(ran.count == count)
+            return peak
+        }
+    }
+
+    private func addFromManyThreads() {
+        let each = Stress.rounds(2_000)
+        report("64 threads that add \(each) operations each") {
+            let (queue, ran) = (OperationQueue(), Tally())
+            let threads = (0..<64).map { _ in
+                TestThread { for _ in 0..<each { queue.addOperation { ran.add() } } }
+            }
+            for thread in threads { thread.join() }
+            queue.waitUntilAllOperationsAreFinished()
+            #expect(ran.count == 64 * each)
+            return Memory.inUse
         }
     }
 

@@ -57,8 +57,7 @@ extension OperationQueue {
     /// `deinit`: nobody can have a reference any more.
     final func abandonObservers() {
         guard observers != nil else { return }
-        var gone = ObserverState()
-        state.withLock { swap(&gone, &$0.observers) }
+        var gone = state.withLock { $0.observers.take() }
         gone.objectIsGone()
     }
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Rule K8: operations and queues are `Observable`.
-struct TrackingTests {
+@Suite(.timeLimit(.minutes(5))) struct TrackingTests {
     @Test(arguments: Fact.ofOperations)
     func `a change of an operation's property is told once to who read it while tracking`(_ fact: Fact<Operation>) {
         let operation = Operation()
