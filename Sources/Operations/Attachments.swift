@@ -42,7 +42,7 @@ final class Attachments: KeyValueObservers, @unchecked Sendable {
         var readinessTelling = ReadinessTelling()
         var waiters: [Waiter] = []
         var completionBlock: (@Sendable () -> Void)?
-        var labels: Labels?
+        var extras: Extras?
         /// Empty if nobody has observed, and from the beginning of `deinit`.
         var observers = ObserverState()
         /// The operation, if `isReady` is observed: a dependency that finishes has to hold it while it tells.
@@ -51,9 +51,10 @@ final class Attachments: KeyValueObservers, @unchecked Sendable {
 
     /// What few operations have is kept apart: graphs are bound by memory, and each has attachments for each operation.
     /// Guarded by the lock of the attachments.
-    final class Labels {
+    final class Extras {
         @exclusivity(unchecked) var name: String?
         @exclusivity(unchecked) var threadPriority = 0.5
+        @exclusivity(unchecked) var failure: (any Error)?
     }
 
     final class WeakOperation {

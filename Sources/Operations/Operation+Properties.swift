@@ -33,19 +33,19 @@ extension Operation {
     final func setThreadPriority(_ priority: Double) {
         guard !word.lifecycle.hasStarted else { return }
         let clamped = priority.isNaN ? 0.5 : min(max(priority, 0), 1)
-        let new = Attachments.Labels()
+        let new = Attachments.Extras()
         ownAttachments.withLock { state in
-            if state.labels == nil { state.labels = new }
-            state.labels?.threadPriority = clamped
+            if state.extras == nil { state.extras = new }
+            state.extras?.threadPriority = clamped
         }
     }
 
     final func setName(_ name: String?) {
-        let new = Attachments.Labels()
+        let new = Attachments.Extras()
         exchange([.name]) { state in
-            if state.labels == nil { state.labels = new }
-            let old = state.labels?.name
-            state.labels?.name = name
+            if state.extras == nil { state.extras = new }
+            let old = state.extras?.name
+            state.extras?.name = name
             return (old, name)
         }
     }

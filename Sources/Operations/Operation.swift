@@ -136,7 +136,7 @@ open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConv
     /// Deprecated on every system; kept from 0 to 1, default 0.5, without effect (rule L13).
     @available(*, deprecated, message: "Use qualityOfService")
     open var threadPriority: Double {
-        get { attachments?.withLock { $0.labels?.threadPriority } ?? 0.5 }
+        get { attachments?.withLock { $0.extras?.threadPriority } ?? 0.5 }
         set { setThreadPriority(newValue) }
     }
 
@@ -144,7 +144,7 @@ open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConv
     open var name: String? {
         get {
             noteRead(\.name)
-            return attachments?.withLock { $0.labels?.name }
+            return attachments?.withLock { $0.extras?.name }
         }
         set { setName(newValue) }
     }
@@ -180,6 +180,15 @@ open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConv
         waitUntilFinished()
     }
 
+    /// Does the work on this thread. False: it goes on after this has returned, and will call `endAnnounced`.
+    func perform() -> Bool {
+        runMain()
+        return true
+    }
+
+    /// The operation is about to become a queue's. Called by the adding thread, at least once.
+    func prepare(for queue: OperationQueue) {}
+
     /// Releases work that will not be done, because the operation finished without running it (rule W5).
     func discardWork() {}
 
@@ -203,5 +212,16 @@ open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConv
 
 extension Operation {
     /// Suspends until the operation is finished and has left its queue (rule W3). No thread is blocked.
-    public final func waitUntilFinished() async { await suspendUntilFinished() }
+    ///
+    /// Waiting for itself from inside is misuse (M8), as is waiting, from an async operation of a serial queue, for another
+    /// operation of that queue.
+    public final func waitUntilFinished() async {
+        do { try await tryWaitUntilFinished() } catch { error.stop() }
+    }
+
+    /// `waitUntilFinished` that throws misuse M8 as an error and then has not waited.
+    public final func tryWaitUntilFinished() async throws(OperationError) {
+        try checkWait()
+        await suspendUntilFinished()
+    }
 }

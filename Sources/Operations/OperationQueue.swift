@@ -20,6 +20,8 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     final let signal = Signal()
     /// The level that its threads are to have; for a look without the lock.
     final let level = Atomic<Int>(ServiceLevel.normal.rawValue)
+    /// What has to go on of its async operations, if it ever had one. See `Resumptions`.
+    final let resumptionsReference = LazyReference<Resumptions>()
     /// Who keeps the queue's progress, if anybody wants to know it.
     final let reporterReference = LazyReference<InstalledReporter>()
     /// Who observes it, if anybody does.
@@ -189,7 +191,17 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
 
 extension OperationQueue {
     /// Suspends until nothing is left, barriers and what others add meanwhile included (rule W4).
-    public final func waitUntilAllOperationsAreFinished() async { await suspendUntilIdle() }
+    ///
+    /// Waiting for it from inside one of its operations is misuse (M8).
+    public final func waitUntilAllOperationsAreFinished() async {
+        do { try await tryWaitUntilAllOperationsAreFinished() } catch { error.stop() }
+    }
+
+    /// `waitUntilAllOperationsAreFinished` that throws misuse M8 as an error and then has not waited.
+    public final func tryWaitUntilAllOperationsAreFinished() async throws(OperationError) {
+        try checkWaitForAll()
+        await suspendUntilIdle()
+    }
 
     /// Adds all operations or, on misuse, none (rules Q2, M2, M3), and may suspend until they are finished.
     public final func addOperations(_ ops: [Operation], waitUntilFinished wait: Bool) async {

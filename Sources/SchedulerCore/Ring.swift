@@ -1,19 +1,28 @@
 /// A first-in, first-out buffer that grows by doubling; every operation is O(1) amortised.
+@frozen
 public struct Ring<Element> {
     /// Its count is 0 or a power of two.
-    private var storage: [Element?] = []
-    private var head = 0
-    public private(set) var count = 0
+    @usableFromInline var storage: [Element?] = []
+    @usableFromInline var head = 0
+    @usableFromInline var filled = 0
 
+    @inlinable
     public init() {}
 
+    @inlinable
+    public var count: Int { filled }
+
+    @inlinable
     public var isEmpty: Bool { count == 0 }
 
+    @inlinable
     public var first: Element? { count == 0 ? nil : storage[head] }
 
+    @inlinable
     public var last: Element? { count == 0 ? nil : storage[position(count - 1)] }
 
     /// The element at `index`, counted from the oldest.
+    @inlinable
     public subscript(index: Int) -> Element {
         get { storage[position(index)].unsafelyUnwrapped }
         set { storage[position(index)] = newValue }
@@ -23,25 +32,29 @@ public struct Ring<Element> {
         }
     }
 
+    @inlinable
     public mutating func append(_ element: Element) {
         if count == storage.count { grow() }
         storage[position(count)] = element
-        count += 1
+        filled += 1
     }
 
+    @inlinable
     public mutating func popFirst() -> Element? {
         guard count > 0 else { return nil }
         let element = storage[head].take()
         head = position(1)
-        count -= 1
+        filled -= 1
         return element
     }
 
-    private func position(_ index: Int) -> Int {
+    @inlinable
+    func position(_ index: Int) -> Int {
         (head &+ index) & (storage.count &- 1)
     }
 
-    private mutating func grow() {
+    @usableFromInline
+    mutating func grow() {
         var larger: [Element?] = []
         larger.reserveCapacity(Swift.max(8, storage.count * 2))
         larger.append(contentsOf: storage[head...])

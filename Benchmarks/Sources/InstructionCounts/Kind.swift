@@ -21,6 +21,8 @@ enum Kind: String, CaseIterable {
     case observed
     /// All are cancelled before the queue is resumed.
     case cancelled
+    /// `addTask` with a closure that suspends once.
+    case async
 
     /// Fills a suspended queue that runs one at a time, resumes it, and waits.
     func run(_ count: Int) {
@@ -44,6 +46,7 @@ enum Kind: String, CaseIterable {
         case .subclass: for _ in 0..<count { queue.addOperation(Subclass()) }
         case .chain: return addChain(to: queue, count)
         case .fan: return addFan(to: queue, count)
+        case .async: for _ in 0..<count { queue.addTask { await Task.yield() } }
         case .observed: tokens = addObserved(to: queue, count)
         }
         return nil

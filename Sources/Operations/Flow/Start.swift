@@ -74,23 +74,24 @@ extension Operation {
 
     private final func run() {
         let context = ThreadContext.current
+        let hasEnded: Bool
         if context.isRunning(self) {
-            runMain()
+            hasEnded = perform()
         } else {
             context.frames.append(.init(operation: Unmanaged.passUnretained(self), queue: nil))
-            runMain()
+            hasEnded = perform()
             context.frames.removeLast()
         }
-        endAnnounced()
+        if hasEnded { endAnnounced() }
     }
 
-    /// `main()` has returned.
+    /// The work is done.
     final func endAnnounced() {
         let ended = announcing([.isExecuting, .isFinished]) { word.update { $0.ended() } }
         if ended != nil { finishIfFinished() }
     }
 
-    private final func runMain() {
+    final func runMain() {
         let reporter = progressReporter
         reporter?.willRunMain(of: self)
         main()
@@ -99,7 +100,7 @@ extension Operation {
     }
 
     /// Who counts this operation; nil for barriers, and for what has no queue or has left it, which is not to be touched.
-    private final var progressReporter: (any ProgressReporter)? {
+    final var progressReporter: (any ProgressReporter)? {
         let lifecycle = word.lifecycle
         guard lifecycle.phase == .executing, lifecycle.hasQueue, !lifecycle.contains(.barrier) else { return nil }
         return queue?._withUnsafeGuaranteedRef { $0.progressReporter }

@@ -52,6 +52,7 @@ extension Operation {
 
 extension OperationQueue {
     /// Misuse M8: this thread holds the only slot of the queue that the operation is or will be in.
+    @usableFromInline
     func checkWait(for operation: Operation) throws(OperationError) {
         guard let frame = ThreadContext.current.innermost,
             frame.queue?.toOpaque() == Unmanaged.passUnretained(self).toOpaque()

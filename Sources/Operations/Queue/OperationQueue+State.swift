@@ -140,7 +140,9 @@ extension OperationQueue {
     func callWorkerIfNone() { if signal.claimCall() { callWorker() } }
 
     /// For who looked after the queue and does so no longer.
-    func callWorkerIfStartable() { if withState({ $0.schedule.hasStartable }) { callWorkerIfNone() } }
+    func callWorkerIfStartable() {
+        if hasResumptions || withState({ $0.schedule.hasStartable }) { callWorkerIfNone() }
+    }
 
     /// An operation that this thread has claimed.
     ///

@@ -37,6 +37,18 @@ struct Signal: ~Copyable, Sendable {
         }
     }
 
+    /// Claims the call for a worker that is wanted although there may be no room; false when one is on its way or attends.
+    func claimCallForResumption() -> Bool {
+        var old = bits.load(ordering: .sequentiallyConsistent)
+        while old & (Self.calling | Self.attended) == 0 {
+            let (done, seen) = bits.weakCompareExchange(
+                expected: old, desired: old | Self.calling, ordering: .sequentiallyConsistent)
+            if done { return true }
+            old = seen
+        }
+        return false
+    }
+
     /// Claims the call for a worker that is wanted in any case; false when one is on its way.
     func claimCall() -> Bool {
         bits.bitwiseOr(Self.calling, ordering: .sequentiallyConsistent).oldValue & Self.calling == 0

@@ -17,8 +17,15 @@ extension OperationQueue {
     /// Runs one operation and goes to the back of the dispatch queue, so that its own blocks get their turn (Q8, Q10).
     private func workOnce(on underlying: DispatchQueue?) {
         signal.workerArrived()
-        guard let claim = claim(on: underlying) else { return }
-        if claim.wantsMore { callWorkerIfNone() }
-        run(claim.held, in: .current)
+        let resumesFirst = resumptionsReference.withLoaded { $0.alternates() } ?? true
+        switch takeTurn(resumesFirst: resumesFirst, on: underlying) {
+        case .start(let claim):
+            if claim.wantsMore || hasResumptions { callWorkerIfNone() }
+            run(claim.held, in: .current)
+        case .resume(let resumption):
+            callWorkerIfStartable()
+            resumption.run(in: .current)
+        case nil: return
+        }
     }
 }

@@ -15,10 +15,10 @@ extension OperationQueue: WorkSource {
     func work(on worker: Worker) {
         signal.workerArrived()
         var pace = Pace()
-        var next = claim()
-        while let claim = next ?? lastLook(&pace) {
-            switch run(claim, on: worker, &pace) {
-            case .goesOn(let claim): next = claim
+        var next = takeTurn(resumesFirst: true)
+        while let turn = next ?? lastLook(&pace) {
+            switch run(turn, on: worker, &pace) {
+            case .goesOn(let turn): next = turn
             case .yields:
                 stopAttending(&pace)
                 return callWorkerIfNone()
@@ -28,11 +28,35 @@ extension OperationQueue: WorkSource {
     }
 
     private enum AfterRun {
-        case goesOn(Claim?)
+        case goesOn(Turn?)
         /// Others wait for this thread.
         case yields
         /// Another worker attends to the queue, and one is enough.
         case leavesToOthers
+    }
+
+    private func run(_ turn: Turn, on worker: Worker, _ pace: inout Pace) -> AfterRun {
+        switch turn {
+        case .start(let claim): run(claim, on: worker, &pace)
+        case .resume(let resumption): run(resumption, on: worker, &pace)
+        }
+    }
+
+    /// Runs an async operation until it suspends again.
+    private func run(_ resumption: Resumption, on worker: Worker, _ pace: inout Pace) -> AfterRun {
+        HeldLocks.assertNone()
+        let operation = resumption.task.heldOperation
+        worker.begin(Unmanaged.passUnretained(operation), of: self)
+        // What else there is would wait for as long as this takes.
+        if pace.attends {
+            worker.promiseToReturn()
+        } else if !signal.isAttended {
+            callWorkerIfStartable()
+        }
+        // Held here: the job may be the last one, and end the task that holds the operation.
+        withExtendedLifetime(operation) { resumption.task.run(resumption.job) }
+        worker.end()
+        return departure(of: worker, &pace) ?? .goesOn(takeTurn(resumesFirst: false))
     }
 
     /// Runs an operation to the end of its `start()`, and claims the next one.
@@ -42,7 +66,7 @@ extension OperationQueue: WorkSource {
         else {
             if claim.wantsMore { callWorkerIfNone() }
             handOver(claim.held)
-            return queueLevel == worker.pool.level.rawValue ? .goesOn(self.claim()) : .yields
+            return queueLevel == worker.pool.level.rawValue ? .goesOn(takeTurn(resumesFirst: true)) : .yields
         }
         HeldLocks.assertNone()
         worker.begin(claim.operation, of: self)
@@ -56,16 +80,16 @@ extension OperationQueue: WorkSource {
             break
         case .ended:
             let departure = departure(of: worker, &pace)
-            let next = claim.withOperation { leave($0, claimingNext: departure == nil) }
+            let next = claim.withOperation { leave($0, claimingNext: departure == nil && !hasResumptions) }
             worker.end()
             // Who attended may have looked for the last time before this operation had left, and have found nothing for that
             // reason. If it still attends now, its last look comes after.
             if case .leavesToOthers = departure, !signal.isAttended { callWorkerIfStartable() }
             let isNextFree = completePlainly(claim.operation, before: next, &pace)
-            return departure ?? .goesOn(isNextFree ? next : self.claim())
+            return departure ?? .goesOn(isNextFree ? next.map { .start($0) } ?? takeTurn(resumesFirst: true) : takeTurn(resumesFirst: true))
         }
         worker.end()
-        return departure(of: worker, &pace) ?? .goesOn(self.claim())
+        return departure(of: worker, &pace) ?? .goesOn(takeTurn(resumesFirst: true))
     }
 
     /// Why the worker should not claim another operation; nil when it should.
@@ -127,21 +151,23 @@ extension OperationQueue: WorkSource {
         return !hasBlock
     }
 
-    /// Waits a few microseconds for something to claim, in the place of a worker that would have to be woken.
+    /// Waits a few microseconds for something to do, in the place of a worker that would have to be woken.
     ///
-    /// It claims in any case. What was pushed meanwhile may have been taken out of the inbox by any thread that had the
+    /// It looks in any case. What was pushed meanwhile may have been taken out of the inbox by any thread that had the
     /// lock, and whoever made something startable has called nobody, because this worker was there.
-    private func lastLook(_ pace: inout Pace) -> Claim? {
+    private func lastLook(_ pace: inout Pace) -> Turn? {
         if pace.attends {
-            if Processor.spin(until: { !inbox.isEmpty }), let claim = claim() { return claim }
+            if Processor.spin(until: { hasArrivals }), let turn = takeTurn(resumesFirst: true) { return turn }
             stopAttending(&pace)
-            return claim()
+            return takeTurn(resumesFirst: true)
         }
         guard signal.claimLingering() else { return nil }
-        _ = Processor.spin { !inbox.isEmpty }
+        _ = Processor.spin { hasArrivals }
         signal.workerArrived()
-        return claim()
+        return takeTurn(resumesFirst: true)
     }
+
+    private var hasArrivals: Bool { !inbox.isEmpty || hasResumptions }
 }
 
 /// An operation that one thread has claimed and another one runs.

@@ -16,4 +16,19 @@ enum TaskGroups {
         }
         done.wait()
     }
+
+    /// Async child tasks, so many at a time: the next one is added when one has ended.
+    static func run(_ count: Int, atMost width: Int, of work: @escaping @Sendable () async -> Void) {
+        let done = DispatchSemaphore(value: 0)
+        Task.detached {
+            await withTaskGroup(of: Void.self) { group in
+                for index in 0..<count {
+                    if index >= width { await group.next() }
+                    group.addTask { await work() }
+                }
+            }
+            done.signal()
+        }
+        done.wait()
+    }
 }

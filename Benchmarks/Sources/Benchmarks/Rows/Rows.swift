@@ -5,7 +5,7 @@ extension Row {
             independent(scale), serial(scale), batch(scale), adders(scale), chain(scale), fan(scale),
             randomGraph(scale),
             roundTrip(scale), priorities(scale), cancel(scale), compute(scale), blocking(scale), memory(scale),
-            growth(scale), observed(scale),
+            growth(scale), observed(scale), asynchronous(scale),
         ]
     }
 }

@@ -1,0 +1,47 @@
+import Dispatch
+import Operations
+
+extension Row {
+    /// What an async operation costs that suspends.
+    static func asynchronous(_ scale: Scale) -> Row {
+        let count = scale.pick(full: 200_000, quick: 50_000)
+        let width = OperationQueue.defaultWidthCeiling
+        return Row(
+            number: 16, question: "async",
+            lines: [
+                Line(
+                    work: "\(count.grouped) async operations that suspend once, \(width) at a time",
+                    entries: [
+                        Entry(contender: .operations) {
+                            Sample(figure: AsynchronousWork.nanoseconds(count) { runAsOperations(count, of: $0) })
+                        },
+                        Entry(contender: .taskGroup) {
+                            Sample(
+                                figure: AsynchronousWork.nanoseconds(count) {
+                                    TaskGroups.run(count, atMost: width, of: $0)
+                                })
+                        },
+                    ],
+                    bars: [.faster(than: .taskGroup, by: 1)], moonshots: [.faster(than: .taskGroup, by: 3)])
+            ])
+    }
+}
+
+/// The default width, which is that of the task group.
+private func runAsOperations(_ count: Int, of work: @escaping @Sendable () async -> Void) {
+    let queue = OperationQueue()
+    for _ in 0..<count { queue.addTask { await work() } }
+    queue.waitUntilAllOperationsAreFinished()
+}
+
+/// Work that suspends once and then counts itself.
+private enum AsynchronousWork {
+    static func nanoseconds(_ count: Int, _ run: (@escaping @Sendable () async -> Void) -> Void) -> Double {
+        Tally.nanoseconds(perOperationOf: count) { tally in
+            run {
+                await Task.yield()
+                tally.add()
+            }
+        }
+    }
+}

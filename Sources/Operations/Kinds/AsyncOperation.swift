@@ -1,0 +1,62 @@
+import SchedulerCore
+
+/// An operation whose work is an `async` function: it holds its slot while it is suspended, and no thread (rule N1).
+///
+/// Override ``run()``. The work is a task, made when the operation is added to a queue, or when it is started by hand: so
+/// it has the task-local values and the priority of who adds it. It runs on the threads of the queue, and so do its
+/// child tasks, which take no slot of their own.
+///
+/// `cancel()` cancels the task, and who cancels the task from inside cancels the operation. One that is cancelled before
+/// it starts never calls `run()`.
+open class AsyncOperation: Operation, @unchecked Sendable {
+    // Sendable: an atomic reference.
+
+    /// The task and what brings it onto threads. See `OperationTask`.
+    final let taskReference = LazyReference<OperationTask>()
+
+    public override init() {}
+
+    /// The work. Does nothing by default; an override never calls super.
+    ///
+    /// What it throws is the operation's failure; `CancellationError` means that it was cancelled.
+    open func run() async throws {}
+
+    /// What the task does.
+    nonisolated(nonsending)
+        func work() async throws
+    { try await run() }
+
+    /// Lets go of work that will not be done. Called by the task, or when there is none.
+    func releaseWork() {}
+
+    /// True: the work goes on after `start()` has returned.
+    open override var isAsynchronous: Bool { true }
+
+    /// Not called: the work is ``run()``.
+    public final override func main() {}
+
+    /// Asks the operation to stop: `Task.isCancelled` is true in ``run()`` from now on. See `Operation.cancel()`.
+    open override func cancel() {
+        super.cancel()
+        taskReference.load()?.cancel()
+    }
+
+    final override func prepare(for queue: OperationQueue) { _ = task(in: queue) }
+
+    final override func perform() -> Bool {
+        task(in: nil).launch()
+        return false
+    }
+
+    override func discardWork() {
+        if let task = taskReference.load() { task.launch() } else { releaseWork() }
+    }
+
+    private final func task(in queue: OperationQueue?) -> OperationTask {
+        if let known = taskReference.load() { return known }
+        // Only who has claimed the operation, for a queue or for starting it, comes here.
+        let task = taskReference.storeIfNil(OperationTask(of: self, in: queue))
+        task.begin()
+        return task
+    }
+}

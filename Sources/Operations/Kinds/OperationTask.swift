@@ -1,0 +1,148 @@
+import SchedulerCore
+import Synchronization
+
+/// The task of an async operation, and the executor of that task and its children.
+///
+/// The task is made early, so that it inherits from whoever adds the operation; the runtime then hands its first job to
+/// `enqueue`, which keeps it. Starting the operation means to run that job on the thread that starts it. Every later job
+/// is a resumption, or belongs to a child task: it takes no slot, and goes to the operation's queue, which runs it next
+/// to what it starts.
+///
+/// A task whose first job never ran would never be freed. So one that is not to run, since its operation was cancelled or
+/// ended early, is launched too, and returns at once.
+final class OperationTask: TaskExecutor, @unchecked Sendable {
+    // Sendable: `task` is guarded by `lock`; the rest is atomic or constant.
+    /// Held by the task's closure, and so alive as long as there are jobs.
+    private unowned(unsafe) let operation: AsyncOperation
+    /// The operation's queue. Held, because who ends its operation early leaves the queue before the task is done.
+    let queue: OperationQueue?
+    /// The first job, from when the runtime hands it over until it is launched.
+    private let first = Atomic<UInt>(Launch.unborn)
+    private let lock = SpinLock()
+    /// nil before it is made and when it is done.
+    @exclusivity(unchecked) private var task: Task<Void, Never>?
+    /// The level of its threads, when that is not its queue's, or it has no queue. Set before the first job runs.
+    private let ownLevel: Atomic<Int>
+
+    private static var levelOfQueue: Int { -1 }
+
+    private enum Launch {
+        static var unborn: UInt { 0 }
+        static var done: UInt { 1 }
+    }
+
+    init(of operation: AsyncOperation, in queue: OperationQueue?) {
+        self.operation = operation
+        self.queue = queue
+        ownLevel = Atomic(queue == nil ? ServiceLevel.normal.rawValue : Self.levelOfQueue)
+    }
+
+    /// Makes the task; its first job waits for `launch`.
+    func begin() {
+        let operation = operation
+        let priority = TaskPriority(untracked { operation.qualityOfService })
+        let new = Task(executorPreference: self, priority: priority) { await operation.runAsTask() }
+        lock.withLock { task = new }
+    }
+
+    /// Runs the first job on this thread, if it has not been run: until the operation suspends for the first time.
+    func launch() {
+        let job = first.exchange(Launch.done, ordering: .acquiringAndReleasing)
+        guard job > Launch.done else { return }
+        if let worker = ThreadContext.current.worker, let queue {
+            let level = worker.pool.level.rawValue
+            if level != queue.level.load(ordering: .relaxed) { ownLevel.store(level, ordering: .relaxed) }
+        }
+        run(unsafeBitCast(job, to: UnownedJob.self))
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let bits = unsafeBitCast(job, to: UInt.self)
+        let (isFirst, _) = first.compareExchange(
+            expected: Launch.unborn, desired: bits, ordering: .acquiringAndReleasing)
+        guard !isFirst else { return }
+        let resumption = Resumption(job: job, task: self)
+        if let queue, ownLevel.load(ordering: .relaxed) == Self.levelOfQueue { return queue.resume(resumption) }
+        let level = ServiceLevel(rawValue: ownLevel.load(ordering: .relaxed)) ?? .normal
+        WorkerPool[level].request(LoneResumption(resumption))
+    }
+
+    /// Runs a job on this thread, which has said that it runs the operation, and holds it.
+    func run(_ job: UnownedJob) {
+        HeldLocks.assertNone()
+        job.runSynchronously(on: asUnownedTaskExecutor())
+    }
+
+    /// For the thread that runs a job: the operation, held until it has been run.
+    var heldOperation: AsyncOperation { operation }
+
+    func cancel() { lock.withLock { task }?.cancel() }
+
+    /// The operation has ended. Lets the task go.
+    func end() {
+        let old = lock.withLock { task.take() }
+        withExtendedLifetime(old) {}
+    }
+}
+
+/// A part of an async operation that can go on, on any thread of its queue.
+struct Resumption: Sendable {
+    let job: UnownedJob
+    let task: OperationTask
+
+    /// Runs it as part of the operation, on a thread that does not yet say so.
+    func run(in context: ThreadContext) {
+        // Held here: the job may be the last one, and end the task that holds the operation.
+        let operation = task.heldOperation
+        context.frames.append(
+            .init(
+                operation: Unmanaged.passUnretained(operation),
+                queue: task.queue.map { Unmanaged.passUnretained($0) }))
+        withExtendedLifetime(operation) { task.run(job) }
+        context.frames.removeLast()
+    }
+}
+
+/// A resumption that no queue's threads run: its operation was started by hand, or has a service level of its own.
+private final class LoneResumption: WorkSource {
+    private let resumption: Resumption
+
+    init(_ resumption: Resumption) { self.resumption = resumption }
+
+    var isEager: Bool { resumption.task.queue?.isEager ?? false }
+    var threadName: String? { resumption.task.queue?.threadName ?? "async operation" }
+
+    func work(on worker: Worker) { resumption.run(in: .current) }
+}
+
+extension AsyncOperation {
+    /// The whole of the task. `nonsending`, as what it calls: every other async function asks the runtime at its beginning,
+    /// and after every call, where it has to run.
+    nonisolated(nonsending)
+        fileprivate final func runAsTask() async
+    {
+        let task = taskReference.load().unsafelyUnwrapped
+        // Launched only to be freed: it was cancelled before it started, or its end was announced early.
+        guard word.lifecycle.phase == .executing else {
+            releaseWork()
+            return task.end()
+        }
+        // Cancelled by who did not find the task yet, for it was being made.
+        if word.lifecycle.isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
+        do { try await work() } catch { reportFailure(error) }
+        // Cancelled from inside, of which nobody is told without a handler: that would cost more than a short task in all.
+        if Task.isCancelled, !word.lifecycle.isCancelled { cancel() }
+        task.end()
+        progressReporter?.didRunMain(of: self)
+        endAnnounced()
+    }
+}
+
+extension TaskPriority {
+    /// The priority of a task for work of a quality of service; nil, that of who makes the task, when that was never set.
+    fileprivate init?(_ quality: QualityOfService) {
+        guard quality != .default else { return nil }
+        self.init(rawValue: UInt8(quality.rawValue))
+    }
+}

@@ -1,0 +1,47 @@
+import SchedulerCore
+
+/// How an operation ended.
+public enum OperationOutcome: Sendable, CustomStringConvertible {
+    /// It ran to its end.
+    case succeeded
+    /// It was cancelled, before or while it ran.
+    case cancelled
+    /// It failed with an error.
+    case failed(any Error)
+
+    public var description: String {
+        switch self {
+        case .succeeded: "succeeded"
+        case .cancelled: "was cancelled"
+        case .failed(let error): "failed: \(error)"
+        }
+    }
+}
+
+// Longer names than one would like: subclasses of code that comes from Foundation have an `outcome`, a `result`, a
+// `fail(with:)` of their own, and have to go on compiling.
+extension Operation {
+    /// How it ended; nil until it is finished.
+    public final var operationOutcome: OperationOutcome? {
+        guard untracked({ isFinished }) else { return nil }
+        switch reportedFailure {
+        case is CancellationError: return .cancelled
+        case let failure?: return .failed(failure)
+        case nil: return untracked({ isCancelled }) ? .cancelled : .succeeded
+        }
+    }
+
+    /// Says that the work failed. Call it from the work, before it ends; of several failures the first one counts.
+    ///
+    /// `CancellationError` says that the work was given up. No effect after the end.
+    public final func reportFailure(_ error: any Error) {
+        guard !word.lifecycle.isFinished else { return }
+        let new = Attachments.Extras()
+        ownAttachments.withLock { state in
+            if state.extras == nil { state.extras = new }
+            if state.extras?.failure == nil { state.extras?.failure = error }
+        }
+    }
+
+    final var reportedFailure: (any Error)? { attachments?.withLock { $0.extras?.failure } }
+}

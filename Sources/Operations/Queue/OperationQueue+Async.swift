@@ -1,0 +1,56 @@
+import SchedulerCore
+
+// Async work, as operations (rule N1).
+extension OperationQueue {
+    /// Adds an async closure as an operation, whose `value` is the closure's result.
+    ///
+    /// The closure has the task-local values and the priority of who calls this. It holds a slot of the queue until it
+    /// returns, also while it is suspended, and a thread only while it runs. O(1).
+    ///
+    /// - Parameters:
+    ///   - name: A label for people.
+    ///   - priority: The order among the ready operations of the queue.
+    ///   - dependencies: What has to be finished before it starts.
+    @discardableResult @inlinable
+    public final func addTask<Success: Sendable>(
+        name: String? = nil, priority: Operation.QueuePriority = .normal, after dependencies: [Operation] = [],
+        _ body: @escaping @Sendable () async throws -> Success
+    ) -> TaskOperation<Success> {
+        let operation = Self.task(name, priority, dependencies, body)
+        addOperation(operation)
+        return operation
+    }
+
+    /// Runs an async closure as an operation and returns its result; see `addTask`.
+    ///
+    /// Cancelling the task that waits here cancels the operation.
+    ///
+    /// - Throws: What the closure throws; `CancellationError` when it was cancelled before it began; an `OperationError`
+    ///   when the caller holds the queue's only slot (M8).
+    @inlinable
+    public final func run<Success: Sendable>(
+        name: String? = nil, priority: Operation.QueuePriority = .normal, after dependencies: [Operation] = [],
+        _ body: @escaping @Sendable () async throws -> Success
+    ) async throws -> Success {
+        let operation = Self.task(name, priority, dependencies, body)
+        try checkWait(for: operation)
+        return try await withTaskCancellationHandler {
+            try tryAddOperation(operation)
+            return try await operation.value
+        } onCancel: {
+            operation.cancel()
+        }
+    }
+
+    @inlinable
+    static func task<Success: Sendable>(
+        _ name: String?, _ priority: Operation.QueuePriority, _ dependencies: [Operation],
+        _ body: @escaping @Sendable () async throws -> Success
+    ) -> TaskOperation<Success> {
+        let operation = TaskOperation(body)
+        if let name { operation.name = name }
+        if priority != .normal { operation.queuePriority = priority }
+        for dependency in dependencies { operation.addDependency(dependency) }
+        return operation
+    }
+}

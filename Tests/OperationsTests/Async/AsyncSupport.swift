@@ -1,0 +1,64 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+import Dispatch
+import Operations
+import TestSupport
+
+/// What the system says of this process and thread.
+enum LifeProcess {
+    static var threadCount: Int {
+        #if os(Linux)
+            var count = 0
+            guard let directory = opendir("/proc/self/task") else { return 0 }
+            while readdir(directory) != nil { count += 1 }
+            closedir(directory)
+            return count - 2
+        #else
+            0
+        #endif
+    }
+
+    /// The nice value of this thread.
+    static var niceness: Int32 { getpriority(.init(PRIO_PROCESS.rawValue), 0) }
+}
+
+/// Tells whether this is a dispatch queue made by `serial`.
+enum DispatchMark {
+    static let key = DispatchSpecificKey<Bool>()
+    static var isHere: Bool { DispatchQueue.getSpecific(key: key) == true }
+}
+
+extension DispatchQueue {
+    static func serial(_ label: String) -> DispatchQueue {
+        let queue = DispatchQueue(label: label)
+        queue.setSpecific(key: DispatchMark.key, value: true)
+        return queue
+    }
+}
+
+extension Operation {
+    /// For a task that is to wait as a thread does: its own thread is blocked.
+    func waitBlocking() { waitUntilFinished() }
+}
+
+extension OperationQueue {
+    /// `tryAddOperations` for a task.
+    func addBatch(_ operations: [Operation]) throws(OperationError) {
+        try tryAddOperations(operations, waitUntilFinished: false)
+    }
+
+    /// `settle` for a task.
+    static func settleAsync() async {
+        await withUnsafeContinuation { continuation in
+            _ = TestThread {
+                settle()
+                continuation.resume()
+            }
+        }
+    }
+}
