@@ -221,7 +221,7 @@ extension Operation {
 
     /// `waitUntilFinished` that throws misuse M8 as an error and then has not waited.
     public final func tryWaitUntilFinished() async throws(OperationError) {
-        try checkWait()
+        try checkSuspension()
         await suspendUntilFinished()
     }
 }

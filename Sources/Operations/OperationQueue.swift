@@ -199,7 +199,7 @@ extension OperationQueue {
 
     /// `waitUntilAllOperationsAreFinished` that throws misuse M8 as an error and then has not waited.
     public final func tryWaitUntilAllOperationsAreFinished() async throws(OperationError) {
-        try checkWaitForAll()
+        try checkSuspensionForAll()
         await suspendUntilIdle()
     }
 

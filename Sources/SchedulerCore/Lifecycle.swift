@@ -66,6 +66,8 @@ extension Lifecycle {
         /// Somebody observes one of its properties.
         @inlinable @inline(__always) public static var observed: Flags { Flags(rawValue: 1 << 11) }
         @inlinable @inline(__always) public static var barrier: Flags { Flags(rawValue: 1 << 12) }
+        /// No operation to the outside: a barrier, or a job of a task. Not counted, listed, or cancelled.
+        @inlinable @inline(__always) public static var unlisted: Flags { Flags(rawValue: 1 << 25) }
         /// `isFinished` was announced while the operation was being added.
         @inlinable @inline(__always) public static var finishAnnounced: Flags { Flags(rawValue: 1 << 13) }
         /// It finished through `main()`, so a queue's progress counts it.

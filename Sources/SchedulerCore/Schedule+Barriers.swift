@@ -19,7 +19,7 @@ extension Schedule {
     public mutating func addedBarrier(_ id: ID) -> Ticket {
         let ordinal = firstSegment + UInt64(laterSegments.count + 1)
         let ticket = admit(
-            Member(id: id, arrival: 0, segment: ordinal, state: .waiting, lane: .normal, isBarrier: true))
+            Member(id: id, arrival: 0, segment: ordinal, state: .waiting, lane: .normal, kind: .barrier))
         laterSegments.append(Segment(gate: ticket))
         dropFinishedSegments()
         return ticket
@@ -37,10 +37,10 @@ extension Schedule {
         return member.segment > firstSegment || front.gate != nil
     }
 
-    /// The members in front of the first barrier, in order of arrival; none when it stands first, or runs. O(n log n).
+    /// The operations in front of the first barrier, in order of arrival; none when it stands first, or runs. O(n log n).
     public var idsBeforeBarrier: [ID] {
         guard front.gate == nil else { return [] }
-        return members.lazy.filter { $0.state != .gone && !$0.isBarrier && $0.segment == firstSegment }
+        return members.lazy.filter { $0.isListed && $0.segment == firstSegment }
             .sorted { $0.arrival < $1.arrival }.map(\.id)
     }
 

@@ -3,7 +3,7 @@ extension Schedule {
     public func checkInvariants() {
         let present = members.filter { $0.state != .gone }
         expect(present.count == count, "count")
-        expect(present.count(where: \.isBarrier) == barrierCount, "barriers")
+        expect(present.count { $0.kind != .operation } == unlistedCount, "barriers and jobs")
         expect(present.count { $0.state == .running } == running, "running")
         expect(freeSlots.count == members.count - present.count, "free slots")
         expect(Set(present.map(\.arrival)).count == present.count, "arrivals are unique")

@@ -30,13 +30,19 @@ public struct Schedule {
 
     public enum State: UInt8, Sendable { case gone, waiting, ready, running }
 
+    /// What a member is. Only operations are counted and listed.
+    public enum Kind: UInt8, Sendable { case operation, job, barrier }
+
     public struct Member {
         public var id: ID
         public var arrival: UInt64
         public var segment: UInt64
         public var state: State
         public var lane: PriorityLane
-        public var isBarrier: Bool
+        public var kind: Kind
+
+        @inlinable var isBarrier: Bool { kind == .barrier }
+        var isListed: Bool { state != .gone && kind == .operation }
     }
 
     public internal(set) var members: [Member] = []
@@ -52,8 +58,8 @@ public struct Schedule {
     public internal(set) var running = 0
     /// Members in all, barriers included.
     public internal(set) var count = 0
-    /// Members that are barriers.
-    @usableFromInline var barrierCount = 0
+    /// Members that are barriers or jobs.
+    @usableFromInline var unlistedCount = 0
 
     /// The most members that may run at once.
     public internal(set) var width: Int
@@ -72,8 +78,8 @@ public struct Schedule {
 
     @inlinable public var isEmpty: Bool { count == 0 }
 
-    /// Members that are no barriers.
-    @inlinable public var operationCount: Int { count - barrierCount }
+    /// Members that are operations, not barriers or jobs.
+    @inlinable public var operationCount: Int { count - unlistedCount }
 
     /// Something that arrives, or becomes ready, now could start now. While false, whoever brings it need not call a
     /// worker: the next `finished`, `setWidth` or `setSuspended` looks.
@@ -91,11 +97,11 @@ public struct Schedule {
 // MARK: - Events
 
 extension Schedule {
-    /// An operation has entered the queue. O(1), O(log n) when not in order of arrival.
-    public mutating func added(_ id: ID, lane: PriorityLane, isReady: Bool) -> Ticket {
+    /// An operation, or a job, has entered the queue. O(1), O(log n) when not in order of arrival.
+    public mutating func added(_ id: ID, lane: PriorityLane, isReady: Bool, kind: Kind = .operation) -> Ticket {
         let ordinal = firstSegment + UInt64(laterSegments.count)
         let ticket = admit(
-            Member(id: id, arrival: 0, segment: ordinal, state: .waiting, lane: lane, isBarrier: false))
+            Member(id: id, arrival: 0, segment: ordinal, state: .waiting, lane: lane, kind: kind))
         withSegment(ordinal) { $0.live += 1 }
         if isReady { makeReady(ticket) }
         return ticket
@@ -147,7 +153,7 @@ extension Schedule {
         case .waiting, .gone: break
         }
         let isBarrier = members[index].isBarrier
-        if isBarrier { barrierCount -= 1 }
+        if members[index].kind != .operation { unlistedCount -= 1 }
         withSegment(members[index].segment) { segment in
             if isBarrier { segment.gate = nil } else { segment.live -= 1 }
         }
@@ -175,25 +181,25 @@ extension Schedule {
             && members[Int(ticket.slot)].state != .gone
     }
 
-    /// The members in order of arrival, without the barriers. O(n log n).
+    /// The operations in order of arrival. O(n log n).
     public var idsInOrder: [ID] {
-        members.lazy.filter { $0.state != .gone && !$0.isBarrier }.sorted { $0.arrival < $1.arrival }.map(\.id)
+        members.lazy.filter(\.isListed).sorted { $0.arrival < $1.arrival }.map(\.id)
     }
 
-    /// The members and when they arrived, in no order, without the barriers. O(n).
+    /// The operations and when they arrived, in no order. O(n).
     public var arrivals: [(arrival: UInt64, id: ID)] {
-        members.lazy.filter { $0.state != .gone && !$0.isBarrier }.map { ($0.arrival, $0.id) }
+        members.lazy.filter(\.isListed).map { ($0.arrival, $0.id) }
     }
 
-    /// Some member that is no barrier satisfies the predicate. O(n).
+    /// Some operation satisfies the predicate. O(n).
     public func contains(where predicate: (ID) -> Bool) -> Bool {
-        members.contains { $0.state != .gone && !$0.isBarrier && predicate($0.id) }
+        members.contains { $0.isListed && predicate($0.id) }
     }
 
     mutating func admit(_ newcomer: Member) -> Ticket {
         lastArrival += 1
         count += 1
-        if newcomer.isBarrier { barrierCount += 1 }
+        if newcomer.kind != .operation { unlistedCount += 1 }
         var member = newcomer
         member.arrival = lastArrival
         if let slot = freeSlots.popLast() {

@@ -4,7 +4,8 @@ import SchedulerCore
 struct ScheduleModel {
     struct Member {
         let id: Schedule.ID
-        let isBarrier: Bool
+        let kind: Schedule.Kind
+        var isBarrier: Bool { kind == .barrier }
         /// The barriers that had arrived when it did, itself included.
         let segment: Int
         var lane: PriorityLane
@@ -21,13 +22,13 @@ struct ScheduleModel {
 
     // MARK: Events
 
-    mutating func added(_ id: Schedule.ID, lane: PriorityLane, isReady: Bool) {
-        members.append(Member(id: id, isBarrier: false, segment: barriersSoFar, lane: lane, isReady: isReady))
+    mutating func added(_ id: Schedule.ID, lane: PriorityLane, isReady: Bool, kind: Schedule.Kind = .operation) {
+        members.append(Member(id: id, kind: kind, segment: barriersSoFar, lane: lane, isReady: isReady))
     }
 
     mutating func addedBarrier(_ id: Schedule.ID) {
         barriersSoFar += 1
-        members.append(Member(id: id, isBarrier: true, segment: barriersSoFar, lane: .normal, isReady: false))
+        members.append(Member(id: id, kind: .barrier, segment: barriersSoFar, lane: .normal, isReady: false))
     }
 
     mutating func updated(_ id: Schedule.ID, lane: PriorityLane, isReady: Bool) {
@@ -75,11 +76,11 @@ struct ScheduleModel {
             .max { ($0.element.lane, -$0.offset) < ($1.element.lane, -$1.offset) }?.element.id
     }
 
-    var idsInOrder: [Schedule.ID] { members.filter { !$0.isBarrier }.map(\.id) }
+    var idsInOrder: [Schedule.ID] { members.filter { $0.kind == .operation }.map(\.id) }
 
     /// What the first barrier waits for.
     var idsBeforeBarrier: [Schedule.ID] {
-        members.isEmpty || front.contains(where: \.isBarrier) ? [] : front.map(\.id)
+        members.isEmpty || front.contains(where: \.isBarrier) ? [] : front.filter { $0.kind == .operation }.map(\.id)
     }
 
     func isBehindBarrier(_ id: Schedule.ID) -> Bool {

@@ -170,8 +170,9 @@ private struct ScheduleAndModel {
     private mutating func add(isReady: Bool) {
         lastID += 1
         let lane = generator.pick(PriorityLane.allCases)
-        tickets[lastID] = schedule.added(lastID, lane: lane, isReady: isReady)
-        model.added(lastID, lane: lane, isReady: isReady)
+        let kind: Schedule.Kind = generator.chance(15) ? .job : .operation
+        tickets[lastID] = schedule.added(lastID, lane: lane, isReady: isReady, kind: kind)
+        model.added(lastID, lane: lane, isReady: isReady, kind: kind)
     }
 
     private mutating func update(_ isReady: Bool, keepsLane: Bool) {

@@ -48,7 +48,7 @@ extension OperationQueue {
             let departure: Departure? = withState { state in
                 // Pinned: someone is about to push it. Without its ticket it cannot leave; it is a matter of moments.
                 guard !operation.word.lifecycle.contains(.inInbox) else { return nil }
-                if observersReference.isSet, !operation.word.lifecycle.contains(.barrier) {
+                if observersReference.isSet, !operation.word.lifecycle.contains(.unlisted) {
                     state.noteLeaving(operation)
                 }
                 state.schedule.finished(operation.ticket)

@@ -99,10 +99,10 @@ extension Operation {
         (reporter ?? progressReporter)?.didRunMain(of: self)
     }
 
-    /// Who counts this operation; nil for barriers, and for what has no queue or has left it, which is not to be touched.
+    /// Who counts this operation; nil for barriers and jobs, and for what has no queue or has left it, which is not to be touched.
     final var progressReporter: (any ProgressReporter)? {
         let lifecycle = word.lifecycle
-        guard lifecycle.phase == .executing, lifecycle.hasQueue, !lifecycle.contains(.barrier) else { return nil }
+        guard lifecycle.phase == .executing, lifecycle.hasQueue, !lifecycle.contains(.unlisted) else { return nil }
         return queue?._withUnsafeGuaranteedRef { $0.progressReporter }
     }
 }

@@ -24,6 +24,11 @@ extension Operation {
         Worker.blocking { parker.park() }
     }
 
+    /// Misuse M8 for a task, which may be one that runs in parts (`TaskJob`): that holds no slot while it waits.
+    final func checkSuspension() throws(OperationError) {
+        if ThreadContext.current.innermost?.isPartOfTask != true { try checkWait() }
+    }
+
     final func suspendUntilFinished() async {
         guard !hasLeft else { return }
         await withUnsafeContinuation { continuation in
@@ -50,9 +55,12 @@ extension Operation {
     }
 }
 
+extension ThreadContext.Frame {
+    fileprivate var isPartOfTask: Bool { operation._withUnsafeGuaranteedRef { $0 is TaskJob } }
+}
+
 extension OperationQueue {
     /// Misuse M8: this thread holds the only slot of the queue that the operation is or will be in.
-    @usableFromInline
     func checkWait(for operation: Operation) throws(OperationError) {
         guard let frame = ThreadContext.current.innermost,
             frame.queue?.toOpaque() == Unmanaged.passUnretained(self).toOpaque()
@@ -60,6 +68,17 @@ extension OperationQueue {
         let phase = frame.operation.takeUnretainedValue().word.lifecycle.phase
         guard phase.rawValue < Lifecycle.Phase.finishing.rawValue, maxConcurrentOperationCount == 1 else { return }
         throw .waitsInsideSerialQueue(operation: operation.label, queue: label)
+    }
+
+    /// Misuse M8 for a task; see `Operation.checkSuspension`.
+    @usableFromInline
+    func checkSuspension(for operation: Operation) throws(OperationError) {
+        if ThreadContext.current.innermost?.isPartOfTask != true { try checkWait(for: operation) }
+    }
+
+    /// The same for all.
+    func checkSuspensionForAll() throws(OperationError) {
+        if ThreadContext.current.innermost?.isPartOfTask != true { try checkWaitForAll() }
     }
 
     func checkWaitForAll() throws(OperationError) {

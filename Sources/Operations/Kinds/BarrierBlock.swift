@@ -8,7 +8,7 @@ final class BarrierBlock: Operation, @unchecked Sendable {
     init(_ block: @escaping @Sendable () -> Void) {
         self.block = block
         super.init()
-        word.insert(.barrier)
+        word.insert([.barrier, .unlisted])
     }
 
     override func main() { block.take()?() }

@@ -33,7 +33,7 @@ extension OperationQueue {
         _ body: @escaping @Sendable () async throws -> Success
     ) async throws -> Success {
         let operation = Self.task(name, priority, dependencies, body)
-        try checkWait(for: operation)
+        try checkSuspension(for: operation)
         return try await withTaskCancellationHandler {
             try tryAddOperation(operation)
             return try await operation.value

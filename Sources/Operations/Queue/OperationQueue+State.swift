@@ -85,10 +85,15 @@ extension OperationQueue {
             state.schedule.updated(operation.ticket, lane: lane, isReady: isReady)
         } else {
             let id = UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque())
-            operation.ticket =
-                lifecycle.contains(.barrier)
-                ? state.schedule.addedBarrier(id) : state.schedule.added(id, lane: lane, isReady: isReady)
-            if observersReference.isSet, !lifecycle.contains(.barrier) { state.noteJoined(operation) }
+            if lifecycle.contains(.unlisted) {
+                operation.ticket =
+                    lifecycle.contains(.barrier)
+                    ? state.schedule.addedBarrier(id)
+                    : state.schedule.added(id, lane: lane, isReady: isReady, kind: .job)
+            } else {
+                operation.ticket = state.schedule.added(id, lane: lane, isReady: isReady)
+                if observersReference.isSet { state.noteJoined(operation) }
+            }
         }
     }
 

@@ -1,0 +1,51 @@
+import SchedulerCore
+
+/// A queue runs tasks (rule N2): `Task(executorPreference: queue)`, `withTaskExecutorPreference(queue)`, and their child
+/// tasks, within its width and at its service level.
+///
+/// Each part of a task, from one suspension to the next, takes a slot while it runs and waits for one like an operation:
+/// by the task's priority, behind barriers, and not while the queue is suspended. A suspended task holds nothing. To the
+/// outside these parts are no operations: they are not counted, listed, or cancelled; but who waits for all of the queue,
+/// and a barrier, wait for those that are queued.
+extension OperationQueue: TaskExecutor {
+    /// Called by the runtime when a task can go on.
+    public final func enqueue(_ job: consuming ExecutorJob) {
+        let job = TaskJob(UnownedJob(job), on: self)
+        stopOnMisuse { () throws(OperationError) in try add(job) }
+    }
+}
+
+/// A part of a task that travels through its queue as an operation does.
+final class TaskJob: Operation, @unchecked Sendable {
+    // Sendable: constants.
+    private let job: UnownedJob
+    /// It holds the queue's operations, of which this is one.
+    private unowned(unsafe) let executor: OperationQueue
+
+    init(_ job: UnownedJob, on executor: OperationQueue) {
+        self.job = job
+        self.executor = executor
+        super.init()
+        let lane = PriorityLane(job.priority)
+        word.change { word in
+            word.priority = lane
+            word.insert(.unlisted)
+        }
+    }
+
+    override func main() { job.runSynchronously(on: executor.asUnownedTaskExecutor()) }
+}
+
+extension PriorityLane {
+    /// The lane of a job: tasks of medium priority stand with operations of normal priority.
+    fileprivate init(_ priority: JobPriority) {
+        self =
+            switch priority.rawValue {
+            case 33...: .veryHigh
+            case TaskPriority.high.rawValue...: .high
+            case TaskPriority.medium.rawValue...: .normal
+            case TaskPriority.low.rawValue...: .low
+            default: .veryLow
+            }
+    }
+}

@@ -1,0 +1,158 @@
+import Operations
+import Synchronization
+import TestSupport
+import Testing
+
+/// Rule N2: a queue runs plain tasks.
+@Suite(.timeLimit(.minutes(5))) struct TaskExecutorTests {
+    @Test func `a task, its child tasks and its groups run on the queue, before and after suspending`() async {
+        let queue = OperationQueue()
+        let seen = Journal<Bool>()
+        await Task(executorPreference: queue) {
+            seen.append(OperationQueue.current === queue)
+            await Task.yield()
+            seen.append(OperationQueue.current === queue)
+            async let child: Void = seen.append(OperationQueue.current === queue)
+            await withTaskGroup { group in
+                for _ in 0..<5 { group.addTask { seen.append(OperationQueue.current === queue) } }
+            }
+            await child
+        }.value
+        #expect(seen.entries == Array(repeating: true, count: 8))
+    }
+
+    @Test(arguments: [1, 2, 3]) func `so many parts of tasks run at a time as the width allows`(width: Int) async {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = width
+        let counter = ConcurrencyCounter()
+        await withTaskExecutorPreference(queue) {
+            await withTaskGroup { group in
+                for _ in 0..<50 {
+                    group.addTask {
+                        for _ in 0..<20 {
+                            counter.enter()
+                            counter.leave()
+                            await Task.yield()
+                        }
+                    }
+                }
+            }
+        }
+        #expect(counter.most <= width)
+    }
+
+    @Test func `tasks of a serial queue wait for one another, for suspended ones hold no slot`() async throws {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        let sum = await Task(executorPreference: queue) {
+            let first = Task(executorPreference: queue) { 1 }
+            async let second = 2
+            let third = queue.addTask { 3 }
+            return await first.value + second + (try! third.value)
+        }.value
+        #expect(sum == 6)
+    }
+
+    @Test func `parts of tasks and operations share the width and stand in line by priority`() async {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        queue.isSuspended = true
+        let log = Journal<String>()
+        let low = Task(executorPreference: queue, priority: .low) { log.append("low task") }
+        queue.addOperation { log.append("operation") }
+        let medium = Task(executorPreference: queue, priority: .medium) { log.append("medium task") }
+        let high = Task(executorPreference: queue, priority: .high) { log.append("high task") }
+        queue.isSuspended = false
+        await low.value
+        await medium.value
+        await high.value
+        #expect(log.entries == ["high task", "operation", "medium task", "low task"])
+    }
+
+    @Test func `a suspended queue runs no part of a task, and no cancellation loses one`() async {
+        let queue = OperationQueue()
+        queue.isSuspended = true
+        let hasRun = Guarded(false)
+        let task = Task(executorPreference: queue) {
+            hasRun.withLock { $0 = true }
+            return Task.isCancelled
+        }
+        queue.cancelAllOperations()
+        #expect(queue.countNow == 0 && queue.operationsNow.isEmpty && !hasRun.withLock { $0 })
+        task.cancel()
+        queue.isSuspended = false
+        #expect(await task.value && hasRun.withLock { $0 })
+    }
+
+    @Test func `a barrier waits for the parts before it, and those after it wait for the barrier`() async {
+        let queue = OperationQueue()
+        queue.isSuspended = true
+        let log = Journal<Int>()
+        let before = Task(executorPreference: queue) { log.append(1) }
+        queue.addBarrierBlock { log.append(2) }
+        let after = Task(executorPreference: queue) { log.append(3) }
+        queue.isSuspended = false
+        await before.value
+        await after.value
+        #expect(log.entries == [1, 2, 3])
+    }
+
+    @Test func `the queue lives as long as its tasks, and no longer`() async {
+        let mayEnd = AsyncGate()
+        var queue: OperationQueue? = OperationQueue()
+        let weakQueue = Weak(queue)
+        let task = Task(executorPreference: queue!) {
+            await mayEnd.pass()
+            await Task.yield()
+        }
+        queue = nil
+        #expect(!weakQueue.isGone)
+        mayEnd.open()
+        await task.value
+        await OperationQueue.settleAsync()
+        #expect(weakQueue.isGone)
+    }
+
+    @Test func `waiting for all of the queue from one of its tasks is allowed`() async {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        let count = Atomic(0)
+        await Task(executorPreference: queue) {
+            for _ in 0..<10 { queue.addOperation { count.add(1, ordering: .relaxed) } }
+            await queue.waitUntilAllOperationsAreFinished()
+        }.value
+        #expect(count.load(ordering: .relaxed) == 10)
+    }
+
+    @Test func `tasks run at the service level of the queue, and on an underlying queue`() async {
+        let quiet = OperationQueue()
+        quiet.qualityOfService = .background
+        let plain = OperationQueue()
+        let niceness = await Task(executorPreference: plain) { LifeProcess.niceness }.value
+        #expect(await Task(executorPreference: quiet) { LifeProcess.niceness }.value == min(19, niceness + 10))
+        let underlying = OperationQueue()
+        underlying.underlyingQueue = .serial("underlying tasks")
+        let isHere = await Task(executorPreference: underlying) {
+            await Task.yield()
+            return DispatchMark.isHere
+        }.value
+        #expect(isHere)
+    }
+
+    @Test func `actors are reached from a queue's tasks and left again`() async {
+        let queue = OperationQueue()
+        let log = Log()
+        await Task(executorPreference: queue) {
+            for number in 0..<100 {
+                await log.append(number)
+                #expect(OperationQueue.current === queue)
+            }
+        }.value
+        #expect(await log.numbers == Array(0..<100))
+    }
+
+    private actor Log {
+        var numbers: [Int] = []
+        func append(_ number: Int) { numbers.append(number) }
+    }
+}
