@@ -55,6 +55,7 @@ final class Attachments: KeyValueObservers, @unchecked Sendable {
         @exclusivity(unchecked) var name: String?
         @exclusivity(unchecked) var threadPriority = 0.5
         @exclusivity(unchecked) var failure: (any Error)?
+        @exclusivity(unchecked) var gates: Gates?
     }
 
     final class WeakOperation {

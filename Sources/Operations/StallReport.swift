@@ -50,6 +50,12 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
     case readyNotAnnounced
     /// `isFinished` is true, but that was not announced.
     case finishNotAnnounced
+    /// A condition is being tested.
+    case conditions([String])
+    /// Units of a resource that others have, or wait for before it.
+    case resource(name: String, units: Int, inUse: Int, capacity: Int)
+    /// Another operation runs under this exclusive name, or waits to do so before it.
+    case exclusion(String)
     /// As many operations run as the queue's width allows, or it is about to start.
     case slot
 
@@ -67,6 +73,10 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
         case .customIsReady: "its overridden isReady is false; announce isReady when it becomes true"
         case .readyNotAnnounced: "isReady is true but was not announced; call didChangeValue(for: \\.isReady)"
         case .finishNotAnnounced: "isFinished is true but was not announced; call didChangeValue(for: \\.isFinished)"
+        case .conditions(let names): "waits for its conditions: \(names.joined(separator: ", "))"
+        case .resource(let name, let units, let inUse, let capacity):
+            "waits for \(units) of '\(name)', of which \(inUse) of \(capacity) are in use"
+        case .exclusion(let name): "waits to run exclusively as '\(name)'"
         case .slot: "waits for a free slot"
         }
     }

@@ -22,6 +22,9 @@ public struct DeadlineHeap<Element> {
     /// When the first element is due; nil when there is none.
     public var earliest: UInt64? { entries.first?.deadline }
 
+    /// The first element and when it is due.
+    public var first: (deadline: UInt64, element: Element)? { entries.first.map { ($0.deadline, $0.element) } }
+
     public mutating func insert(_ element: Element, at deadline: UInt64) {
         entries.append(Entry(deadline: deadline, insertion: insertions, element: element))
         insertions += 1

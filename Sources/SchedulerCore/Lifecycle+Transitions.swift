@@ -81,6 +81,10 @@ extension Lifecycle {
             next.insert(.evaluating)
             next.remove(.askAgain)
             return .ask(next)
+        case .starting where contains(.gated):
+            // Whoever puts it back asks.
+            next.insert(.askAgain)
+            return .delegated(next)
         default:
             return .needless
         }
@@ -176,6 +180,26 @@ extension Lifecycle {
         return next
     }
 
+    /// What is gated and was claimed goes back among the waiting; nil when it was ended meanwhile. With `askAgain` set in the
+    /// old word, what it waits for has come already.
+    @inlinable
+    public func declined() -> Lifecycle? {
+        guard phase == .starting, contains(.gated) else { return nil }
+        var next = self
+        next.phase = .enqueued
+        next.remove([.ready, .askAgain])
+        return next
+    }
+
+    /// From now on something besides dependencies may hold it back; nil when it has started.
+    @inlinable
+    public func becameGated() -> Lifecycle? {
+        guard !hasStarted else { return nil }
+        var next = self
+        next.insert(.gated)
+        return next
+    }
+
     @frozen
     public enum Start: Equatable, Sendable {
         case run(Lifecycle)
@@ -209,7 +233,9 @@ extension Lifecycle {
     /// - Parameter isSilent: Nobody observes what changes here, though somebody may observe something else.
     @inlinable
     public func startedPlainly(isSilent: @autoclosure () -> Bool = false) -> Lifecycle? {
-        guard phase == .starting, !isCancelled, !contains(.observed) || isSilent() else { return nil }
+        guard phase == .starting, !isCancelled, !contains(.gated), !contains(.observed) || isSilent() else {
+            return nil
+        }
         var next = self
         next.phase = .executing
         return next

@@ -14,6 +14,7 @@
 ///
 ///     idle ──► executing | ended | finishing        the same without a queue: `start()` called by hand
 ///     starting ──► ended                            cancelled before it started: `main()` is skipped
+///     starting ──► enqueued                         gated, and something holds it back after all
 ///
 /// Invariants:
 /// - `isCancelled` is set at most once and never after `ended`.
@@ -66,6 +67,8 @@ extension Lifecycle {
         /// Somebody observes one of its properties.
         @inlinable @inline(__always) public static var observed: Flags { Flags(rawValue: 1 << 11) }
         @inlinable @inline(__always) public static var barrier: Flags { Flags(rawValue: 1 << 12) }
+        /// Something besides dependencies may hold it back, which is looked at when it is about to start: see `Admit.swift`.
+        @inlinable @inline(__always) public static var gated: Flags { Flags(rawValue: 1 << 26) }
         /// No operation to the outside: a barrier, or a job of a task. Not counted, listed, or cancelled.
         @inlinable @inline(__always) public static var unlisted: Flags { Flags(rawValue: 1 << 25) }
         /// `isFinished` was announced while the operation was being added.

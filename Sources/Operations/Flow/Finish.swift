@@ -21,6 +21,7 @@ extension Operation {
         if tooEarly { warnOfEarlyFinish() }
         ThreadContext.current.worker?.willFinish(self)
         if !lifecycle.contains(.ranMain) { discardWork() }
+        if lifecycle.contains(.gated) { leaveGates() }
         if lifecycle.contains(.hasDependents) { tellDependents() }
         if lifecycle.hasQueue {
             let queue = queue.unsafelyUnwrapped.takeUnretainedValue()

@@ -38,7 +38,7 @@ extension Operation {
                 if finishNow { finishOrReconsider() }
                 return
             case .push:
-                queue?.takeUnretainedValue().push(self, last: nil)
+                pushReady(into: queue)
                 return
             }
         }
@@ -61,9 +61,17 @@ extension Operation {
         switch answer {
         case .askAgain: askWhetherReady()
         case .settled(_, let finishNow): if finishNow { finishOrReconsider() }
-        case .push:
-            queue?.takeUnretainedValue().push(self, last: nil)
+        case .push: pushReady(into: queue)
         }
+    }
+
+    /// Brings the answer to the queue, pinned. From the push on the operation may be gone.
+    private final func pushReady(into queue: Unmanaged<OperationQueue>?) {
+        guard let queue = queue?.takeUnretainedValue() else { return }
+        let isGated = word.lifecycle.contains(.gated)
+        queue.push(self, last: nil)
+        // What is kept for it must not wait until the queue has room: whoever has the lock sees to that.
+        if isGated { queue.takeIn() }
     }
 
     // MARK: - Dependencies

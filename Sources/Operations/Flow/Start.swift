@@ -113,8 +113,14 @@ extension OperationQueue {
         HeldLocks.assertNone()
         context.frames.append(
             .init(operation: Unmanaged.passUnretained(operation), queue: Unmanaged.passUnretained(self)))
-        operation.start()
+        start(operation)
         context.frames.removeLast()
+    }
+
+    /// Starts a claimed operation on this thread, which says that it runs it; or puts it back.
+    func start(_ operation: Operation) {
+        guard !operation.word.lifecycle.contains(.gated) || admit(operation) else { return }
+        operation.start()
     }
 }
 

@@ -27,6 +27,8 @@ extension OperationQueue {
         var observers = ObserverState()
         /// The properties of which whoever has the lock has to tell when it has it no more.
         var news: [PropertyKey] = []
+        /// Gated operations that may start, and for which resources may be kept as long as there is room. See `Admit.swift`.
+        var offered: Set<Schedule.ID>?
         /// Starts so far: tells a stall from a pause.
         var starts = 0
 
@@ -43,7 +45,7 @@ extension OperationQueue {
     /// The one door to the queue: locks, takes in what arrived, lets `event` decide, publishes what adders have to know.
     @inline(__always)
     final func withState<Result>(_ event: (inout State) -> Result) -> Result {
-        let (result, news, mustCall) = state.withLock { state in
+        let (result, news, mustCall, lapsing) = state.withLock { state in
             drain(&state)
             let result = event(&state)
             // Whoever pushed before the new bits were there has acted on the old ones; so look again after.
@@ -52,13 +54,17 @@ extension OperationQueue {
                 drain(&state)
                 isLate = true
             }
-            return (result, state.takeNews(), isLate && state.schedule.hasStartable)
+            return (result, state.takeNews(), isLate && state.schedule.hasStartable, state.takeLapsing())
         }
         // What came late `event` has not seen, and who pushed it has called nobody.
         if mustCall { callWorkerIfNone() }
+        if let lapsing { ResourcePool.lapse(lapsing) }
         if let news { tell(news) }
         return result
     }
+
+    /// Takes in what has arrived, now.
+    final func takeIn() { withState { _ in } }
 
     /// Takes what arrived, or changed, from the inbox into the schedule.
     @inline(__always)
@@ -82,6 +88,7 @@ extension OperationQueue {
         let isReady = lifecycle.phase == .enqueued && lifecycle.contains(.ready)
         let lane = lifecycle.effectivePriority
         if operation.ticket.arrival != 0 {
+            if isReady, lifecycle.contains(.gated) { state.noteOffer(UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque())) }
             state.schedule.updated(operation.ticket, lane: lane, isReady: isReady)
         } else {
             let id = UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque())
@@ -91,6 +98,7 @@ extension OperationQueue {
                     ? state.schedule.addedBarrier(id)
                     : state.schedule.added(id, lane: lane, isReady: isReady, kind: .job)
             } else {
+                if isReady, lifecycle.contains(.gated) { state.noteOffer(id) }
                 operation.ticket = state.schedule.added(id, lane: lane, isReady: isReady)
                 if observersReference.isSet { state.noteJoined(operation) }
             }
@@ -105,6 +113,19 @@ extension OperationQueue {
 }
 
 extension OperationQueue.State {
+    fileprivate mutating func noteOffer(_ id: Schedule.ID) {
+        if offered == nil { offered = [] }
+        offered?.insert(id)
+    }
+
+    /// Those for which nothing should be kept any more, as no thread comes for them soon.
+    @inline(__always)
+    fileprivate mutating func takeLapsing() -> Set<Schedule.ID>? {
+        guard offered != nil else { return nil }
+        let comesSoon = schedule.hasRoom && kind == .pool && underlyingQueue == nil
+        return comesSoon ? nil : offered.take()
+    }
+
     @inline(__always)
     fileprivate mutating func takeNews() -> [PropertyKey]? {
         guard !news.isEmpty else { return nil }
@@ -191,7 +212,8 @@ extension OperationQueue {
     func claim(from state: inout State) -> Claim? {
         while let (ticket, id) = state.schedule.next() {
             let operation = Self.member(id)
-            if operation._withUnsafeGuaranteedRef({ $0.word.update { $0.claimed() } }) != nil {
+            if let lifecycle = operation._withUnsafeGuaranteedRef({ $0.word.update { $0.claimed() } }) {
+                if lifecycle.contains(.gated) { state.offered?.remove(id) }
                 state.starts &+= 1
                 // By its turn the operation is here; what it stands for may have left the cache long ago.
                 if let upcoming = state.schedule.upcoming { cplatform_prefetch(Self.member(upcoming).toOpaque()) }

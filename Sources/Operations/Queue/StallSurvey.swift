@@ -81,7 +81,11 @@ struct StallSurvey {
         } else {
             let lifecycle = operation.word.lifecycle
             let isKnown = lifecycle.contains(.ready) || lifecycle.contains(.evaluating)
-            if lifecycle.phase == .enqueued, !isKnown { settle(index, .stuck, .readyNotAnnounced) }
+            let gates = lifecycle.contains(.gated) && !isKnown ? operation.gateReasons() : []
+            if !gates.isEmpty {
+                nodes[index].standing = .moves
+                ownReasons[index] += gates
+            } else if lifecycle.phase == .enqueued, !isKnown { settle(index, .stuck, .readyNotAnnounced) }
         }
         guard let queue = operation.queueWhileWaiting() else { return }
         let view = queue.view(of: operation)
@@ -128,6 +132,19 @@ extension OperationQueue {
 }
 
 extension Operation {
+    /// What it waits for besides dependencies.
+    fileprivate func gateReasons() -> [WaitingReason] {
+        guard let gates else { return [] }
+        if gates.testing == .underWay { return [.conditions(gates.conditions.map(\.name))] }
+        guard ResourcePool.isWaiting(self) else { return [] }
+        return gates.requirements.compactMap { requirement in
+            let usage = ResourcePool.usage(of: requirement)
+            if requirement.isExclusive { return usage.inUse > 0 ? .exclusion(requirement.name) : nil }
+            return .resource(
+                name: requirement.name, units: requirement.need.units, inUse: usage.inUse, capacity: usage.capacity)
+        }
+    }
+
     /// The queue it waits in, safely: pinned for a moment, so that it can not leave and the queue can not go.
     fileprivate func queueWhileWaiting() -> OperationQueue? {
         for _ in 0..<1000 {

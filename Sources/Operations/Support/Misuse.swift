@@ -30,6 +30,11 @@ public enum OperationError: Error, Equatable, Sendable, CustomStringConvertible 
     /// Rule M8: an operation of a serial queue that waits for another of the same queue, which cannot start before it.
     case waitsInsideSerialQueue(operation: String, queue: String)
 
+    /// Rule M9: a condition or requirement added to an operation that has started.
+    case lateGate(operation: String)
+    /// Rule M9: an operation that would need more units of a resource than there are.
+    case exceedsCapacity(operation: String, resource: String, units: Int, capacity: Int)
+
     public var description: String {
         switch self {
         case .startedWhileExecuting(let operation):
@@ -60,6 +65,13 @@ public enum OperationError: Error, Equatable, Sendable, CustomStringConvertible 
             """
         case .dependsOnItself(let operation):
             "\(operation) was made to depend on itself (M7). It could never become ready."
+        case .exceedsCapacity(let operation, let resource, let units, let capacity):
+            """
+            \(operation) was made to need \(units) units of '\(resource)', of which there are \(capacity) (M9). It could \
+            never start. Need less, or raise the capacity first.
+            """
+        case .lateGate(let operation):
+            "a condition or requirement was added to \(operation), which has started (M9). Add it before."
         case .waitsForItself(let operation):
             "\(operation) waits for itself from inside (M8). It could never finish."
         case .waitsInsideSerialQueue(let operation, let queue):

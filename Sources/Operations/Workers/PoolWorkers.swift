@@ -75,7 +75,7 @@ extension OperationQueue: WorkSource {
         case .declined:
             // It ends in there, and leaves the queue, which until then has held it.
             let operation = claim.held
-            withExtendedLifetime(operation) { operation.start() }
+            withExtendedLifetime(operation) { start(operation) }
         case .finished:
             break
         case .ended:

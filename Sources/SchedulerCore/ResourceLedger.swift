@@ -1,0 +1,236 @@
+/// Who has how many units of which resource, who waits, and who may have them next. A plain value.
+///
+/// A claimant names all it needs at once, and gets all of it or nothing; what has units never waits for more. So there is
+/// no deadlock, whatever the order. Claimants are served by seniority, the order of their first request: nobody is
+/// overtaken by a later one that needs any of the same resources, so large needs do not starve.
+///
+/// Legal paths of a claimant:
+///
+///     (unknown) ──► holding ──► (gone)
+///         └──► waiting ──► offered ──► holding
+///                 ▲           │
+///                 └─ lapsed ◄─┘
+///
+/// An *offer* keeps units for a claimant that has been told to come and get them. It lapses when the claimant cannot come,
+/// because its queue has no room: else those who could run would wait for one who cannot. A lapsed claimant comes by
+/// itself when it can; it has kept its seniority.
+public struct ResourceLedger<Claimant: Hashable> {
+    public typealias Resource = Int
+
+    public struct Need: Equatable, Sendable {
+        public var resource: Resource
+        public var units: Int
+
+        public init(_ units: Int, of resource: Resource) {
+            self.resource = resource
+            self.units = units
+        }
+    }
+
+    public struct Usage: Equatable, Sendable {
+        public var capacity: Int
+        public var inUse: Int
+        /// Claimants that wait for units of it, offered ones not counted.
+        public var waiting: Int
+
+        public init(capacity: Int, inUse: Int, waiting: Int) {
+            self.capacity = capacity
+            self.inUse = inUse
+            self.waiting = waiting
+        }
+    }
+
+    public enum Answer: Equatable {
+        /// It holds all it needs.
+        case granted
+        /// It waits, and is answered by one of the other methods when units are offered to it. What it had been offered
+        /// before, and does not suffice any more, is offered to these.
+        case waits(offered: [Claimant])
+    }
+
+    private struct Account {
+        var capacity: Int
+        var inUse = 0
+        var offered = 0
+        var waiting = 0
+        /// Who waits, by seniority. Who waits no more is left in it and skipped.
+        var line = DeadlineHeap<Claimant>()
+        /// Who waits for more than there is altogether.
+        var parked: [Claimant] = []
+
+        var free: Int { capacity - inUse - offered }
+    }
+
+    private enum State { case waiting, parked, offered, lapsed, holding }
+
+    private struct Entry {
+        let needs: [Need]
+        let seniority: UInt64
+        var state: State
+    }
+
+    private var accounts: [Account] = []
+    private var entries: [Claimant: Entry] = [:]
+    private var lastSeniority: UInt64 = 0
+
+    public init() {}
+
+    // MARK: - Resources
+
+    /// Adds a resource of so many units.
+    public mutating func addResource(capacity: Int) -> Resource {
+        accounts.append(Account(capacity: capacity))
+        return accounts.count - 1
+    }
+
+    public func usage(of resource: Resource) -> Usage {
+        let account = accounts[resource]
+        return Usage(capacity: account.capacity, inUse: account.inUse, waiting: account.waiting)
+    }
+
+    /// Changes how many units there are; those in use beyond that stay so. Answers who is offered units now.
+    public mutating func setCapacity(_ capacity: Int, of resource: Resource) -> [Claimant] {
+        accounts[resource].capacity = capacity
+        for claimant in accounts[resource].parked { unpark(claimant) }
+        return settle([resource])
+    }
+
+    // MARK: - Claimants
+
+    /// Asks for all the needs, which name each resource once. O(log waiting) for each.
+    public mutating func request(_ claimant: Claimant, _ needs: [Need]) -> Answer {
+        var entry = entries[claimant] ?? newEntry(needs)
+        let wasOffered = entry.state == .offered
+        leave(claimant, &entry)
+        if mayHave(entry) {
+            for need in entry.needs { accounts[need.resource].inUse += need.units }
+            entry.state = .holding
+            entries[claimant] = entry
+            return .granted
+        }
+        join(claimant, &entry)
+        entries[claimant] = entry
+        return .waits(offered: wasOffered ? settle(entry.needs.map(\.resource)) : [])
+    }
+
+    /// The claimant cannot come for what it was offered. Answers who is offered it instead. No effect on any other.
+    public mutating func lapse(_ claimant: Claimant) -> [Claimant] {
+        guard var entry = entries[claimant], entry.state == .offered else { return [] }
+        leave(claimant, &entry)
+        entry.state = .lapsed
+        entries[claimant] = entry
+        return settle(entry.needs.map(\.resource))
+    }
+
+    /// The claimant gives back what it has, or waits no more. Answers who is offered units now.
+    public mutating func withdraw(_ claimant: Claimant) -> [Claimant] {
+        guard var entry = entries.removeValue(forKey: claimant) else { return [] }
+        leave(claimant, &entry)
+        return settle(entry.needs.map(\.resource))
+    }
+
+    /// Whether it waits for units, offered ones included.
+    public func isWaiting(_ claimant: Claimant) -> Bool {
+        switch entries[claimant]?.state {
+        case .waiting, .parked, .offered, .lapsed: true
+        case .holding, nil: false
+        }
+    }
+
+    // MARK: - Deciding
+
+    private mutating func newEntry(_ needs: [Need]) -> Entry {
+        lastSeniority += 1
+        return Entry(needs: needs, seniority: lastSeniority, state: .lapsed)
+    }
+
+    /// Everything it needs is there, and no one senior to it waits for any of that.
+    private mutating func mayHave(_ entry: Entry) -> Bool {
+        for need in entry.needs {
+            guard need.units <= accounts[need.resource].free else { return false }
+            if let first = firstInLine(need.resource), first.seniority < entry.seniority { return false }
+        }
+        return true
+    }
+
+    /// Offers units to who is next, beginning with these resources.
+    private mutating func settle(_ resources: [Resource]) -> [Claimant] {
+        var offered: [Claimant] = []
+        var unsettled = resources
+        while let resource = unsettled.popLast() {
+            while let (claimant, seniority) = firstInLine(resource), var entry = entries[claimant] {
+                let isNext = entry.needs.allSatisfy {
+                    $0.units <= accounts[$0.resource].free && firstInLine($0.resource)?.seniority == seniority
+                }
+                guard isNext else { break }
+                leave(claimant, &entry)
+                for need in entry.needs {
+                    accounts[need.resource].offered += need.units
+                    if need.resource != resource { unsettled.append(need.resource) }
+                }
+                entry.state = .offered
+                entries[claimant] = entry
+                offered.append(claimant)
+            }
+        }
+        return offered
+    }
+
+    /// The most senior claimant that waits for the resource. Throws away what is in front of it and waits no more.
+    private mutating func firstInLine(_ resource: Resource) -> (claimant: Claimant, seniority: UInt64)? {
+        while let (seniority, claimant) = accounts[resource].line.first {
+            if let entry = entries[claimant], entry.state == .waiting, entry.seniority == seniority {
+                guard exceedsCapacity(entry) else { return (claimant, seniority) }
+                park(claimant)
+            } else {
+                _ = accounts[resource].line.removeFirst(dueBy: .max)
+            }
+        }
+        return nil
+    }
+
+    private func exceedsCapacity(_ entry: Entry) -> Bool {
+        entry.needs.contains { $0.units > accounts[$0.resource].capacity }
+    }
+
+    // MARK: - Moving
+
+    /// Takes the claimant out of the state it is in; the caller puts it into the next one.
+    private mutating func leave(_ claimant: Claimant, _ entry: inout Entry) {
+        for need in entry.needs {
+            switch entry.state {
+            case .waiting: accounts[need.resource].waiting -= 1
+            case .parked:
+                accounts[need.resource].waiting -= 1
+                accounts[need.resource].parked.removeAll { $0 == claimant }
+            case .offered: accounts[need.resource].offered -= need.units
+            case .holding: accounts[need.resource].inUse -= need.units
+            case .lapsed: break
+            }
+        }
+        entry.state = .lapsed
+        entries[claimant]?.state = .lapsed
+    }
+
+    private mutating func join(_ claimant: Claimant, _ entry: inout Entry) {
+        for need in entry.needs {
+            accounts[need.resource].waiting += 1
+            accounts[need.resource].line.insert(claimant, at: entry.seniority)
+        }
+        entry.state = .waiting
+    }
+
+    /// Takes one that waits for more than there is out of the way of the others.
+    private mutating func park(_ claimant: Claimant) {
+        guard let needs = entries[claimant]?.needs else { return }
+        entries[claimant]?.state = .parked
+        for need in needs { accounts[need.resource].parked.append(claimant) }
+    }
+
+    private mutating func unpark(_ claimant: Claimant) {
+        guard var entry = entries[claimant], entry.state == .parked, !exceedsCapacity(entry) else { return }
+        leave(claimant, &entry)
+        join(claimant, &entry)
+        entries[claimant] = entry
+    }
+}

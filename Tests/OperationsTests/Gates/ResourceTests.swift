@@ -1,0 +1,296 @@
+import Operations
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct ResourceTests {
+    @Test func `no more units are in use than there are, from whatever queues`() async throws {
+        let pool = try ResourcePool(["memory": 8])
+        let queues = (0..<3).map { _ in OperationQueue() }
+        let inUse = Guarded((now: 0, most: 0))
+        for number in 0..<600 {
+            let units = 1 + number % 8
+            let operation = TaskOperation {
+                inUse.withLock {
+                    $0.now += units
+                    $0.most = max($0.most, $0.now)
+                }
+                await Task.yield()
+                inUse.withLock { $0.now -= units }
+            }
+            operation.addRequirement(try .units(units, of: "memory", in: pool))
+            queues[number % 3].addOperation(operation)
+        }
+        for queue in queues { await queue.waitUntilAllOperationsAreFinished() }
+        #expect(inUse.withLock { $0.most } <= 8)
+        #expect(try pool.usage(of: "memory") == .init(capacity: 8, inUse: 0, waiting: 0))
+    }
+
+    @Test func `operations of one exclusive name run one at a time, in the order in which they came`() async {
+        let queue = OperationQueue()
+        let others = OperationQueue()
+        let counter = ConcurrencyCounter()
+        let log = Journal<Int>()
+        for number in 0..<300 {
+            let operation = BlockOperation {
+                counter.enter()
+                log.append(number)
+                counter.leave()
+            }
+            operation.addRequirement(.exclusive("order of arrival"))
+            operation.addRequirement(.exclusive("order of arrival"))
+            (number.isMultiple(of: 2) ? queue : others).addOperation(operation)
+        }
+        await queue.waitUntilAllOperationsAreFinished()
+        await others.waitUntilAllOperationsAreFinished()
+        #expect(counter.most == 1 && counter.total == 300)
+        #expect(log.entries.filter { $0.isMultiple(of: 2) } == log.entries.filter { $0.isMultiple(of: 2) }.sorted())
+    }
+
+    @Test func `no slot is held while waiting for a resource`() async {
+        let serial = OperationQueue()
+        serial.maxConcurrentOperationCount = 1
+        let holder = HoldingOperation(.exclusive("no slot"))
+        OperationQueue().addOperation(holder)
+        await holder.hasBegun.pass()
+        let waiting = BlockOperation {}
+        waiting.addRequirement(.exclusive("no slot"))
+        serial.addOperation(waiting)
+        let other = serial.addTask { 1 }
+        await other.waitUntilFinished()
+        #expect(!waiting.isFinished && !waiting.isExecuting)
+        #expect(serial.explain(waiting).reasons == [.exclusion("no slot")])
+        #expect(serial.stallReport() == nil)
+        holder.mayEnd.open()
+        await waiting.waitUntilFinished()
+    }
+
+    @Test func `resources named in opposite orders, from several pools, do not deadlock`() async throws {
+        let left = try ResourcePool(["fork": 1, "spoon": 2])
+        let right = try ResourcePool(["fork": 1])
+        let queues = (0..<2).map { _ in OperationQueue() }
+        var random = SeededRandom(seed: 20_261_121)
+        for number in 0..<2000 {
+            let operation = number.isMultiple(of: 3) ? TaskOperation { await Task.yield() } : BlockOperation {}
+            var requirements: [OperationRequirement] = [
+                try .units(1, of: "fork", in: left), try .units(1, of: "fork", in: right),
+                try .units(1 + random.below(2), of: "spoon", in: left), .exclusive("table \(random.below(3))"),
+            ]
+            requirements.shuffle(using: &random)
+            for requirement in requirements.dropLast(random.below(4)) { operation.addRequirement(requirement) }
+            queues[number % 2].addOperation(operation)
+            if random.chance(5) { operation.cancel() }
+        }
+        for queue in queues { await queue.waitUntilAllOperationsAreFinished() }
+        for name in ["fork", "spoon"] {
+            let usage = try left.usage(of: name)
+            #expect(usage.inUse == 0 && usage.waiting == 0)
+        }
+    }
+
+    /// The resource becomes free while the queue of the first in line is suspended.
+    @Test func `a suspended queue keeps nothing from others`() async {
+        let suspended = OperationQueue()
+        let running = OperationQueue()
+        let holder = HoldingOperation(.exclusive("suspended"))
+        running.addOperation(holder)
+        await holder.hasBegun.pass()
+        let first = CountingOperation()
+        first.addRequirement(.exclusive("suspended"))
+        suspended.addOperation(first)
+        await first.asksForResources(in: suspended)
+        let second = CountingOperation()
+        second.addRequirement(.exclusive("suspended"))
+        running.addOperation(second)
+        await second.asksForResources(in: running)
+        suspended.isSuspended = true
+        holder.mayEnd.open()
+        await second.waitUntilFinished()
+        #expect(first.runCount == 0 && second.runCount == 1)
+        suspended.isSuspended = false
+        await first.waitUntilFinished()
+    }
+
+    /// The first in line is behind an operation that occupies its serial queue until the second in line has run.
+    @Test func `an operation that cannot have a slot keeps nothing from others`() async {
+        let serial = OperationQueue()
+        serial.maxConcurrentOperationCount = 1
+        let wide = OperationQueue()
+        let holder = HoldingOperation(.exclusive("no slot to be had"))
+        wide.addOperation(holder)
+        await holder.hasBegun.pass()
+        let first = CountingOperation()
+        first.addRequirement(.exclusive("no slot to be had"))
+        serial.addOperation(first)
+        await first.asksForResources(in: serial)
+        let second = CountingOperation()
+        second.addRequirement(.exclusive("no slot to be had"))
+        wide.addOperation(second)
+        await second.asksForResources(in: wide)
+        let occupier = serial.addTask { await second.waitUntilFinished() }
+        while !occupier.isExecuting { await Task.yield() }
+        holder.mayEnd.open()
+        await occupier.waitUntilFinished()
+        await first.waitUntilFinished()
+        #expect(first.runCount == 1 && second.runCount == 1)
+    }
+
+    /// As above, but the occupier comes when the resource is kept for the first in line already.
+    @Test func `what is kept for an operation is let go when another takes its slot`() async {
+        let serial = OperationQueue()
+        serial.maxConcurrentOperationCount = 1
+        let wide = OperationQueue()
+        for round in 0..<300 {
+            let name = "kept \(round)"
+            let holder = HoldingOperation(.exclusive(name))
+            wide.addOperation(holder)
+            await holder.hasBegun.pass()
+            let first = CountingOperation()
+            let second = CountingOperation()
+            first.addRequirement(.exclusive(name))
+            second.addRequirement(.exclusive(name))
+            serial.addOperation(first)
+            wide.addOperation(second)
+            let occupier = TaskOperation { await second.waitUntilFinished() }
+            occupier.queuePriority = .veryHigh
+            holder.mayEnd.open()
+            serial.addOperation(occupier)
+            await occupier.waitUntilFinished()
+            await first.waitUntilFinished()
+        }
+    }
+
+    @Test func `one that is cancelled while it waits is gone from the line`() async throws {
+        let pool = try ResourcePool(["unit": 1])
+        let queue = OperationQueue()
+        let holder = HoldingOperation(try .units(1, of: "unit", in: pool))
+        queue.addOperation(holder)
+        await holder.hasBegun.pass()
+        let waiting = try (0..<100).map { _ in
+            let operation = CountingOperation()
+            operation.addRequirement(try .units(1, of: "unit", in: pool))
+            queue.addOperation(operation)
+            return operation
+        }
+        for operation in waiting.dropLast() {
+            operation.cancel()
+            await operation.waitUntilFinished()
+        }
+        holder.mayEnd.open()
+        await queue.waitUntilAllOperationsAreFinished()
+        #expect(waiting.map(\.runCount).reduce(0, +) == 1)
+        #expect(try pool.usage(of: "unit") == .init(capacity: 1, inUse: 0, waiting: 0))
+    }
+
+    @Test func `capacity is changed while operations run and wait`() async throws {
+        let pool = try ResourcePool(["unit": 1])
+        let queue = OperationQueue()
+        let holders = try (0..<4).map { _ in HoldingOperation(try .units(1, of: "unit", in: pool)) }
+        for holder in holders { queue.addOperation(holder) }
+        await holders[0].hasBegun.pass()
+        try pool.setCapacity(3, of: "unit")
+        await holders[1].hasBegun.pass()
+        await holders[2].hasBegun.pass()
+        try pool.setCapacity(0, of: "unit")
+        for holder in holders.prefix(3) { holder.mayEnd.open() }
+        for holder in holders.prefix(3) { await holder.waitUntilFinished() }
+        #expect(!holders[3].isExecuting)
+        try pool.setCapacity(1, of: "unit")
+        holders[3].mayEnd.open()
+        await holders[3].waitUntilFinished()
+    }
+
+    @Test func `bad needs are errors that say what to do`() throws {
+        let pool = try ResourcePool(["memory": 8, "gpu": 1])
+        #expect(throws: ResourceError.negativeCapacity(resource: "x", capacity: -1)) { try ResourcePool(["x": -1]) }
+        #expect(throws: ResourceError.unknownResource(resource: "disk", known: ["gpu", "memory"])) {
+            _ = try OperationRequirement.units(1, of: "disk", in: pool)
+        }
+        for units in [0, -3] {
+            #expect(throws: ResourceError.unitsNotPositive(resource: "gpu", units: units)) {
+                _ = try OperationRequirement.units(units, of: "gpu", in: pool)
+            }
+        }
+        #expect(throws: ResourceError.exceedsCapacity(resource: "gpu", units: 2, capacity: 1)) {
+            _ = try OperationRequirement.units(2, of: "gpu", in: pool)
+        }
+        #expect(throws: ResourceError.negativeCapacity(resource: "gpu", capacity: -1)) {
+            try pool.setCapacity(-1, of: "gpu")
+        }
+        let operation = Operation()
+        operation.addRequirement(try .units(5, of: "memory", in: pool))
+        #expect(throws: OperationError.self) { try operation.tryAddRequirement(try .units(5, of: "memory", in: pool)) }
+        operation.addRequirement(try .units(3, of: "memory", in: pool))
+    }
+
+    @Test func `every operation runs or is skipped once, whatever is cancelled, suspended and changed meanwhile`()
+        async throws
+    {
+        let pool = try ResourcePool(["unit": 3, "other": 2])
+        var random = SeededRandom(seed: 7)
+        for _ in 0..<20 {
+            let queues = (0..<3).map { index in
+                let queue = OperationQueue()
+                if index > 0 { queue.maxConcurrentOperationCount = index }
+                return queue
+            }
+            var operations: [CountingOperation] = []
+            for number in 0..<150 {
+                let operation = CountingOperation()
+                if random.chance(70) {
+                    operation.addRequirement(try .units(1 + random.below(3), of: "unit", in: pool))
+                }
+                if random.chance(40) { operation.addRequirement(try .units(1, of: "other", in: pool)) }
+                if random.chance(20) { operation.addCondition(OperationCondition("yields") { _ in await Task.yield() }) }
+                if random.chance(20), let last = operations.last { operation.addDependency(last) }
+                if random.chance(20) { operation.queuePriority = .high }
+                operations.append(operation)
+                queues[number % 3].addOperation(operation)
+                if random.chance(10) { random.pick(operations).cancel() }
+                if random.chance(10) { random.pick(queues).isSuspended.toggle() }
+                if random.chance(5) { try pool.setCapacity(3 + random.below(3), of: "unit") }
+                if random.chance(5) { await Task.yield() }
+            }
+            for queue in queues { queue.isSuspended = false }
+            for queue in queues { await queue.waitUntilAllOperationsAreFinished() }
+            #expect(operations.allSatisfy { $0.isFinished && $0.runCount == ($0.isCancelled ? $0.runCount : 1) })
+            for name in ["unit", "other"] {
+                let usage = try pool.usage(of: name)
+                #expect(usage.inUse == 0 && usage.waiting == 0)
+            }
+        }
+    }
+}
+
+/// Holds what it requires until it is told to end.
+private final class HoldingOperation: AsyncOperation, @unchecked Sendable {
+    let hasBegun = AsyncGate()
+    let mayEnd = AsyncGate()
+
+    init(_ requirement: OperationRequirement) {
+        super.init()
+        addRequirement(requirement)
+    }
+
+    override func run() async throws {
+        hasBegun.open()
+        await mayEnd.pass()
+    }
+}
+
+extension Operation {
+    /// Suspends until the operation has asked for its resources and been refused.
+    fileprivate func asksForResources(in queue: OperationQueue) async {
+        while true {
+            let reasons = queue.explain(self).reasons
+            let isRefused = reasons.contains {
+                switch $0 {
+                case .exclusion, .resource: true
+                default: false
+                }
+            }
+            if isRefused { return }
+            await Task.yield()
+        }
+    }
+}

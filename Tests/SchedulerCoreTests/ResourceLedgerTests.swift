@@ -1,0 +1,211 @@
+import SchedulerCore
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct ResourceLedgerTests {
+    private typealias Ledger = ResourceLedger<Int>
+    private typealias Need = Ledger.Need
+
+    private func expectGranted(
+        _ ledger: inout Ledger, _ claimant: Int, _ needs: [Need], _ location: SourceLocation = #_sourceLocation
+    ) {
+        let answer = ledger.request(claimant, needs)
+        #expect(answer == .granted, sourceLocation: location)
+    }
+
+    private func expectWaits(
+        _ ledger: inout Ledger, _ claimant: Int, _ needs: [Need], _ location: SourceLocation = #_sourceLocation
+    ) {
+        let answer = ledger.request(claimant, needs)
+        #expect(answer == .waits(offered: []), sourceLocation: location)
+    }
+
+    private func expect(_ offered: [Int], _ expected: [Int], _ location: SourceLocation = #_sourceLocation) {
+        #expect(offered == expected, sourceLocation: location)
+    }
+
+    @Test func `a free resource is had at once, a taken one when it is given back`() {
+        var ledger = Ledger()
+        let memory = ledger.addResource(capacity: 8)
+        expectGranted(&ledger, 1, [Need(5, of: memory)])
+        expectGranted(&ledger, 2, [Need(3, of: memory)])
+        expectWaits(&ledger, 3, [Need(1, of: memory)])
+        #expect(ledger.usage(of: memory) == .init(capacity: 8, inUse: 8, waiting: 1))
+        expect(ledger.withdraw(2), [3])
+        expectGranted(&ledger, 3, [Need(1, of: memory)])
+        #expect(ledger.usage(of: memory) == .init(capacity: 8, inUse: 6, waiting: 0))
+    }
+
+    @Test func `a large need is not overtaken by small ones that come later`() {
+        var ledger = Ledger()
+        let memory = ledger.addResource(capacity: 8)
+        expectGranted(&ledger, 1, [Need(1, of: memory)])
+        expectWaits(&ledger, 2, [Need(8, of: memory)])
+        expectWaits(&ledger, 3, [Need(1, of: memory)])
+        expect(ledger.withdraw(1), [2])
+        expectWaits(&ledger, 4, [Need(1, of: memory)])
+        expectGranted(&ledger, 2, [Need(8, of: memory)])
+        expect(ledger.withdraw(2), [3, 4])
+    }
+
+    @Test func `what is offered goes to the next one when it lapses, and the first keeps its place`() {
+        var ledger = Ledger()
+        let lock = ledger.addResource(capacity: 1)
+        expectGranted(&ledger, 1, [Need(1, of: lock)])
+        for claimant in 2...4 { expectWaits(&ledger, claimant, [Need(1, of: lock)]) }
+        expect(ledger.withdraw(1), [2])
+        expect(ledger.lapse(2), [3])
+        expect(ledger.lapse(2), [])
+        expectGranted(&ledger, 3, [Need(1, of: lock)])
+        expectWaits(&ledger, 2, [Need(1, of: lock)])
+        expect(ledger.withdraw(3), [2])
+    }
+
+    @Test func `two resources are had together or not at all, in whatever order they are named`() {
+        var ledger = Ledger()
+        let left = ledger.addResource(capacity: 1)
+        let right = ledger.addResource(capacity: 1)
+        expectGranted(&ledger, 1, [Need(1, of: left)])
+        expectWaits(&ledger, 2, [Need(1, of: left), Need(1, of: right)])
+        #expect(ledger.usage(of: right).inUse == 0)
+        expectWaits(&ledger, 3, [Need(1, of: right), Need(1, of: left)])
+        expect(ledger.withdraw(1), [2])
+        expect(ledger.withdraw(2), [3])
+        expect(ledger.withdraw(3), [])
+    }
+
+    @Test func `who waits for more than there is is in nobody's way, and is served when there is more`() {
+        var ledger = Ledger()
+        let memory = ledger.addResource(capacity: 4)
+        expectGranted(&ledger, 1, [Need(1, of: memory)])
+        expectWaits(&ledger, 2, [Need(4, of: memory)])
+        expectWaits(&ledger, 3, [Need(2, of: memory)])
+        expect(ledger.setCapacity(3, of: memory), [3])
+        #expect(ledger.isWaiting(2))
+        expect(ledger.withdraw(1), [])
+        expect(ledger.setCapacity(8, of: memory), [2])
+        expect(ledger.withdraw(3), [])
+        expect(ledger.withdraw(2), [])
+        #expect(ledger.usage(of: memory) == .init(capacity: 8, inUse: 0, waiting: 0))
+    }
+
+    @Test(arguments: 0..<200 as Range<UInt64>)
+    func `whatever happens, nobody has too much, nobody is overtaken, and everybody is served`(seed: UInt64) {
+        var walk = LedgerWalk(seed: seed)
+        for step in 0..<400 {
+            walk.happen()
+            if let mistake = walk.mistake {
+                Issue.record("seed \(seed), step \(step): \(mistake)")
+                return
+            }
+        }
+        if let mistake = walk.drain() { Issue.record("seed \(seed): \(mistake)") }
+    }
+}
+
+/// Random events, and what must be true after each.
+private struct LedgerWalk {
+    private var generator: SeededRandom
+    private var ledger = ResourceLedger<Int>()
+    private let resources: [Int]
+    private var capacities: [Int]
+    private var needs: [Int: [ResourceLedger<Int>.Need]] = [:]
+    private var order: [Int] = []
+    private var holding: Set<Int> = []
+    private var offered: Set<Int> = []
+    private var lapsed: Set<Int> = []
+    private var last = 0
+    private(set) var mistake: String?
+
+    init(seed: UInt64) {
+        generator = SeededRandom(seed: seed)
+        capacities = [1, 3, 8]
+        resources = [1, 3, 8].map { _ in 0 }.indices.map { $0 }
+        for capacity in capacities { _ = ledger.addResource(capacity: capacity) }
+    }
+
+    mutating func happen() {
+        switch generator.below(10) {
+        case 0...3: requestNew()
+        case 4...5: if let claimant = pick(offered) { request(claimant) }
+        case 6: if let claimant = pick(lapsed) { request(claimant) }
+        case 7: if let claimant = pick(offered) { lapse(claimant) }
+        case 8: if let claimant = pick(holding) { withdraw(claimant) }
+        default: if let claimant = pick(Set(order)) { withdraw(claimant) }
+        }
+        check()
+    }
+
+    /// Serves all that are left.
+    mutating func drain() -> String? {
+        for _ in 0..<10_000 where !order.isEmpty {
+            if let claimant = (offered.union(lapsed)).min() { request(claimant) }
+            if let claimant = holding.min() { withdraw(claimant) }
+            check()
+            if let mistake { return mistake }
+        }
+        return order.isEmpty ? nil : "\(order.count) are never served"
+    }
+
+    private mutating func pick(_ claimants: Set<Int>) -> Int? {
+        claimants.isEmpty ? nil : generator.pick(claimants.sorted())
+    }
+
+    private mutating func requestNew() {
+        last += 1
+        var own: [ResourceLedger<Int>.Need] = []
+        for resource in resources.shuffled(using: &generator) where own.isEmpty || generator.chance(40) {
+            own.append(.init(1 + generator.below(capacities[resource]), of: resource))
+        }
+        needs[last] = own
+        order.append(last)
+        request(last)
+    }
+
+    private mutating func request(_ claimant: Int) {
+        offered.remove(claimant)
+        lapsed.remove(claimant)
+        switch ledger.request(claimant, needs[claimant]!) {
+        case .granted: holding.insert(claimant)
+        case .waits(let others): offered.formUnion(others)
+        }
+    }
+
+    private mutating func lapse(_ claimant: Int) {
+        offered.remove(claimant)
+        lapsed.insert(claimant)
+        offered.formUnion(ledger.lapse(claimant))
+    }
+
+    private mutating func withdraw(_ claimant: Int) {
+        holding.remove(claimant)
+        offered.remove(claimant)
+        lapsed.remove(claimant)
+        order.removeAll { $0 == claimant }
+        offered.formUnion(ledger.withdraw(claimant))
+    }
+
+    private mutating func check() {
+        for resource in resources {
+            let inUse = units(holding, of: resource)
+            let promised = inUse + units(offered, of: resource)
+            if promised > capacities[resource] { mistake = "\(promised) units of \(capacities[resource]) given" }
+            if ledger.usage(of: resource).inUse != inUse { mistake = "in use: \(ledger.usage(of: resource)), not \(inUse)" }
+        }
+        let waiting = order.filter { !holding.contains($0) && !offered.contains($0) && !lapsed.contains($0) }
+        // The first of all that wait has only holders and offers in its way.
+        if let first = waiting.first, needs[first]!.allSatisfy({ $0.units <= free($0.resource) }) {
+            mistake = "\(first) is first and could be served"
+        }
+    }
+
+    private func units(_ claimants: Set<Int>, of resource: Int) -> Int {
+        claimants.reduce(0) { sum, claimant in
+            sum + needs[claimant]!.filter { $0.resource == resource }.reduce(0) { $0 + $1.units }
+        }
+    }
+
+    private func free(_ resource: Int) -> Int {
+        capacities[resource] - units(holding, of: resource) - units(offered, of: resource)
+    }
+}
