@@ -22,8 +22,8 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     final let level = Atomic<Int>(ServiceLevel.normal.rawValue)
     /// What has to go on of its async operations, if it ever had one. See `Resumptions`.
     final let resumptionsReference = LazyReference<Resumptions>()
-    /// Who keeps the queue's progress, if anybody wants to know it.
-    final let reporterReference = LazyReference<InstalledReporter>()
+    /// Who keeps its progress, and who watches what becomes of its operations, if anybody does.
+    final let hooks = LazyReference<QueueHooks>()
     /// Who observes it, if anybody does.
     final let observersReference = LazyReference<QueueObservers>()
     /// Everything else. Reach it by `withState`.

@@ -9,6 +9,7 @@ import SchedulerCore
 extension OperationQueue {
     func add(_ operation: Operation) throws(OperationError) {
         try operation.enter(self)
+        if hooks.isSet, !operation.word.lifecycle.contains(.unlisted) { tellWatchers(.wasAdded, of: operation) }
         var entry: Operation.Entered?
         while entry == nil { entry = operation.enqueue(operation.answerWhileEntering()) }
         push(operation, last: nil)
@@ -25,6 +26,7 @@ extension OperationQueue {
             }
             arePlain = arePlain && operation.isPlainBlock
         }
+        if hooks.isSet { for operation in operations { tellWatchers(.wasAdded, of: operation) } }
         // All are asked while all are being added. Then they become the queue's in one go: between that and the push no
         // code of the user's may run, for it could end one of them, which would wait for the push to leave the queue.
         // Asking plain blocks runs no such code, and going once less over all of them is a tenth of the time.

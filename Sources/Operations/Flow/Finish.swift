@@ -25,6 +25,7 @@ extension Operation {
         if lifecycle.contains(.hasDependents) { tellDependents() }
         if lifecycle.hasQueue {
             let queue = queue.unsafelyUnwrapped.takeUnretainedValue()
+            if !lifecycle.contains(.unlisted) { queue.tellWatchers(.hasFinished, of: self) }
             queue.leave(self)
             complete()
             Unmanaged.passUnretained(self).release()

@@ -28,12 +28,15 @@ extension Operation {
     /// Runs a `BlockOperation` that was claimed by the worker of this thread.
     final func runPlainly(on worker: Worker) -> PlainRun {
         let queue = queue.unsafelyUnwrapped
-        guard queue._withUnsafeGuaranteedRef({ !$0.reporterReference.isSet }),
+        guard queue._withUnsafeGuaranteedRef({ !$0.hooks.isSet }),
             word.update({ $0.startedPlainly(isSilent: isEndAllThatIsObserved) }) != nil
         else { return .declined }
         unsafeDowncast(self, to: BlockOperation.self).runBlocks()
         // Asked again: the progress may have been read for the first time while the block ran.
-        queue._withUnsafeGuaranteedRef { $0.progressReporter }?.didRunMain(of: self)
+        queue._withUnsafeGuaranteedRef { queue in
+            guard queue.hooks.isSet else { return }
+            queue.progressReporter?.didRunMain(of: self)
+        }
         guard let lifecycle = word.update({ $0.endedPlainly(isSimple: isEndAllThatIsObserved) }) else {
             // It leaves the queue in there, which is all that holds it.
             withExtendedLifetime(Unmanaged.passUnretained(self).takeUnretainedValue()) { endAnnounced() }
@@ -41,6 +44,7 @@ extension Operation {
         }
         if lifecycle.contains(.observed) { announceLate([.isFinished]) }
         worker.willFinish(self)
+        queue._withUnsafeGuaranteedRef { $0.tellWatchers(.hasFinished, of: self) }
         if lifecycle.contains(.hasDependents) { tellDependents() }
         return .ended
     }

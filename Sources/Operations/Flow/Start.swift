@@ -119,7 +119,9 @@ extension OperationQueue {
 
     /// Starts a claimed operation on this thread, which says that it runs it; or puts it back.
     func start(_ operation: Operation) {
-        guard !operation.word.lifecycle.contains(.gated) || admit(operation) else { return }
+        let lifecycle = operation.word.lifecycle
+        guard !lifecycle.contains(.gated) || admit(operation) else { return }
+        if !lifecycle.contains(.unlisted) { tellWatchers(.starts, of: operation) }
         operation.start()
     }
 }

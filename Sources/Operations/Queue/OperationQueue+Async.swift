@@ -54,3 +54,33 @@ extension OperationQueue {
         return operation
     }
 }
+
+extension OperationQueue {
+    /// Transforms each element of a collection by an async closure, as an operation each, and returns the results in order.
+    ///
+    /// When one fails, the others are cancelled. Cancelling the task that waits here cancels all.
+    ///
+    /// - Parameters:
+    ///   - inputs: What is transformed.
+    ///   - limit: How many of these operations are in the queue at a time; nil for as many as any queue runs. The width of
+    ///     the queue holds besides.
+    /// - Throws: The error that came first; an `OperationError` when `limit` is not positive (M11), or when the caller holds
+    ///   the queue's only slot (M8).
+    public final func map<Input: Sendable, Output: Sendable>(
+        _ inputs: some Sequence<Input>, atMost limit: Int? = nil,
+        _ transform: @escaping @Sendable (Input) async throws -> Output
+    ) async throws -> [Output] {
+        if let limit, limit < 1 { throw OperationError.limitNotPositive(queue: label, limit: limit) }
+        let window = limit ?? Self.widthCeiling
+        return try await withThrowingTaskGroup(of: (Int, Output).self) { group in
+            var outputs: [Output?] = []
+            for (index, input) in inputs.enumerated() {
+                outputs.append(nil)
+                if index >= window, let (done, output) = try await group.next() { outputs[done] = output }
+                group.addTask { (index, try await self.run { try await transform(input) }) }
+            }
+            for try await (done, output) in group { outputs[done] = output }
+            return outputs.map(\.unsafelyUnwrapped)
+        }
+    }
+}

@@ -55,6 +55,7 @@ struct StallSurvey {
         switch lifecycle.phase {
         case .finishing, .finished: return settle(index, .moves, .finished)
         case .starting where untracked({ operation.isFinished }): return settle(index, .stuck, .finishNotAnnounced)
+        case .executing where operation is GroupOperation: return visitGroup(index, operation)
         case .starting, .executing, .ended, .entering: return settle(index, .moves, .executing)
         case .idle where untracked({ operation.isExecuting }): return settle(index, .moves, .executing)
         case .idle: return settle(index, .stuck, .inNoQueue)
@@ -65,6 +66,14 @@ struct StallSurvey {
     private mutating func settle(_ index: Int, _ standing: StallGraph.Standing, _ reason: WaitingReason) {
         nodes[index].standing = standing
         ownReasons[index].append(reason)
+    }
+
+    /// A group goes on when its children have.
+    private mutating func visitGroup(_ index: Int, _ operation: Operation) {
+        let children = (operation as? GroupOperation)?.unfinishedChildren ?? []
+        guard !children.isEmpty else { return settle(index, .moves, .executing) }
+        nodes[index].waitsFor = children.map { position(of: $0) }
+        ownReasons[index].append(.executing)
     }
 
     private mutating func visitWaiting(_ index: Int, _ operation: Operation) {

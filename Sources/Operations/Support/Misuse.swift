@@ -34,6 +34,12 @@ public enum OperationError: Error, Equatable, Sendable, CustomStringConvertible 
     case lateGate(operation: String)
     /// Rule M9: an operation that would need more units of a resource than there are.
     case exceedsCapacity(operation: String, resource: String, units: Int, capacity: Int)
+    /// Rule M10: a group as a child of its own.
+    case groupContainsItself(group: String)
+    /// Rule M10: a child added to a group that has finished.
+    case addedToFinishedGroup(operation: String, group: String)
+    /// Rule M11: a limit below 1.
+    case limitNotPositive(queue: String, limit: Int)
 
     public var description: String {
         switch self {
@@ -70,6 +76,12 @@ public enum OperationError: Error, Equatable, Sendable, CustomStringConvertible 
             \(operation) was made to need \(units) units of '\(resource)', of which there are \(capacity) (M9). It could \
             never start. Need less, or raise the capacity first.
             """
+        case .groupContainsItself(let group):
+            "\(group) was added to itself (M10). It could never finish."
+        case .addedToFinishedGroup(let operation, let group):
+            "\(operation) was added to \(group), which has finished (M10). Add it before, or from inside a child."
+        case .limitNotPositive(let queue, let limit):
+            "\(queue) was to have at most \(limit) operations of a batch at a time (M11). Use a limit from 1."
         case .lateGate(let operation):
             "a condition or requirement was added to \(operation), which has started (M9). Add it before."
         case .waitsForItself(let operation):

@@ -1,0 +1,197 @@
+import SchedulerCore
+
+/// An operation made of others: its children run in a queue of its own, and it has finished when the last of them has.
+///
+/// Children may be added until then, also by children. The group holds one slot of its queue; its children take none,
+/// and run as many at a time as `maxConcurrentOperationCount` allows. They start when the group does. Cancelling the
+/// group cancels them; what becomes of the group when one of them fails says its policy.
+///
+///     let group = GroupOperation(policy: .failFast) {
+///         [fetch, parse, store]
+///     }
+open class GroupOperation: AsyncOperation, @unchecked Sendable {
+    // Sendable: `state` is a lock, the rest constant.
+
+    /// What becomes of a group when a child ends.
+    public enum Policy: Sendable {
+        /// When a child fails, the others are cancelled, and the group fails with that error.
+        case failFast
+        /// All children run, and then the group fails with a `GroupFailure` if any failed.
+        case supervise
+        /// When a child succeeds, the others are cancelled. If none does, the group fails with a `GroupFailure`.
+        case firstSuccess
+    }
+
+    /// What becomes of the group when a child ends.
+    public final let policy: Policy
+    private final let childQueue = OperationQueue()
+    private final let children = Locked(Children())
+
+    private struct Children {
+        var unfinished = 0
+        /// Nothing can be added any more.
+        var isClosed = false
+        var hasEnded: UnsafeContinuation<Void, Never>?
+        var failures: [GroupFailure.Failure] = []
+        var hasSuccess = false
+        /// The policy has decided, and cancelled the others.
+        var isDecided = false
+    }
+
+    /// A group without children, which may be added later.
+    public init(policy: Policy = .failFast) {
+        self.policy = policy
+        super.init()
+        childQueue.isSuspended = true
+        childQueue.addWatcher(ChildWatcher(self))
+    }
+
+    deinit { dismissChildren() }
+
+    /// A group with children.
+    public convenience init(policy: Policy = .failFast, _ children: () -> [Operation]) {
+        self.init(policy: policy)
+        for child in children() { addChild(child) }
+    }
+
+    /// How many children run at a time; see `OperationQueue`.
+    public final var maxConcurrentOperationCount: Int {
+        get { childQueue.maxConcurrentOperationCount }
+        set { childQueue.maxConcurrentOperationCount = newValue }
+    }
+
+    /// Adds a child. Misuse when the group has finished (M10), and as for a queue (M2, M3).
+    public final func addChild(_ child: Operation) {
+        stopOnMisuse { () throws(OperationError) in try tryAddChild(child) }
+    }
+
+    /// `addChild` that throws misuse as an error and then has changed nothing.
+    public final func tryAddChild(_ child: Operation) throws(OperationError) {
+        guard child !== self else { throw .groupContainsItself(group: label) }
+        // Counted first: the group cannot finish while a child is on its way in.
+        let isOpen = children.withLock { children in
+            if !children.isClosed { children.unfinished += 1 }
+            return !children.isClosed
+        }
+        guard isOpen else { throw .addedToFinishedGroup(operation: child.label, group: label) }
+        // Those that are added to a group that was cancelled, or has been decided, are cancelled too.
+        let isTooLate = isCancelled || children.withLock { $0.isDecided }
+        if isTooLate { child.cancel() }
+        do { try childQueue.tryAddOperation(child) } catch {
+            childHasEnded(nil)
+            throw error
+        }
+        // Meanwhile, perhaps.
+        if !isTooLate, isCancelled || children.withLock({ $0.isDecided }) { child.cancel() }
+    }
+
+    /// Adds an async closure as a child; see `OperationQueue.addTask`.
+    @discardableResult
+    public final func addChildTask<Success: Sendable>(
+        name: String? = nil, _ body: @escaping @Sendable () async throws -> Success
+    ) -> TaskOperation<Success> {
+        let child = TaskOperation(body)
+        if let name { child.name = name }
+        addChild(child)
+        return child
+    }
+
+    /// Runs the children. A subclass may add some before it calls super.
+    open override func run() async throws {
+        if let name { childQueue.name = name }
+        if let current = OperationQueue.current { childQueue.qualityOfService = current.qualityOfService }
+        childQueue.isSuspended = false
+        await withUnsafeContinuation { continuation in
+            let isEmpty = children.withLock { children in
+                children.isClosed = children.unfinished == 0
+                if !children.isClosed { children.hasEnded = continuation }
+                return children.isClosed
+            }
+            if isEmpty { continuation.resume() }
+        }
+        let (failures, hasSuccess) = children.withLock { ($0.failures, $0.hasSuccess) }
+        switch policy {
+        case .failFast: if let first = failures.first { throw first.error }
+        case .supervise: if !failures.isEmpty { throw GroupFailure(failures: failures) }
+        case .firstSuccess: if !hasSuccess, !failures.isEmpty { throw GroupFailure(failures: failures) }
+        }
+    }
+
+    /// Cancels the group and its children. Those of a group that has not started end at once.
+    open override func cancel() {
+        super.cancel()
+        dismissChildren()
+    }
+
+    /// The group will not run.
+    override func releaseWork() {
+        children.withLock { $0.isClosed = true }
+        dismissChildren()
+    }
+
+    /// Lets all children end, cancelled, so that nobody waits for them for ever.
+    private final func dismissChildren() {
+        childQueue.cancelAllOperations()
+        childQueue.isSuspended = false
+    }
+
+    // MARK: - Children
+
+    /// What is in the group and has not finished.
+    final var unfinishedChildren: [Operation] { childQueue.snapshot() }
+
+    fileprivate final func childHasEnded(_ child: Operation?) {
+        let outcome = child?.operationOutcome
+        let failure: GroupFailure.Failure? =
+            if case .failed(let error) = outcome, let child { .init(operation: child.label, error: error) } else { nil }
+        let (continuation, mustCancel): (UnsafeContinuation<Void, Never>?, Bool) = children.withLock { children in
+            if let failure { children.failures.append(failure) }
+            if case .succeeded = outcome { children.hasSuccess = true }
+            let decides = !children.isDecided && Self.decides(policy, outcome)
+            if decides { children.isDecided = true }
+            children.unfinished -= 1
+            guard children.unfinished == 0, let continuation = children.hasEnded.take() else { return (nil, decides) }
+            children.isClosed = true
+            return (continuation, false)
+        }
+        if mustCancel { childQueue.cancelAllOperations() }
+        continuation?.resume()
+    }
+
+    private static func decides(_ policy: Policy, _ outcome: OperationOutcome?) -> Bool {
+        switch (policy, outcome) {
+        case (.failFast, .failed), (.firstSuccess, .succeeded): true
+        default: false
+        }
+    }
+}
+
+/// Tells a group that a child has ended.
+private final class ChildWatcher: QueueWatcher {
+    // Weak: a group that is let go of without having run lets its children end after it.
+    private weak let group: GroupOperation?
+
+    init(_ group: GroupOperation) { self.group = group }
+
+    func operation(_ operation: Operation, did step: QueueStep) {
+        if step == .hasFinished { group?.childHasEnded(operation) }
+    }
+}
+
+/// The failures of a group's children.
+public struct GroupFailure: Error, CustomStringConvertible {
+    /// One child's failure.
+    public struct Failure: Sendable {
+        /// Type and name, or address, of the child.
+        public let operation: String
+        public let error: any Error
+    }
+
+    /// In the order in which the children ended.
+    public let failures: [Failure]
+
+    public var description: String {
+        "\(failures.count) of the group failed: "
+            + failures.map { "\($0.operation): \($0.error)" }.joined(separator: "; ")
+    }
+}

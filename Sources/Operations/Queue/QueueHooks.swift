@@ -1,0 +1,80 @@
+import Synchronization
+
+/// Who keeps a queue's progress. The place where `OperationsFoundation` joins the flow.
+package protocol ProgressReporter: AnyObject, Sendable {
+    /// `main()` of an operation of the queue is about to run on this thread.
+    func willRunMain(of operation: Operation)
+    /// It has returned, on the same thread.
+    func didRunMain(of operation: Operation)
+}
+
+/// Who wants to know what becomes of a queue's operations. Called without a lock, on the thread on which it happens.
+package protocol QueueWatcher: AnyObject, Sendable {
+    func operation(_ operation: Operation, did step: QueueStep)
+}
+
+/// What a watcher is told. Of one operation, in this order, as far as it comes to that.
+package enum QueueStep: Sendable {
+    /// It is about to be seen by the queue.
+    case wasAdded
+    /// It is about to start.
+    case starts
+    /// It has finished, and is about to leave the queue.
+    case hasFinished
+}
+
+/// What has been hung into a queue. Most queues have none, and then pay a load for each place where there could be some.
+final class QueueHooks: Sendable {
+    fileprivate let reporter = LazyReference<InstalledReporter>()
+    private let watchers = Locked<[any QueueWatcher]>([])
+    private let hasWatchers = Atomic(false)
+
+    func add(_ watcher: any QueueWatcher) {
+        watchers.withLock { $0.append(watcher) }
+        hasWatchers.store(true, ordering: .releasing)
+    }
+
+    func remove(_ watcher: any QueueWatcher) {
+        let old = watchers.withLock { watchers in
+            let old = watchers
+            watchers.removeAll { $0 === watcher }
+            return old
+        }
+        withExtendedLifetime(old) {}
+    }
+
+    func tell(_ step: QueueStep, of operation: Operation) {
+        guard hasWatchers.load(ordering: .acquiring) else { return }
+        HeldLocks.assertNone()
+        for watcher in watchers.withLock({ $0 }) { watcher.operation(operation, did: step) }
+    }
+}
+
+extension OperationQueue {
+    /// Who keeps the queue's progress; nil for most queues.
+    package final var progressReporter: (any ProgressReporter)? { hooks.load()?.reporter.load()?.reporter }
+
+    /// Installs a reporter, unless there is one. Answers the one there is.
+    package final func installProgressReporter(_ reporter: any ProgressReporter) -> any ProgressReporter {
+        ownHooks.reporter.storeIfNil(InstalledReporter(reporter)).reporter
+    }
+
+    /// Tells the watcher of everything that begins from now on. It is held.
+    package final func addWatcher(_ watcher: any QueueWatcher) { ownHooks.add(watcher) }
+
+    package final func removeWatcher(_ watcher: any QueueWatcher) { hooks.load()?.remove(watcher) }
+
+    @inline(__always)
+    final func tellWatchers(_ step: QueueStep, of operation: Operation) {
+        if hooks.isSet { hooks.load()?.tell(step, of: operation) }
+    }
+
+    private var ownHooks: QueueHooks { hooks.load() ?? hooks.storeIfNil(QueueHooks()) }
+}
+
+/// A reporter as a class instance, so that it can be kept without a lock.
+private final class InstalledReporter: Sendable {
+    let reporter: any ProgressReporter
+
+    init(_ reporter: any ProgressReporter) { self.reporter = reporter }
+}

@@ -1,0 +1,187 @@
+import Operations
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct GroupTests {
+    @Test func `a group finishes after the last of its children, which start when it does`() async {
+        let queue = OperationQueue()
+        let log = Journal<String>()
+        let dependency = BlockOperation { log.append("dependency") }
+        let first = BlockOperation { log.append("first") }
+        let second = TaskOperation {
+            await Task.yield()
+            log.append("second")
+        }
+        second.addDependency(first)
+        let group = GroupOperation { [second, first] }
+        group.addDependency(dependency)
+        let after = BlockOperation { log.append("after") }
+        after.addDependency(group)
+        await queue.addOperations([after, group, dependency], waitUntilFinished: true)
+        #expect(log.entries == ["dependency", "first", "second", "after"])
+        #expect(group.operationOutcome.described == "succeeded")
+    }
+
+    @Test func `an empty group just finishes`() async {
+        let group = GroupOperation()
+        await OperationQueue().addOperations([group], waitUntilFinished: true)
+        #expect(group.operationOutcome.described == "succeeded")
+    }
+
+    @Test func `children add children, and the group waits for these too`() async {
+        let queue = OperationQueue()
+        for _ in 0..<100 {
+            let count = Guarded(0)
+            let group = GroupOperation()
+            group.addChildTask {
+                for _ in 0..<5 {
+                    await Task.yield()
+                    group.addChildTask {
+                        await Task.yield()
+                        count.withLock { $0 += 1 }
+                        group.addChild(BlockOperation { count.withLock { $0 += 1 } })
+                    }
+                }
+            }
+            await queue.addOperations([group], waitUntilFinished: true)
+            if count.withLock({ $0 }) != 10 { Issue.record("\(count.withLock { $0 }) of 10") }
+            #expect(throws: OperationError.self) { try group.tryAddChild(BlockOperation {}) }
+        }
+    }
+
+    @Test func `a group in a serial queue runs several children at a time and holds one slot`() async {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        let meeting = AsyncGate(3)
+        let group = GroupOperation()
+        for _ in 0..<3 {
+            group.addChildTask {
+                meeting.open()
+                await meeting.pass()
+            }
+        }
+        let other = TaskOperation {}
+        queue.addOperation(group)
+        queue.addOperation(other)
+        await other.waitUntilFinished()
+        #expect(group.isFinished)
+    }
+
+    @Test func `width limits the children`() async {
+        let counter = ConcurrencyCounter()
+        let group = GroupOperation()
+        group.maxConcurrentOperationCount = 2
+        for _ in 0..<50 {
+            group.addChildTask {
+                counter.enter()
+                await Task.yield()
+                counter.leave()
+            }
+        }
+        await OperationQueue().addOperations([group], waitUntilFinished: true)
+        #expect(counter.most <= 2 && counter.total == 50)
+    }
+
+    @Test func `cancelling a group cancels its children, whether it waits or runs`() async {
+        let queue = OperationQueue()
+        let begins = AsyncGate(2)
+        let running = GroupOperation()
+        for _ in 0..<2 {
+            running.addChildTask {
+                begins.open()
+                while !Task.isCancelled { await Task.yield() }
+            }
+        }
+        queue.addOperation(running)
+        await begins.pass()
+        running.cancel()
+        await running.waitUntilFinished()
+        #expect(running.operationOutcome.described == "was cancelled")
+
+        let child = CountingOperation()
+        let waiting = GroupOperation { [child] }
+        waiting.addDependency(Operation())
+        queue.addOperation(waiting)
+        waiting.cancel()
+        await waiting.waitUntilFinished()
+        await child.waitUntilFinished()
+        #expect(child.isCancelled && child.runCount == 0)
+    }
+
+    @Test func `fail fast cancels the others and fails with the error`() async {
+        let group = GroupOperation(policy: .failFast)
+        let endless = group.addChildTask { while !Task.isCancelled { await Task.yield() } }
+        group.addChildTask { throw Failure.expected }
+        await OperationQueue().addOperations([group], waitUntilFinished: true)
+        #expect(endless.isCancelled && !group.isCancelled)
+        #expect(group.operationOutcome.error as? Failure == .expected)
+    }
+
+    @Test func `supervising runs all and collects the failures`() async {
+        let group = GroupOperation(policy: .supervise)
+        let fine = group.addChildTask { 1 }
+        group.addChildTask(name: "one") { throw Failure.expected }
+        group.addChildTask(name: "two") { throw Failure.other }
+        await OperationQueue().addOperations([group], waitUntilFinished: true)
+        #expect(fine.operationOutcome.described == "succeeded")
+        let failure = group.operationOutcome.error as? GroupFailure
+        #expect(Set(failure?.failures.map { $0.error as? Failure } ?? []) == [.expected, .other])
+    }
+
+    @Test func `the first success wins and cancels the others`() async {
+        let group = GroupOperation(policy: .firstSuccess)
+        let endless = group.addChildTask { while !Task.isCancelled { await Task.yield() } }
+        group.addChildTask { throw Failure.expected }
+        let winner = group.addChildTask { "won" }
+        await OperationQueue().addOperations([group], waitUntilFinished: true)
+        #expect(endless.isCancelled && winner.operationOutcome.described == "succeeded")
+        #expect(group.operationOutcome.described == "succeeded")
+
+        let losers = GroupOperation(policy: .firstSuccess)
+        for _ in 0..<3 { losers.addChildTask { throw Failure.expected } }
+        await OperationQueue().addOperations([losers], waitUntilFinished: true)
+        #expect((losers.operationOutcome.error as? GroupFailure)?.failures.count == 3)
+    }
+
+    @Test func `groups contain groups`() async {
+        let log = Journal<Int>()
+        func nest(_ depth: Int) -> Operation {
+            guard depth > 0 else { return BlockOperation { log.append(0) } }
+            return GroupOperation { [nest(depth - 1), nest(depth - 1)] }
+        }
+        await OperationQueue().addOperations([nest(6)], waitUntilFinished: true)
+        #expect(log.entries.count == 64)
+    }
+
+    @Test func `a group is not its own child, and a child that depends on its group is reported as a cycle`() async {
+        let group = GroupOperation()
+        group.name = "ring"
+        #expect(throws: OperationError.self) { try group.tryAddChild(group) }
+        let queue = OperationQueue()
+        let child = BlockOperation {}
+        child.name = "child"
+        child.addDependency(group)
+        group.addChild(child)
+        queue.addOperation(group)
+        while !group.isExecuting { await Task.yield() }
+        let reasons = queue.explain(child).reasons
+        #expect(
+            reasons.contains {
+                if case .cycle(let path) = $0 { path.count == 3 } else { false }
+            }, "\(reasons)")
+        child.cancel()
+        await group.waitUntilFinished()
+    }
+
+    @Test func `a group that is let go of without having run lets its children go`() async {
+        var child: CountingOperation? = CountingOperation()
+        let weakChild = Weak(child)
+        var group: GroupOperation? = GroupOperation { [child!] }
+        let weakGroup = Weak(group)
+        group = nil
+        await child!.waitUntilFinished()
+        child = nil
+        await OperationQueue.settleAsync()
+        #expect(weakGroup.isGone && weakChild.isGone)
+    }
+}
