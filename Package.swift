@@ -18,6 +18,7 @@ let package = Package(
         .library(name: "Operations", targets: ["Operations"]),
         .library(name: "KeyValueObserving", targets: ["KeyValueObserving"]),
         .library(name: "OperationsFoundation", targets: ["OperationsFoundation"]),
+        .library(name: "OperationsTesting", targets: ["OperationsTesting"]),
         .executable(name: "opq", targets: ["opq"]),
     ],
     dependencies: [
@@ -36,6 +37,7 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "OperationsFoundation", dependencies: ["KeyValueObserving", "Operations"], swiftSettings: settings),
+        .target(name: "OperationsTesting", dependencies: ["Operations", "SchedulerCore"], swiftSettings: settings),
         .target(
             name: "WorkflowEngine",
             dependencies: [
@@ -68,6 +70,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "OperationsFoundationTests", dependencies: ["OperationsFoundation", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "OperationsTestingTests", dependencies: ["Operations", "OperationsTesting", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "AdoptionByModuleTests", dependencies: ["OperationsFoundation"], swiftSettings: adoptionSettings),

@@ -4,7 +4,6 @@
 // had at the moment of the start, not before.
 
 import SchedulerCore
-import Synchronization
 
 /// What may hold an operation back besides dependencies. Guarded by the lock of the attachments.
 struct Gates {
@@ -33,7 +32,7 @@ extension OperationQueue {
             return false
         case .begin(let conditions):
             // First put back: the answer may come at once, and asks whether the operation is ready.
-            if putBack(operation) { operation.test(conditions) }
+            if putBack(operation) { operation.test(conditions, on: executorBeside) }
             return false
         }
         guard !operation.acquireResources() else { return true }
@@ -110,9 +109,7 @@ extension Operation {
     }
 
     /// Tests the conditions one after the other, on threads of the pools and without a slot.
-    fileprivate final func test(_ conditions: [OperationCondition]) {
-        let level = queue.map { $0.takeUnretainedValue().level.load(ordering: .relaxed) }
-        let executor = PoolExecutor.of(level.flatMap(ServiceLevel.init) ?? .normal)
+    fileprivate final func test(_ conditions: [OperationCondition], on executor: any TaskExecutor) {
         Task(executorPreference: executor) {
             for condition in conditions {
                 guard !self.isCancelled else { break }

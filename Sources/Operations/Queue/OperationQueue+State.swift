@@ -5,7 +5,13 @@ import SchedulerCore
 
 extension OperationQueue {
     /// What runs the operations.
-    enum Kind: Sendable { case pool, main }
+    enum Kind: Sendable {
+        case pool, main
+        case hosted(any QueueHost)
+
+        var isPool: Bool { if case .pool = self { true } else { false } }
+        var isMain: Bool { if case .main = self { true } else { false } }
+    }
 
     /// What the queue's lock guards.
     struct State {
@@ -34,7 +40,9 @@ extension OperationQueue {
 
         init(kind: Kind) {
             self.kind = kind
-            guard kind == .main else { return }
+            // Nothing of a host's happens in real time.
+            if case .hosted = kind { stallDelay = .zero }
+            guard kind.isMain else { return }
             width = 1
             schedule.setWidth(1)
             qualityOfService = .userInteractive
@@ -122,7 +130,7 @@ extension OperationQueue.State {
     @inline(__always)
     fileprivate mutating func takeLapsing() -> Set<Schedule.ID>? {
         guard offered != nil else { return nil }
-        let comesSoon = schedule.hasRoom && kind == .pool && underlyingQueue == nil
+        let comesSoon = schedule.hasRoom && kind.isPool && underlyingQueue == nil
         return comesSoon ? nil : offered.take()
     }
 

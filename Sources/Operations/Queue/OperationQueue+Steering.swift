@@ -7,7 +7,7 @@ extension OperationQueue {
     /// Decides under the lock, then calls a worker if the change made room. Ignored by the main queue (rule Q8).
     private func steer<Value>(_ name: String, _ change: (inout State) -> (old: Value, new: Value)) {
         let hasStartable = exchange(name) { state -> (old: Value, new: Value)? in
-            guard state.kind != .main else { return nil }
+            guard !state.kind.isMain else { return nil }
             let values = change(&state)
             watchForStall(&state)
             return values
@@ -46,7 +46,7 @@ extension OperationQueue {
     func setUnderlyingQueue(_ queue: DispatchQueue?) throws(OperationError) {
         if let queue, Self.isMain(queue) { throw .underlyingQueueIsMain(queue: label) }
         let (old, isRefused): (DispatchQueue?, Bool) = withState { state in
-            guard state.kind != .main else { return (nil, false) }
+            guard state.kind.isPool else { return (nil, false) }
             guard state.schedule.isEmpty else { return (nil, true) }
             let old = state.underlyingQueue
             state.underlyingQueue = queue

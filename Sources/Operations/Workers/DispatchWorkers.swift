@@ -1,20 +1,43 @@
 import Dispatch
 
-// The queues whose threads are Dispatch's: the main queue, and queues with an `underlyingQueue`.
+/// Runs queues on threads that are neither the pools' nor Dispatch's. See `ManualExecutor` in `OperationsTesting`.
+package protocol QueueHost: TaskExecutor {
+    /// A thread is wanted that calls the queue's `workOnce()`.
+    func call(_ queue: OperationQueue)
+}
+
+// The queues whose threads are not the pools': the main queue, queues with an `underlyingQueue`, hosted ones.
 extension OperationQueue {
+    /// A queue that runs on a host's threads.
+    package convenience init(on host: any QueueHost) { self.init(kind: .hosted(host)) }
+
     /// Brings a worker, whatever runs this queue. The caller has claimed the call (`Signal`).
     func callWorker() {
         let (kind, underlying, level) = state.withLock {
             ($0.kind, $0.underlyingQueue, ServiceLevel($0.qualityOfService))
         }
-        if let dispatchQueue = underlying ?? (kind == .main ? DispatchQueue.main : nil) {
-            dispatchQueue.async { self.workOnce(on: underlying) }
-        } else {
-            WorkerPool[level].request(self)
+        switch kind {
+        case .main: DispatchQueue.main.async { self.workOnce() }
+        case .hosted(let host): host.call(self)
+        case .pool:
+            if let underlying {
+                underlying.async { self.workOnce(on: underlying) }
+            } else {
+                WorkerPool[level].request(self)
+            }
         }
     }
 
-    /// Runs one operation and goes to the back of the dispatch queue, so that its own blocks get their turn (Q8, Q10).
+    /// Where what belongs to a queue without being one of its operations runs: conditions.
+    var executorBeside: any TaskExecutor {
+        let (kind, level) = state.withLock { ($0.kind, ServiceLevel($0.qualityOfService)) }
+        if case .hosted(let host) = kind { return host }
+        return PoolExecutor.of(level)
+    }
+
+    /// Runs one operation, or one part of an async one. The dispatch queue's own blocks get their turn in between (Q8, Q10).
+    package func workOnce() { workOnce(on: nil) }
+
     private func workOnce(on underlying: DispatchQueue?) {
         signal.workerArrived()
         let resumesFirst = resumptionsReference.withLoaded { $0.alternates() } ?? true

@@ -1,0 +1,101 @@
+public import Operations
+
+/// Writes down what becomes of the operations of queues, and when.
+///
+///     let recorder = OperationRecorder(clock)
+///     recorder.record(queue)
+///     …
+///     print(recorder.timeline)
+///
+///     0s          fetch   added
+///     0s          fetch   starts
+///     1.5s        fetch   succeeded
+public final class OperationRecorder: Sendable {
+    /// One thing that happened.
+    public struct Event: Sendable, CustomStringConvertible {
+        public enum Kind: Sendable {
+            case added, started
+            case finished(OperationOutcome?)
+        }
+
+        /// On the recorder's clock.
+        public let time: Duration
+        /// The operation's name, or what stands for it.
+        public let operation: String
+        public let kind: Kind
+
+        /// What happened, in a word.
+        public var what: String {
+            switch kind {
+            case .added: "added"
+            case .started: "starts"
+            case .finished(let outcome): outcome?.description ?? "finished"
+            }
+        }
+
+        public var description: String { "\(operation) \(what)" }
+    }
+
+    private let recorded = Locked<[Event]>([])
+    private let time: @Sendable () -> Duration
+
+    /// - Parameter clock: What tells the time.
+    public convenience init(_ clock: VirtualClock) {
+        self.init { clock.now.offset }
+    }
+
+    /// - Parameter time: Answers how much time has passed since the beginning.
+    public init(time: @escaping @Sendable () -> Duration) { self.time = time }
+
+    /// Records what becomes of the operations added to a queue from now on.
+    public func record(_ queue: OperationQueue) { queue.addWatcher(Watcher(self)) }
+
+    /// Everything that has happened, in order.
+    public var events: [Event] { recorded.withLock { $0 } }
+
+    /// One line for each event: when, which operation, what.
+    public var timeline: String {
+        let events = events
+        let times = events.map { "\($0.time.formattedSeconds)s" }
+        let timeWidth = (times.map(\.count).max() ?? 0) + 2
+        let nameWidth = (events.map(\.operation.count).max() ?? 0) + 2
+        return zip(times, events).map { time, event in
+            time.padded(to: timeWidth) + event.operation.padded(to: nameWidth) + event.what
+        }.joined(separator: "\n")
+    }
+
+    private func add(_ operation: Operation, _ kind: Event.Kind) {
+        let event = Event(time: time(), operation: operation.name ?? "\(type(of: operation))", kind: kind)
+        recorded.withLock { $0.append(event) }
+    }
+
+    private final class Watcher: QueueWatcher {
+        private let recorder: OperationRecorder
+        init(_ recorder: OperationRecorder) { self.recorder = recorder }
+
+        func operation(_ operation: Operation, did step: QueueStep) {
+            switch step {
+            case .wasAdded: recorder.add(operation, .added)
+            case .starts: recorder.add(operation, .started)
+            case .hasFinished: recorder.add(operation, .finished(operation.operationOutcome))
+            }
+        }
+    }
+}
+
+extension String {
+    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}
+
+extension Duration {
+    /// Seconds with as many decimals as it takes, up to nanoseconds.
+    var formattedSeconds: String {
+        let (seconds, attoseconds) = components
+        let nanoseconds = attoseconds / 1_000_000_000
+        guard nanoseconds != 0 else { return "\(seconds)" }
+        var decimals = String(nanoseconds.magnitude)
+        decimals = String(repeating: "0", count: 9 - decimals.count) + decimals
+        while decimals.last == "0" { decimals.removeLast() }
+        return "\(seconds).\(decimals)"
+    }
+}

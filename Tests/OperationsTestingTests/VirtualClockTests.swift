@@ -1,0 +1,96 @@
+import Operations
+import OperationsTesting
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct VirtualClockTests {
+    @Test func `sleepers wake in the order of their deadlines, and time passes in no time`() {
+        let executor = ManualExecutor()
+        let clock = VirtualClock()
+        let log = Journal<String>()
+        for hours in [3, 1, 2] {
+            executor.task {
+                try await clock.sleep(for: .seconds(hours * 3600))
+                log.append("\(hours) at \(clock.now.offset.components.seconds)")
+            }
+        }
+        executor.runUntilIdle()
+        #expect(log.entries.isEmpty && clock.sleeperCount == 3 && clock.nextDeadline?.offset == .seconds(3600))
+        executor.runUntilIdle(advancing: clock)
+        #expect(log.entries == ["1 at 3600", "2 at 7200", "3 at 10800"])
+        #expect(clock.sleeperCount == 0 && clock.now.offset == .seconds(10_800))
+    }
+
+    @Test func `the clock moves only when nothing can run`() {
+        let executor = ManualExecutor(seed: 3)
+        let clock = VirtualClock()
+        let queue = executor.makeQueue()
+        let latest = Guarded(Duration.zero)
+        for _ in 0..<50 {
+            queue.addTask {
+                for _ in 0..<10 { await Task.yield() }
+                latest.withLock { $0 = max($0, clock.now.offset) }
+            }
+        }
+        queue.addTask { try await clock.sleep(for: .seconds(1)) }
+        executor.runUntilIdle(advancing: clock)
+        #expect(latest.withLock { $0 } == .zero && clock.now.offset == .seconds(1))
+    }
+
+    @Test func `a sleeper that is cancelled wakes at once, also when it was cancelled before it slept`() throws {
+        let executor = ManualExecutor()
+        let clock = VirtualClock()
+        let outcomes = Journal<Bool>()
+        let tasks = (0..<2).map { _ in
+            executor.task {
+                do { try await clock.sleep(for: .seconds(10)) } catch is CancellationError {
+                    outcomes.append(true)
+                }
+            }
+        }
+        tasks[0].cancel()
+        executor.runUntilIdle()
+        tasks[1].cancel()
+        executor.runUntilIdle()
+        #expect(outcomes.entries == [true, true] && clock.sleeperCount == 0 && clock.now.offset == .zero)
+    }
+
+    @Test func `a run stops at its instant`() {
+        let executor = ManualExecutor()
+        let clock = VirtualClock()
+        let ticks = Guarded(0)
+        let task = executor.task {
+            while true {
+                try await clock.sleep(for: .seconds(1))
+                ticks.withLock { $0 += 1 }
+            }
+        }
+        executor.run(until: .init(offset: .milliseconds(5500)), of: clock)
+        #expect(ticks.withLock { $0 } == 5 && clock.now.offset == .milliseconds(5500))
+        task.cancel()
+        executor.runUntilIdle()
+    }
+
+    @Test func `a timeline says when what happened to which operation`() {
+        let executor = ManualExecutor()
+        let clock = VirtualClock()
+        let recorder = OperationRecorder(clock)
+        let queue = executor.makeQueue()
+        queue.maxConcurrentOperationCount = 1
+        recorder.record(queue)
+        queue.addTask(name: "fetch") { try await clock.sleep(for: .milliseconds(1500)) }
+        let parse = queue.addTask(name: "parse") {}
+        executor.runUntilIdle()
+        parse.cancel()
+        executor.runUntilIdle(advancing: clock)
+        #expect(
+            recorder.timeline == """
+                0s    fetch  added
+                0s    parse  added
+                0s    fetch  starts
+                1.5s  fetch  succeeded
+                1.5s  parse  starts
+                1.5s  parse  was cancelled
+                """)
+    }
+}
