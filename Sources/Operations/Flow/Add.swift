@@ -110,6 +110,7 @@ extension Operation {
     /// Makes the operation the queue's, which holds it from now on; the caller pushes it. nil: ask again.
     fileprivate final func enqueue(_ answer: (isReady: Bool, lane: PriorityLane)) -> Entered? {
         if !isPlainBlock, let queue { prepare(for: queue.takeUnretainedValue()) }
+        if word.lifecycle.contains(.gated) { beginDeadlines() }
         // Held before the word says so: the next moment anybody may end it, and the queue lets it go.
         let held = Unmanaged.passRetained(self)
         let entry = word.decide {

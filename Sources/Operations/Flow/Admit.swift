@@ -11,6 +11,7 @@ struct Gates {
     var conditions: [OperationCondition] = []
     var testing = Testing.notBegun
     var requirements: [OperationRequirement] = []
+    var timeLimits: [TimeLimit] = []
 
     /// Conditions are tested once, when everything the operation depends on has finished.
     enum Testing { case notBegun, underWay, done }
@@ -35,9 +36,12 @@ extension OperationQueue {
             if putBack(operation) { operation.test(conditions, on: executorBeside) }
             return false
         }
-        guard !operation.acquireResources() else { return true }
-        putBack(operation)
-        return false
+        guard operation.acquireResources() else {
+            putBack(operation)
+            return false
+        }
+        operation.beginTimeLimits(on: executorBeside, fromStart: true)
+        return true
     }
 
     /// Gives the slot back. False when the operation was ended meanwhile.
@@ -70,7 +74,7 @@ extension Operation {
     }
 
     /// The work will not be done, for this reason.
-    fileprivate final func giveUp(_ reason: (any Error)?) {
+    final func giveUp(_ reason: (any Error)?) {
         if let reason { reportFailure(reason) }
         cancel()
     }
@@ -132,6 +136,7 @@ extension Operation {
 
     /// Part of step 4: gives back what was had, or asked for.
     final func leaveGates() {
+        endTimeLimits()
         if gates?.requirements.isEmpty == false { ResourcePool.withdraw(self) }
     }
 }

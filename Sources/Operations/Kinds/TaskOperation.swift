@@ -26,7 +26,8 @@ public final class TaskOperation<Success: Sendable>: ClosureOperation, @unchecke
     public var result: Result<Success, any Error> {
         get async {
             do { try await tryWaitUntilFinished() } catch { return .failure(error) }
-            return success.map { .success($0) } ?? .failure(reportedFailure ?? CancellationError())
+            if let failure = reportedFailure { return .failure(failure) }
+            return success.map { .success($0) } ?? .failure(CancellationError())
         }
     }
 }

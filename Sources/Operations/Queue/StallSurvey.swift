@@ -155,7 +155,7 @@ extension Operation {
     }
 
     /// The queue it waits in, safely: pinned for a moment, so that it can not leave and the queue can not go.
-    fileprivate func queueWhileWaiting() -> OperationQueue? {
+    func queueWhileWaiting() -> OperationQueue? {
         for _ in 0..<1000 {
             let question = word.decide {
                 $0.reconsidered()

@@ -1,0 +1,133 @@
+import Operations
+import OperationsTesting
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct RetryTests {
+    @Test func `delays grow as the backoff says, up to the cap`() throws {
+        func delays(_ backoff: RetryPolicy.Backoff) throws -> [Duration] {
+            let policy = try RetryPolicy(retries: 5, backoff: backoff, jitter: .none)
+            var random = SeededGenerator(seed: 1)
+            return (1...5).map { policy.delay(beforeRetry: $0, using: &random) }
+        }
+        #expect(try delays(.none) == [.zero, .zero, .zero, .zero, .zero])
+        #expect(try delays(.constant(.seconds(2))) == Array(repeating: .seconds(2), count: 5))
+        #expect(try delays(.linear(.seconds(2), cap: .seconds(7))) == [2, 4, 6, 7, 7].map { .seconds($0) })
+        #expect(
+            try delays(.exponential(.seconds(1), factor: 3, cap: .seconds(30))) == [1, 3, 9, 27, 30].map { .seconds($0) })
+    }
+
+    @Test func `very many retries do not overflow`() throws {
+        for backoff in [RetryPolicy.Backoff.exponential(.seconds(1), cap: .seconds(3600)), .linear(.seconds(9), cap: .seconds(3600))] {
+            let policy = try RetryPolicy(retries: .max, backoff: backoff, jitter: .none)
+            var random = SeededGenerator(seed: 1)
+            #expect(policy.delay(beforeRetry: 1_000_000_000, using: &random) == .seconds(3600))
+        }
+    }
+
+    @Test func `jitter stays in its range and follows from the generator`() throws {
+        for (jitter, range) in [(RetryPolicy.Jitter.full, 0.0...1.0), (.equal, 0.5...1.0)] {
+            let policy = try RetryPolicy(retries: 1, backoff: .constant(.seconds(1)), jitter: jitter)
+            var random = SeededGenerator(seed: 5)
+            var again = SeededGenerator(seed: 5)
+            var values: [Double] = []
+            for _ in 0..<1000 {
+                let delay = policy.delay(beforeRetry: 1, using: &random)
+                #expect(delay == policy.delay(beforeRetry: 1, using: &again))
+                values.append(delay / .seconds(1))
+            }
+            #expect(values.allSatisfy(range.contains))
+            #expect(abs(values.reduce(0, +) / 1000 - (range.lowerBound + range.upperBound) / 2) < 0.05)
+        }
+    }
+
+    @Test func `what fails is tried again after the delays, and its last error is thrown`() throws {
+        let executor = ManualExecutor()
+        let clock = VirtualClock()
+        let policy = try RetryPolicy(retries: 3, backoff: .exponential(.seconds(1)), jitter: .none)
+        let queue = executor.makeQueue()
+        let times = Journal<Int64>()
+        let succeeds = queue.addTask {
+            try await policy.run(clock: clock) { attempt in
+                times.append(clock.now.offset.components.seconds)
+                guard attempt == 3 else { throw Failure.again(attempt) }
+                return attempt
+            }
+        }
+        executor.runUntilIdle(advancing: clock)
+        #expect(times.entries == [0, 1, 3] && succeeds.operationOutcome?.description == "succeeded")
+        let fails = queue.addTask { try await policy.run(clock: clock) { throw Failure.again($0) } }
+        executor.runUntilIdle(advancing: clock)
+        #expect(clock.now.offset == .seconds(3 + 7) && fails.operationOutcome?.description == "failed: again(4)")
+    }
+
+    @Test func `neither what is not worth it nor a cancellation is tried again`() throws {
+        let executor = ManualExecutor()
+        let clock = VirtualClock()
+        let policy = try RetryPolicy(retries: 3) { ($0 as? Failure) != .final }
+        let attempts = Journal<String>()
+        let queue = executor.makeQueue()
+        queue.addTask { try await policy.run(clock: clock) { _ in attempts.append("final"); throw Failure.final } }
+        queue.addTask { try await policy.run(clock: clock) { _ in attempts.append("cancelled"); throw CancellationError() } }
+        let cancelled = queue.addTask {
+            try await policy.run(clock: clock) { _ in
+                attempts.append("again")
+                throw Failure.again(0)
+            }
+        }
+        executor.runUntilIdle()
+        cancelled.cancel()
+        executor.runUntilIdle(advancing: clock)
+        #expect(attempts.entries == ["final", "cancelled", "again"] && clock.now.offset == .zero)
+        #expect(cancelled.isFinished)
+    }
+
+    @Test func `bad policies are errors`() {
+        #expect(throws: PolicyError.negativeRetries(-1)) { try RetryPolicy(retries: -1) }
+        #expect(throws: PolicyError.negativeDelay(.seconds(-1))) {
+            try RetryPolicy(retries: 1, backoff: .constant(.seconds(-1)))
+        }
+        for factor in [0.5, -1, .nan, .infinity] {
+            #expect(throws: PolicyError.self) {
+                try RetryPolicy(retries: 1, backoff: .exponential(.seconds(1), factor: factor))
+            }
+        }
+    }
+
+    @Test func `a retry operation makes a new operation for each attempt`() async throws {
+        let queue = OperationQueue()
+        let policy = try RetryPolicy(retries: 3, backoff: .none)
+        let numbers = Journal<Int>()
+        let operation = RetryOperation(policy) { number in
+            numbers.append(number)
+            return TaskOperation { if number < 3 { throw Failure.again(number) } }
+        }
+        await queue.addOperations([operation], waitUntilFinished: true)
+        #expect(numbers.entries == [1, 2, 3] && operation.operationOutcome?.description == "succeeded")
+        let hopeless = RetryOperation(policy) { number in TaskOperation { throw Failure.again(number) } }
+        await queue.addOperations([hopeless], waitUntilFinished: true)
+        #expect(hopeless.operationOutcome?.description == "failed: again(4)")
+    }
+
+    @Test func `cancelling a retry operation cancels the attempt`() async throws {
+        let queue = OperationQueue()
+        let begins = AsyncGate()
+        let operation = RetryOperation(try RetryPolicy(retries: 3)) { _ in
+            TaskOperation {
+                begins.open()
+                while !Task.isCancelled { await Task.yield() }
+                throw Failure.again(1)
+            }
+        }
+        queue.addOperation(operation)
+        await begins.pass()
+        operation.cancel()
+        await operation.waitUntilFinished()
+        #expect(operation.isCancelled)
+    }
+
+    private enum Failure: Error, Equatable {
+        case again(Int)
+        case final
+    }
+}

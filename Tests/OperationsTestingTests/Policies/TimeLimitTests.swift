@@ -1,0 +1,116 @@
+import Operations
+import OperationsTesting
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct TimeLimitTests {
+    private let executor = ManualExecutor()
+    private let clock = VirtualClock()
+
+    @Test func `an operation that takes too long after its start is cancelled and fails`() throws {
+        let queue = executor.makeQueue()
+        queue.maxConcurrentOperationCount = 1
+        let clock = clock
+        queue.addTask { try await clock.sleep(for: .seconds(10)) }
+        let slow = TaskOperation { try await clock.sleep(for: .seconds(10)) }
+        let fast = TaskOperation { try await clock.sleep(for: .seconds(2)) }
+        for operation in [slow, fast] {
+            try operation.setTimeout(.seconds(3), clock: clock)
+            queue.addOperation(operation)
+        }
+        executor.runUntilIdle(advancing: clock)
+        #expect(slow.operationOutcome.failure == .timeout(.seconds(3)) && slow.isCancelled)
+        #expect(fast.operationOutcome?.description == "succeeded")
+        #expect(clock.now.offset == .seconds(15) && clock.sleeperCount == 0)
+    }
+
+    @Test func `an operation that waits at its deadline ends without having run`() throws {
+        let queue = executor.makeQueue()
+        let hasRun = Guarded(false)
+        let operation = BlockOperation { hasRun.withLock { $0 = true } }
+        operation.addDependency(Operation())
+        try operation.setDeadline(clock.now.advanced(by: .seconds(5)), clock: clock)
+        queue.addOperation(operation)
+        executor.runUntilIdle(advancing: clock)
+        #expect(!hasRun.withLock { $0 } && operation.isFinished && clock.now.offset == .seconds(5))
+        guard case .deadline? = operation.operationOutcome.failure else {
+            Issue.record("\(String(describing: operation.operationOutcome))")
+            return
+        }
+    }
+
+    @Test func `a deadline set while the operation waits counts, and none is left when it ends in time`() throws {
+        let queue = executor.makeQueue()
+        queue.isSuspended = true
+        let late = BlockOperation {}
+        let inTime = BlockOperation {}
+        let never = Operation()
+        late.addDependency(never)
+        for operation in [late, inTime] {
+            queue.addOperation(operation)
+            try operation.setDeadline(clock.now.advanced(by: .seconds(5)), clock: clock)
+        }
+        queue.isSuspended = false
+        executor.runUntilIdle()
+        #expect(inTime.isFinished && clock.sleeperCount == 1)
+        executor.runUntilIdle(advancing: clock)
+        #expect(late.isFinished && late.operationOutcome.failure != nil && inTime.operationOutcome.failure == nil)
+    }
+
+    @Test func `work that does not look goes on, and its outcome is the timeout all the same`() async throws {
+        let queue = executor.makeQueue()
+        let clock = clock
+        let operation = TaskOperation {
+            try? await clock.sleep(for: .seconds(10))
+            return 1
+        }
+        try operation.setTimeout(.seconds(1), clock: clock)
+        queue.addOperation(operation)
+        executor.runUntilIdle(advancing: clock)
+        #expect(operation.operationOutcome.failure == .timeout(.seconds(1)))
+        await #expect(throws: OperationTimeout.timeout(.seconds(1))) { try await operation.value }
+    }
+
+    @Test func `an operation starts no earlier than its instant`() {
+        let queue = executor.makeQueue()
+        let log = Journal<Int64>()
+        let clock = clock
+        let operation = BlockOperation { log.append(clock.now.offset.components.seconds) }
+        operation.addCondition(.notBefore(clock.now.advanced(by: .seconds(30)), clock: clock))
+        queue.addOperation(operation)
+        executor.runUntilIdle(advancing: clock)
+        #expect(log.entries == [30])
+    }
+
+    @Test func `an operation with a time limit is let go of, run or not`() throws {
+        for runs in [true, false] {
+            var operation: Operation? = BlockOperation {}
+            let weakOperation = Weak(operation)
+            try operation!.setTimeout(.seconds(1), clock: clock)
+            try operation!.setDeadline(clock.now.advanced(by: .seconds(1)), clock: clock)
+            if runs {
+                executor.makeQueue().addOperation(operation!)
+                executor.runUntilIdle()
+            }
+            operation = nil
+            executor.runUntilIdle()
+            #expect(weakOperation.isGone)
+        }
+    }
+
+    @Test func `bad limits are errors`() {
+        let operation = BlockOperation {}
+        for limit in [Duration.zero, .seconds(-1)] {
+            #expect(throws: PolicyError.limitNotPositive(limit)) { try operation.setTimeout(limit) }
+        }
+        operation.start()
+        #expect(throws: PolicyError.self) { try operation.setTimeout(.seconds(1)) }
+    }
+}
+
+extension Optional<OperationOutcome> {
+    fileprivate var failure: OperationTimeout? {
+        guard case .failed(let error) = self else { return nil }
+        return error as? OperationTimeout
+    }
+}
