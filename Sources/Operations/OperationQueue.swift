@@ -26,6 +26,8 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     final let hooks = LazyReference<QueueHooks>()
     /// Who observes it, if anybody does.
     final let observersReference = LazyReference<QueueObservers>()
+    /// It has a rate limit; for a look without the lock.
+    final let isThrottled = Atomic<Bool>(false)
     /// Everything else. Reach it by `withState`.
     final let state: Locked<State>
 

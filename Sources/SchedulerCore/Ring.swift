@@ -49,6 +49,13 @@ public struct Ring<Element> {
     }
 
     @inlinable
+    public mutating func popLast() -> Element? {
+        guard count > 0 else { return nil }
+        filled -= 1
+        return storage[position(filled)].take()
+    }
+
+    @inlinable
     func position(_ index: Int) -> Int {
         (head &+ index) & (storage.count &- 1)
     }
@@ -64,3 +71,5 @@ public struct Ring<Element> {
         head = 0
     }
 }
+
+extension Ring: Sendable where Element: Sendable {}

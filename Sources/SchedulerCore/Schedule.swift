@@ -66,6 +66,8 @@ public struct Schedule {
     public internal(set) var isSuspended = false
     /// While above 0, nothing starts; for changes of many members that are to look like one.
     public internal(set) var pauses = 0
+    /// While true, nothing starts: a rate limit has no permit left.
+    public internal(set) var isThrottled = false
     private let keptSlots: Int
 
     /// - Parameter keptSlots: How many slots of 32 bytes an empty schedule keeps for what comes next.
@@ -84,7 +86,7 @@ public struct Schedule {
     /// Something that arrives, or becomes ready, now could start now. While false, whoever brings it need not call a
     /// worker: the next `finished`, `setWidth` or `setSuspended` looks.
     @inlinable @inline(__always) public var hasRoom: Bool {
-        !isSuspended && pauses == 0 && running < width && !isBarrierRunning
+        !isSuspended && pauses == 0 && running < width && !isThrottled && !isBarrierRunning
     }
 
     /// `next()` would answer an operation, unless its claim fails.
@@ -169,6 +171,8 @@ extension Schedule {
     public mutating func pause() { pauses += 1 }
 
     public mutating func goOn() { pauses -= 1 }
+
+    public mutating func setThrottled(_ isThrottled: Bool) { self.isThrottled = isThrottled }
 
     public mutating func setSuspended(_ isSuspended: Bool) { self.isSuspended = isSuspended }
 }

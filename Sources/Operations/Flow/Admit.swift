@@ -50,6 +50,7 @@ extension OperationQueue {
         let (old, hasStartable): (Lifecycle?, Bool) = withState { state in
             guard let old = operation.word.update({ $0.declined() }) else { return (nil, false) }
             state.schedule.heldBack(operation.ticket)
+            state.throttle?.limiter.takeBackStart()
             return (old, state.schedule.hasStartable)
         }
         if hasStartable { offerSlot() }

@@ -136,6 +136,8 @@ public enum PolicyError: Error, Equatable, Sendable, CustomStringConvertible {
     case factorBelowOne(Double)
     /// A time limit that is not above zero.
     case limitNotPositive(Duration)
+    /// A rate, or a burst, below 1.
+    case rateNotPositive(Int)
     /// A time limit set on an operation that has started.
     case tooLate(operation: String)
 
@@ -145,6 +147,7 @@ public enum PolicyError: Error, Equatable, Sendable, CustomStringConvertible {
         case .negativeDelay(let delay): "a delay of \(delay). Use zero or more."
         case .factorBelowOne(let factor): "delays that grow by \(factor). Use a factor from 1; 1 leaves them as they are."
         case .limitNotPositive(let limit): "a time limit of \(limit). Use more than zero, or cancel the operation."
+        case .rateNotPositive(let rate): "a rate of \(rate). Use 1 or more; to let nothing start, suspend the queue."
         case .tooLate(let operation): "a time limit was set on \(operation), which has started. Set it before."
         }
     }

@@ -35,6 +35,10 @@ extension OperationQueue {
         var news: [PropertyKey] = []
         /// Gated operations that may start, and for which resources may be kept as long as there is room. See `Admit.swift`.
         var offered: Set<Schedule.ID>?
+        /// The rate limit, if there is one.
+        var throttle: Throttle?
+        /// When the queue, which has just been closed for want of a permit, is to be opened again.
+        var opening: (time: UInt64, of: Throttle.Identity)?
         /// Starts so far: tells a stall from a pause.
         var starts = 0
 
@@ -53,7 +57,7 @@ extension OperationQueue {
     /// The one door to the queue: locks, takes in what arrived, lets `event` decide, publishes what adders have to know.
     @inline(__always)
     final func withState<Result>(_ event: (inout State) -> Result) -> Result {
-        let (result, news, mustCall, lapsing) = state.withLock { state in
+        let (result, news, mustCall, lapsing, opening) = state.withLock { state in
             drain(&state)
             let result = event(&state)
             // Whoever pushed before the new bits were there has acted on the old ones; so look again after.
@@ -62,11 +66,12 @@ extension OperationQueue {
                 drain(&state)
                 isLate = true
             }
-            return (result, state.takeNews(), isLate && state.schedule.hasStartable, state.takeLapsing())
+            return (result, state.takeNews(), isLate && state.schedule.hasStartable, state.takeLapsing(), state.takeOpening())
         }
         // What came late `event` has not seen, and who pushed it has called nobody.
         if mustCall { callWorkerIfNone() }
         if let lapsing { ResourcePool.lapse(lapsing) }
+        if let opening { scheduleOpening(at: opening.time, of: opening.of) }
         if let news { tell(news) }
         return result
     }
@@ -124,6 +129,12 @@ extension OperationQueue.State {
     fileprivate mutating func noteOffer(_ id: Schedule.ID) {
         if offered == nil { offered = [] }
         offered?.insert(id)
+    }
+
+    @inline(__always)
+    fileprivate mutating func takeOpening() -> (time: UInt64, of: Throttle.Identity)? {
+        guard opening != nil else { return nil }
+        return opening.take()
     }
 
     /// Those for which nothing should be kept any more, as no thread comes for them soon.
@@ -207,21 +218,25 @@ extension OperationQueue {
 
     /// Claims the best operation that may start, for a thread of the given dispatch queue, or of a pool.
     func claim(on dispatchQueue: DispatchQueue? = nil) -> Claim? {
+        let time = throttleTime()
         let (claim, isMistaken): (Claim?, Bool) = withState { state in
             // A thread that was called before `underlyingQueue` was set is not the one to run this.
             guard state.underlyingQueue === dispatchQueue else { return (nil, state.schedule.hasStartable) }
-            return (self.claim(from: &state), false)
+            return (self.claim(from: &state, at: time), false)
         }
         if isMistaken { callWorkerIfNone() }
         return claim
     }
 
     @inline(__always)
-    func claim(from state: inout State) -> Claim? {
-        while let (ticket, id) = state.schedule.next() {
+    func claim(from state: inout State, at time: UInt64? = nil) -> Claim? {
+        while state.permitsStart(at: time), let (ticket, id) = state.schedule.next() {
             let operation = Self.member(id)
             if let lifecycle = operation._withUnsafeGuaranteedRef({ $0.word.update { $0.claimed() } }) {
                 if lifecycle.contains(.gated) { state.offered?.remove(id) }
+                if state.throttle != nil, !lifecycle.isCancelled, !lifecycle.contains(.unlisted), let time {
+                    state.throttle?.limiter.started(at: time)
+                }
                 state.starts &+= 1
                 // By its turn the operation is here; what it stands for may have left the cache long ago.
                 if let upcoming = state.schedule.upcoming { cplatform_prefetch(Self.member(upcoming).toOpaque()) }

@@ -104,6 +104,7 @@ struct StallSurvey {
             nodes[index].waitsFor.append(barrierPosition(in: queue, before: view.membersBeforeBarrier))
             ownReasons[index].append(.barrier)
         }
+        if ownReasons[index].isEmpty, view.isThrottled { settle(index, .moves, .rateLimit(queue: view.name)) }
         if ownReasons[index].isEmpty { settle(index, .moves, .slot) }
     }
 
@@ -122,6 +123,7 @@ extension OperationQueue {
         var name: String
         var isSuspended: Bool
         var hasWidthZero: Bool
+        var isThrottled: Bool
         var isBehindBarrier: Bool
         var membersBeforeBarrier: [Operation]
     }
@@ -135,6 +137,7 @@ extension OperationQueue {
             let ids = isBehind ? state.schedule.idsBeforeBarrier : []
             return View(
                 name: name, isSuspended: state.schedule.isSuspended, hasWidthZero: state.schedule.width == 0,
+                isThrottled: state.schedule.isThrottled,
                 isBehindBarrier: isBehind, membersBeforeBarrier: ids.map(Self.operation))
         }
     }

@@ -11,7 +11,7 @@ class Appointment: WorkSource, @unchecked Sendable {
     let deadline: UInt64
     fileprivate var next: Unmanaged<Appointment>?
 
-    init(after delay: Duration) { deadline = MonotonicClock.deadline(after: delay.nanoseconds) }
+    init(after delay: Duration) { deadline = MonotonicClock.deadline(after: delay.wholeNanoseconds) }
 
     /// What is to be done.
     func keep() {}
@@ -56,16 +56,5 @@ struct NewAppointments: ~Copyable, Sendable {
 
     private static func appointment(_ bits: UInt) -> Unmanaged<Appointment>? {
         UnsafeRawPointer(bitPattern: bits).map { Unmanaged.fromOpaque($0) }
-    }
-}
-
-extension Duration {
-    /// Whole nanoseconds, from 0 to as many as fit.
-    fileprivate var nanoseconds: UInt64 {
-        guard self > .zero else { return 0 }
-        let (seconds, attoseconds) = components
-        let (whole, isTooLong) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
-        let (sum, isTooMuch) = whole.addingReportingOverflow(UInt64(attoseconds / 1_000_000_000))
-        return isTooLong || isTooMuch ? .max : sum
     }
 }

@@ -80,7 +80,7 @@ extension OperationQueue: WorkSource {
             break
         case .ended:
             let departure = departure(of: worker, &pace)
-            let next = claim.withOperation { leave($0, claimingNext: departure == nil && !hasResumptions) }
+            let next = claim.withOperation { leave($0, claimingNext: departure == nil && mayClaimBlindly) }
             worker.end()
             // Who attended may have looked for the last time before this operation had left, and have found nothing for that
             // reason. If it still attends now, its last look comes after.
@@ -166,6 +166,9 @@ extension OperationQueue: WorkSource {
         signal.workerArrived()
         return takeTurn(resumesFirst: true)
     }
+
+    /// Nothing else than what the schedule says decides what is next.
+    private var mayClaimBlindly: Bool { !hasResumptions && !isThrottled.load(ordering: .relaxed) }
 
     private var hasArrivals: Bool { !inbox.isEmpty || hasResumptions }
 }

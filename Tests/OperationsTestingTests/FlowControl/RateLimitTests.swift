@@ -1,0 +1,136 @@
+import Operations
+import OperationsTesting
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct RateLimitTests {
+    private let executor = ManualExecutor()
+    private let clock = VirtualClock()
+
+    /// Milliseconds at which so many operations start.
+    private func starts(_ count: Int, _ queue: OperationQueue) -> [Int64] {
+        let log = Journal<Int64>()
+        let clock = clock
+        for _ in 0..<count { queue.addOperation { log.append(clock.now.offset.milliseconds) } }
+        executor.runUntilIdle(advancing: clock)
+        return log.entries
+    }
+
+    @Test func `a bucket lets its burst start at once and then one at a time`() throws {
+        let queue = executor.makeQueue()
+        queue.setRateLimit(try .tokenBucket(10, per: .seconds(1), burst: 3), clock: clock)
+        #expect(starts(6, queue) == [0, 0, 0, 100, 200, 300])
+    }
+
+    @Test func `a sliding window lets its number start in any period`() throws {
+        let queue = executor.makeQueue()
+        queue.setRateLimit(try .slidingWindow(2, per: .seconds(1)), clock: clock)
+        #expect(starts(5, queue) == [0, 0, 1000, 1000, 2000])
+    }
+
+    @Test(arguments: [7, 100, 1000]) func `over ten seconds the rate is exact within one percent`(rate: Int) throws {
+        let queue = executor.makeQueue()
+        queue.setRateLimit(try .tokenBucket(rate, per: .seconds(1)), clock: clock)
+        let count = Guarded(0)
+        for _ in 0..<(rate * 11) { queue.addOperation { count.withLock { $0 += 1 } } }
+        executor.run(until: .init(offset: .seconds(10)), of: clock)
+        let expected = Double(rate * 10)
+        #expect(abs(Double(count.withLock { $0 }) - expected) <= max(1, expected / 100))
+        queue.cancelAllOperations()
+        queue.setRateLimit(nil)
+        executor.runUntilIdle()
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test func `a limit is changed and removed while operations wait`() throws {
+        let queue = executor.makeQueue()
+        queue.setRateLimit(try .tokenBucket(1, per: .seconds(3600)), clock: clock)
+        let count = Guarded(0)
+        for _ in 0..<10 { queue.addOperation { count.withLock { $0 += 1 } } }
+        executor.runUntilIdle()
+        #expect(count.withLock { $0 } == 1)
+        queue.setRateLimit(try .slidingWindow(4, per: .seconds(3600)), clock: clock)
+        executor.runUntilIdle()
+        #expect(count.withLock { $0 } == 5)
+        queue.setRateLimit(nil)
+        executor.runUntilIdle()
+        #expect(count.withLock { $0 } == 10 && clock.now.offset == .zero && clock.sleeperCount == 0)
+    }
+
+    @Test func `priority decides who takes the next permit, and a cancelled operation takes none`() throws {
+        let queue = executor.makeQueue()
+        queue.setRateLimit(try .tokenBucket(1, per: .seconds(1)), clock: clock)
+        let log = Journal<String>()
+        let clock = clock
+        func operation(_ name: String, _ priority: Operation.QueuePriority = .normal) -> Operation {
+            let operation = BlockOperation { log.append("\(name) at \(clock.now.offset.milliseconds)") }
+            operation.queuePriority = priority
+            return operation
+        }
+        let cancelled = operation("cancelled", .veryHigh)
+        queue.addOperation(operation("first"))
+        executor.runUntilIdle()
+        for operation in [operation("low", .low), cancelled, operation("high", .high)] { queue.addOperation(operation) }
+        cancelled.cancel()
+        executor.runUntilIdle(advancing: clock)
+        #expect(cancelled.isFinished)
+        #expect(log.entries == ["first at 0", "high at 1000", "low at 2000"])
+    }
+
+    @Test func `what waits for a permit says so, and is no stall`() throws {
+        let queue = executor.makeQueue()
+        queue.name = "slow"
+        queue.setRateLimit(try .tokenBucket(1, per: .seconds(1)), clock: clock)
+        let operations = (0..<2).map { _ in BlockOperation {} }
+        for operation in operations { queue.addOperation(operation) }
+        executor.runUntilIdle()
+        #expect(queue.explain(operations[1]).reasons == [.rateLimit(queue: "slow")])
+        #expect(queue.stallReport() == nil)
+        executor.runUntilIdle(advancing: clock)
+    }
+
+    @Test func `an operation that is put back to wait for a resource gives its permit back`() throws {
+        let queue = executor.makeQueue()
+        queue.setRateLimit(try .slidingWindow(2, per: .seconds(1)), clock: clock)
+        let log = Journal<Int64>()
+        let clock = clock
+        for _ in 0..<2 {
+            let operation = TaskOperation {
+                log.append(clock.now.offset.milliseconds)
+                try await clock.sleep(for: .milliseconds(10))
+            }
+            operation.addRequirement(.exclusive("permit"))
+            queue.addOperation(operation)
+        }
+        executor.runUntilIdle(advancing: clock)
+        #expect(log.entries == [0, 10])
+    }
+
+    /// On real threads: no operation is lost between the limit's timer and the workers.
+    @Test func `every operation of a queue with a limit starts, on real threads too`() async throws {
+        let queue = OperationQueue()
+        queue.setRateLimit(try .tokenBucket(200_000, per: .seconds(1), burst: 10))
+        let count = Guarded(0)
+        for number in 0..<2000 {
+            if number == 1000 { queue.setRateLimit(try .slidingWindow(1000, per: .milliseconds(5))) }
+            queue.addOperation { count.withLock { $0 += 1 } }
+        }
+        await queue.waitUntilAllOperationsAreFinished()
+        #expect(count.withLock { $0 } == 2000)
+    }
+
+    @Test func `bad rates are errors`() {
+        for bad in [0, -1] {
+            #expect(throws: PolicyError.rateNotPositive(bad)) { try RateLimit.tokenBucket(bad, per: .seconds(1)) }
+            #expect(throws: PolicyError.rateNotPositive(bad)) { try RateLimit.tokenBucket(1, per: .seconds(1), burst: bad) }
+            #expect(throws: PolicyError.rateNotPositive(bad)) { try RateLimit.slidingWindow(bad, per: .seconds(1)) }
+            #expect(throws: PolicyError.limitNotPositive(.seconds(bad))) {
+                try RateLimit.slidingWindow(1, per: .seconds(bad))
+            }
+        }
+    }
+}
+
+extension Duration {
+    fileprivate var milliseconds: Int64 { Int64(self / .milliseconds(1)) }
+}

@@ -1,0 +1,82 @@
+import SchedulerCore
+import TestSupport
+import Testing
+
+@Suite struct RateLimiterTests {
+    private static let second: UInt64 = 1_000_000_000
+
+    /// The instants at which things start, when they do so as soon as they may.
+    private func starts(_ rule: RateLimiter.Rule, until end: UInt64, from start: UInt64 = 0) -> [UInt64] {
+        var limiter = RateLimiter(rule)
+        var (now, instants) = (start, [UInt64]())
+        while now < end {
+            if limiter.mayStart(at: now) {
+                limiter.started(at: now)
+                instants.append(now)
+            } else {
+                let next = limiter.nextStart(after: now)
+                #expect(next > now)
+                now = next
+            }
+        }
+        return instants
+    }
+
+    @Test func `a bucket gives its burst at once and then one permit after the other, evenly`() {
+        let instants = starts(.tokenBucket(count: 10, period: Self.second, burst: 5), until: Self.second)
+        #expect(instants == [0, 0, 0, 0, 0] + (1..<10).map { $0 * Self.second / 10 })
+    }
+
+    @Test func `a rate that does not divide a second is exact over a long time`() {
+        for count: UInt64 in [3, 7, 997, 123_457] {
+            let instants = starts(.tokenBucket(count: count, period: Self.second, burst: 1), until: 10 * Self.second)
+            #expect(instants.count == Int(10 * count), "\(count)")
+        }
+    }
+
+    @Test func `a bucket keeps no more than its burst, however long nothing starts`() {
+        var limiter = RateLimiter(.tokenBucket(count: 10, period: Self.second, burst: 3))
+        for now in [0, 3600 * Self.second, UInt64.max - 1] {
+            var permits = 0
+            while limiter.mayStart(at: now) {
+                limiter.started(at: now)
+                permits += 1
+            }
+            #expect(permits == 3)
+        }
+    }
+
+    @Test func `in no span of a period start more than the window allows`() {
+        let instants = starts(.slidingWindow(count: 4, period: Self.second), until: 10 * Self.second)
+        #expect(instants.count == 40)
+        for (first, fifth) in zip(instants, instants.dropFirst(4)) { #expect(fifth - first >= Self.second) }
+    }
+
+    @Test(arguments: 0..<50 as Range<UInt64>)
+    func `whatever the arrivals, neither rule is ever broken`(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        let (count, period) = (UInt64(1 + random.below(5)), UInt64(1 + random.below(1000)))
+        let burst = UInt64(1 + random.below(6))
+        for rule in [RateLimiter.Rule.tokenBucket(count: count, period: period, burst: burst), .slidingWindow(count: count, period: period)] {
+            var limiter = RateLimiter(rule)
+            var (now, instants) = (UInt64(random.below(100)), [UInt64]())
+            for _ in 0..<300 {
+                if limiter.mayStart(at: now) {
+                    limiter.started(at: now)
+                    instants.append(now)
+                } else if random.chance(30) {
+                    let next = limiter.nextStart(after: now)
+                    #expect(!limiter.mayStart(at: next - 1) && limiter.mayStart(at: next))
+                    now = next
+                }
+                now += UInt64(random.below(Int(period)))
+            }
+            for (index, first) in instants.enumerated() {
+                for (offset, last) in instants[index...].enumerated() {
+                    let most = if case .slidingWindow = rule { last - first < period ? count : .max } else { burst + (last - first) * count / period + 1 }
+                    if UInt64(offset + 1) > most { Issue.record("seed \(seed), \(rule): \(offset + 1) in \(last - first)") }
+                }
+            }
+        }
+    }
+}
