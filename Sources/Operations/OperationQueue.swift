@@ -26,6 +26,8 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     final let hooks = LazyReference<QueueHooks>()
     /// Who observes it, if anybody does.
     final let observersReference = LazyReference<QueueObservers>()
+    /// How many may be in it, if that was ever bounded. See `Bound`.
+    final let boundReference = LazyReference<Bound>()
     /// It has a rate limit; for a look without the lock.
     final let isThrottled = Atomic<Bool>(false)
     /// Everything else. Reach it by `withState`.

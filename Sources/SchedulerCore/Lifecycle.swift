@@ -69,6 +69,8 @@ extension Lifecycle {
         @inlinable @inline(__always) public static var barrier: Flags { Flags(rawValue: 1 << 12) }
         /// Something besides dependencies may hold it back, which is looked at when it is about to start: see `Admit.swift`.
         @inlinable @inline(__always) public static var gated: Flags { Flags(rawValue: 1 << 26) }
+        /// It has a place of a bounded queue, and gives it back when it has left.
+        @inlinable @inline(__always) public static var bounded: Flags { Flags(rawValue: 1 << 27) }
         /// No operation to the outside: a barrier, or a job of a task. Not counted, listed, or cancelled.
         @inlinable @inline(__always) public static var unlisted: Flags { Flags(rawValue: 1 << 25) }
         /// `isFinished` was announced while the operation was being added.

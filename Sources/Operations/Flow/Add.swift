@@ -7,8 +7,10 @@
 import SchedulerCore
 
 extension OperationQueue {
-    func add(_ operation: Operation) throws(OperationError) {
+    /// - Parameter hasPlace: Of a bounded queue, the caller has taken a place for it.
+    func add(_ operation: Operation, hasPlace: Bool = false) throws(OperationError) {
         try operation.enter(self)
+        if boundReference.isSet { try enterBound(operation, hasPlace: hasPlace) }
         if hooks.isSet, !operation.word.lifecycle.contains(.unlisted) { tellWatchers(.wasAdded, of: operation) }
         var entry: Operation.Entered?
         while entry == nil { entry = operation.enqueue(operation.answerWhileEntering()) }
@@ -25,6 +27,12 @@ extension OperationQueue {
                 throw error
             }
             arePlain = arePlain && operation.isPlainBlock
+        }
+        if boundReference.isSet {
+            do { try takePlaces(for: operations) } catch {
+                for entered in operations { entered.refuse() }
+                throw error
+            }
         }
         if hooks.isSet { for operation in operations { tellWatchers(.wasAdded, of: operation) } }
         // All are asked while all are being added. Then they become the queue's in one go: between that and the push no
@@ -44,6 +52,18 @@ extension OperationQueue {
         }
         push(&chain)
         for operation in finishAnnounced { operation.finishAsAnnounced() }
+    }
+
+    private func enterBound(_ operation: Operation, hasPlace: Bool) throws(OperationError) {
+        guard !operation.word.lifecycle.contains(.unlisted) else { return }
+        if hasPlace {
+            operation.word.insert(.bounded)
+            return
+        }
+        do { try takePlaces(for: [operation]) } catch {
+            operation.refuse()
+            throw error
+        }
     }
 
     /// Operations linked for one push, the last added first.

@@ -56,6 +56,8 @@ extension OperationQueue {
                 state.schedule.finished(operation.ticket)
                 return depart(&state, claimingNext: claimingNext)
             }
+            // Before anybody is told that it has left, and adds another one.
+            if departure != nil, boundReference.isSet { givePlaceBack(of: operation) }
             switch departure {
             case .claimed(let claim):
                 return claim

@@ -138,6 +138,8 @@ public enum PolicyError: Error, Equatable, Sendable, CustomStringConvertible {
     case limitNotPositive(Duration)
     /// A rate, or a burst, below 1.
     case rateNotPositive(Int)
+    /// A bound below 1.
+    case capacityNotPositive(Int)
     /// A time limit set on an operation that has started.
     case tooLate(operation: String)
 
@@ -148,6 +150,7 @@ public enum PolicyError: Error, Equatable, Sendable, CustomStringConvertible {
         case .factorBelowOne(let factor): "delays that grow by \(factor). Use a factor from 1; 1 leaves them as they are."
         case .limitNotPositive(let limit): "a time limit of \(limit). Use more than zero, or cancel the operation."
         case .rateNotPositive(let rate): "a rate of \(rate). Use 1 or more; to let nothing start, suspend the queue."
+        case .capacityNotPositive(let capacity): "a bound of \(capacity) operations. Use 1 or more, or nil for none."
         case .tooLate(let operation): "a time limit was set on \(operation), which has started. Set it before."
         }
     }

@@ -40,6 +40,8 @@ public enum OperationError: Error, Equatable, Sendable, CustomStringConvertible 
     case addedToFinishedGroup(operation: String, group: String)
     /// Rule M11: a limit below 1.
     case limitNotPositive(queue: String, limit: Int)
+    /// Rule M12: added to a bounded queue that is full.
+    case queueFull(queue: String, capacity: Int)
 
     public var description: String {
         switch self {
@@ -82,6 +84,11 @@ public enum OperationError: Error, Equatable, Sendable, CustomStringConvertible 
             "\(operation) was added to \(group), which has finished (M10). Add it before, or from inside a child."
         case .limitNotPositive(let queue, let limit):
             "\(queue) was to have at most \(limit) operations of a batch at a time (M11). Use a limit from 1."
+        case .queueFull(let queue, let capacity):
+            """
+            an operation was added to \(queue), which is full: \(capacity) are in it (M12). Use tryAddOperation, \
+            addOperationWhenRoom, or a bound that sheds.
+            """
         case .lateGate(let operation):
             "a condition or requirement was added to \(operation), which has started (M9). Add it before."
         case .waitsForItself(let operation):

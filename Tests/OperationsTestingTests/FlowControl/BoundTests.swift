@@ -1,0 +1,158 @@
+import Operations
+import OperationsTesting
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct BoundTests {
+    private let executor = ManualExecutor()
+
+    private func fullQueue(_ overflow: OperationQueue.Overflow) throws -> (OperationQueue, [BlockOperation]) {
+        let queue = executor.makeQueue()
+        queue.isSuspended = true
+        try queue.setBound(3, whenFull: overflow)
+        let operations = [Operation.QueuePriority.normal, .low, .low].map { priority in
+            let operation = BlockOperation {}
+            operation.queuePriority = priority
+            return operation
+        }
+        for operation in operations { queue.addOperation(operation) }
+        return (queue, operations)
+    }
+
+    @Test func `a full queue refuses, and has room again when an operation has left`() throws {
+        let (queue, operations) = try fullQueue(.refuse)
+        queue.name = "full"
+        let late = BlockOperation {}
+        #expect(throws: OperationError.queueFull(queue: "queue 'full'", capacity: 3)) { try queue.tryAddOperation(late) }
+        #expect(throws: OperationError.self) { try queue.tryAddOperations([late], waitUntilFinished: false) }
+        queue.isSuspended = false
+        executor.runUntilIdle()
+        #expect(operations.allSatisfy { $0.isFinished })
+        for _ in 0..<5 {
+            try queue.tryAddOperation(BlockOperation {})
+            executor.runUntilIdle()
+        }
+        try queue.tryAddOperation(late)
+        executor.runUntilIdle()
+        #expect(late.isFinished)
+    }
+
+    @Test func `shedding the oldest cancels what has waited longest`() throws {
+        let (queue, operations) = try fullQueue(.shedOldest)
+        let late = BlockOperation {}
+        try queue.tryAddOperation(late)
+        #expect(operations.map(\.isCancelled) == [true, false, false])
+        try queue.tryAddOperation(BlockOperation {})
+        #expect(operations.map(\.isCancelled) == [true, true, false])
+        queue.isSuspended = false
+        executor.runUntilIdle()
+        #expect(late.isFinished && !late.isCancelled && operations.allSatisfy { $0.isFinished })
+    }
+
+    @Test func `shedding the lowest cancels the last of them, and refuses what is lower still`() throws {
+        let (queue, operations) = try fullQueue(.shedLowest)
+        try queue.tryAddOperation(BlockOperation {})
+        #expect(operations.map(\.isCancelled) == [false, false, true])
+        let veryLow = BlockOperation {}
+        veryLow.queuePriority = .veryLow
+        #expect(throws: OperationError.self) { try queue.tryAddOperation(veryLow) }
+        try queue.tryAddOperation(BlockOperation {})
+        #expect(operations.map(\.isCancelled) == [false, true, true])
+        queue.isSuspended = false
+        executor.runUntilIdle()
+    }
+
+    @Test func `what runs is not shed: the new operation is refused`() throws {
+        let queue = executor.makeQueue()
+        let clock = VirtualClock()
+        try queue.setBound(1, whenFull: .shedOldest)
+        let running = queue.addTask { try await clock.sleep(for: .seconds(1)) }
+        executor.runUntilIdle()
+        #expect(throws: OperationError.self) { try queue.tryAddOperation(BlockOperation {}) }
+        #expect(!running.isCancelled)
+        executor.runUntilIdle(advancing: clock)
+    }
+
+    @Test func `a task that adds waits for room, in order, and its cancellation ends the waiting`() throws {
+        let (queue, _) = try fullQueue(.refuse)
+        let log = Journal<Int>()
+        let adders = (0..<4).map { number in
+            executor.task { try await queue.addOperationWhenRoom(BlockOperation { log.append(number) }) }
+        }
+        adders[1].cancel()
+        executor.runUntilIdle()
+        #expect(log.entries.isEmpty)
+        #expect(throws: OperationError.self) { try queue.tryAddOperation(BlockOperation {}) }
+        adders[2].cancel()
+        queue.isSuspended = false
+        executor.runUntilIdle()
+        #expect(log.entries == [0, 3])
+    }
+
+    @Test func `a bound is changed and removed while tasks wait for room`() throws {
+        let (queue, _) = try fullQueue(.refuse)
+        let added = Guarded(0)
+        for _ in 0..<5 {
+            executor.task {
+                try await queue.addOperationWhenRoom(BlockOperation {})
+                added.withLock { $0 += 1 }
+            }
+        }
+        executor.runUntilIdle()
+        try queue.setBound(5)
+        executor.runUntilIdle()
+        #expect(added.withLock { $0 } == 2)
+        try queue.setBound(nil)
+        executor.runUntilIdle()
+        #expect(added.withLock { $0 } == 5)
+        queue.isSuspended = false
+        executor.runUntilIdle()
+    }
+
+    @Test func `an operation that is refused for another reason gives its place back`() async throws {
+        let queue = executor.makeQueue()
+        try queue.setBound(1)
+        let spent = BlockOperation {}
+        spent.start()
+        await #expect(throws: OperationError.self) { try await queue.addOperationWhenRoom(spent) }
+        #expect(throws: OperationError.self) { try queue.tryAddOperation(spent) }
+        try queue.tryAddOperation(BlockOperation {})
+        executor.runUntilIdle()
+    }
+
+    @Test func `many adders on real threads keep to the bound`() async throws {
+        let queue = OperationQueue()
+        try queue.setBound(7)
+        let most = Guarded(0)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for adder in 0..<8 {
+                group.addTask {
+                    for number in 0..<200 {
+                        let operation: Operation = number.isMultiple(of: 3) ? TaskOperation { await Task.yield() } : BlockOperation {}
+                        try await queue.addOperationWhenRoom(operation)
+                        let count = Self.count(queue)
+                        most.withLock { $0 = max($0, count) }
+                        if (adder + number).isMultiple(of: 11) { operation.cancel() }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        await queue.waitUntilAllOperationsAreFinished()
+        #expect(most.withLock { $0 } <= 7)
+        for _ in 0..<7 { try queue.tryAddOperation(BlockOperation {}) }
+        await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    private static func count(_ queue: OperationQueue) -> Int { (queue as any Counted).operationCount }
+
+    @Test func `a bound below one is an error`() {
+        for capacity in [0, -1] {
+            #expect(throws: PolicyError.capacityNotPositive(capacity)) { try OperationQueue().setBound(capacity) }
+        }
+    }
+}
+
+/// Reads the deprecated name without a warning.
+private protocol Counted { var operationCount: Int { get } }
+extension OperationQueue: Counted {}

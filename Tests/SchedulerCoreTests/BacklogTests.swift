@@ -1,0 +1,50 @@
+import SchedulerCore
+import TestSupport
+import Testing
+
+@Suite struct BacklogTests {
+    @Test func `so many come in as there are places, and who waits is served in order`() {
+        var backlog = Backlog<String>(capacity: 2)
+        let entered = [backlog.enter(), backlog.enter(), backlog.enter()]
+        #expect(entered == [true, true, false])
+        _ = backlog.wait("a")
+        _ = backlog.wait("b")
+        #expect(backlog.waitingCount == 2)
+        let next = [backlog.leave(), backlog.leave(), backlog.leave()]
+        #expect(next == ["a", "b", nil])
+        #expect(backlog.occupied == 1)
+    }
+
+    @Test func `nobody overtakes who waits, and a batch comes in whole or not at all`() {
+        var backlog = Backlog<String>(capacity: 3)
+        let batch = [backlog.enter(4), backlog.enter(3)]
+        #expect(batch == [false, true])
+        _ = backlog.wait("a")
+        let admitted = backlog.setCapacity(5)
+        #expect(admitted == ["a"])
+        let last = [backlog.enter(), backlog.enter()]
+        #expect(last == [true, false])
+    }
+
+    @Test func `who waits no more is passed over`() {
+        var backlog = Backlog<String>(capacity: 1)
+        _ = backlog.enter()
+        let first = backlog.wait("a")
+        _ = backlog.wait("b")
+        let withdrawn = [backlog.withdraw(first), backlog.withdraw(first)]
+        #expect(withdrawn == ["a", nil])
+        let next = [backlog.leave(), backlog.leave()]
+        #expect(next == ["b", nil])
+        #expect(backlog.waitingCount == 0 && backlog.occupied == 0)
+    }
+
+    @Test func `a capacity that was lowered lets nobody in until enough have left`() {
+        var backlog = Backlog<String>(capacity: 3)
+        _ = backlog.enter(3)
+        let admitted = backlog.setCapacity(1)
+        #expect(admitted.isEmpty)
+        _ = backlog.wait("a")
+        let next = [backlog.leave(), backlog.leave(), backlog.leave()]
+        #expect(next == [nil, nil, "a"])
+    }
+}
