@@ -56,6 +56,8 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
     case resource(name: String, units: Int, inUse: Int, capacity: Int)
     /// Another operation runs under this exclusive name, or waits to do so before it.
     case exclusion(String)
+    /// As many operations of its key run as may, or other keys have their turn before.
+    case key(String)
     /// The queue's rate limit has no permit left.
     case rateLimit(queue: String)
     /// As many operations run as the queue's width allows, or it is about to start.
@@ -79,6 +81,7 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
         case .resource(let name, let units, let inUse, let capacity):
             "waits for \(units) of '\(name)', of which \(inUse) of \(capacity) are in use"
         case .exclusion(let name): "waits to run exclusively as '\(name)'"
+        case .key(let key): "waits for its turn under key '\(key)'"
         case .rateLimit(let queue): "waits for a permit of the rate limit of queue '\(queue)'"
         case .slot: "waits for a free slot"
         }

@@ -71,6 +71,8 @@ extension Lifecycle {
         @inlinable @inline(__always) public static var gated: Flags { Flags(rawValue: 1 << 26) }
         /// It has a place of a bounded queue, and gives it back when it has left.
         @inlinable @inline(__always) public static var bounded: Flags { Flags(rawValue: 1 << 27) }
+        /// It has a key, and starts when that has its turn.
+        @inlinable @inline(__always) public static var keyed: Flags { Flags(rawValue: 1 << 28) }
         /// No operation to the outside: a barrier, or a job of a task. Not counted, listed, or cancelled.
         @inlinable @inline(__always) public static var unlisted: Flags { Flags(rawValue: 1 << 25) }
         /// `isFinished` was announced while the operation was being added.

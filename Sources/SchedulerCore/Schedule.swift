@@ -126,6 +126,17 @@ extension Schedule {
         }
     }
 
+    /// A member that waits is ready, and comes to the end of the line. Answers by what it is known from now on.
+    public mutating func queuedAnew(_ ticket: Ticket) -> Ticket {
+        let index = Int(ticket.slot)
+        guard holds(ticket), members[index].state == .waiting else { return ticket }
+        lastArrival += 1
+        members[index].arrival = lastArrival
+        let ticket = Ticket(slot: ticket.slot, arrival: lastArrival)
+        makeReady(ticket)
+        return ticket
+    }
+
     /// Answers the next member to start and counts it as running; nil when nothing may start.
     public mutating func next() -> (ticket: Ticket, id: ID)? {
         guard hasRoom else { return nil }

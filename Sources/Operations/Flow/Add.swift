@@ -7,10 +7,15 @@
 import SchedulerCore
 
 extension OperationQueue {
-    /// - Parameter hasPlace: Of a bounded queue, the caller has taken a place for it.
-    func add(_ operation: Operation, hasPlace: Bool = false) throws(OperationError) {
+    /// - Parameters:
+    ///   - hasPlace: Of a bounded queue, the caller has taken a place for it.
+    ///   - prepare: Called when the operation is claimed for the queue, which has not seen it yet.
+    func add(
+        _ operation: Operation, hasPlace: Bool = false, prepare: ((Schedule.ID) -> Void)? = nil
+    ) throws(OperationError) {
         try operation.enter(self)
         if boundReference.isSet { try enterBound(operation, hasPlace: hasPlace) }
+        prepare?(UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque()))
         if hooks.isSet, !operation.word.lifecycle.contains(.unlisted) { tellWatchers(.wasAdded, of: operation) }
         var entry: Operation.Entered?
         while entry == nil { entry = operation.enqueue(operation.answerWhileEntering()) }

@@ -51,6 +51,9 @@ extension OperationQueue {
             guard let old = operation.word.update({ $0.declined() }) else { return (nil, false) }
             state.schedule.heldBack(operation.ticket)
             state.throttle?.limiter.takeBackStart()
+            if old.contains(.keyed) {
+                state.heldBackKeyed(UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque()))
+            }
             return (old, state.schedule.hasStartable)
         }
         if hasStartable { offerSlot() }

@@ -54,6 +54,9 @@ extension OperationQueue {
                     state.noteLeaving(operation)
                 }
                 state.schedule.finished(operation.ticket)
+                if operation.word.lifecycle.contains(.keyed) {
+                    state.leftKeyed(UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque()))
+                }
                 return depart(&state, claimingNext: claimingNext)
             }
             // Before anybody is told that it has left, and adds another one.

@@ -128,7 +128,7 @@ extension OperationQueue {
     /// Who is to make room, one for each of the new ones; nil when there are not so many.
     private func victims(_ overflow: Overflow, for operations: [Operation]) -> [Operation]? {
         let waiting = withState { state in
-            state.schedule.idsInOrder.map(Self.operation).filter {
+            state.operationsInOrder.sorted { $0.arrival < $1.arrival }.map(\.operation).filter {
                 $0.word.lifecycle.phase == .enqueued && $0.word.lifecycle.contains(.bounded) && !$0.word.lifecycle.isCancelled
             }
         }

@@ -35,6 +35,8 @@ extension OperationQueue {
         var news: [PropertyKey] = []
         /// Gated operations that may start, and for which resources may be kept as long as there is room. See `Admit.swift`.
         var offered: Set<Schedule.ID>?
+        /// The operations that have keys, if there ever was one, or a limit.
+        var keyed: KeyedOperations?
         /// The rate limit, if there is one.
         var throttle: Throttle?
         /// When the queue, which has just been closed for want of a permit, is to be opened again.
@@ -100,22 +102,22 @@ extension OperationQueue {
         let lifecycle = operation.word.update { $0.drained() }.unsafelyUnwrapped
         let isReady = lifecycle.phase == .enqueued && lifecycle.contains(.ready)
         let lane = lifecycle.effectivePriority
-        if operation.ticket.arrival != 0 {
-            if isReady, lifecycle.contains(.gated) { state.noteOffer(UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque())) }
+        let id = UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque())
+        if isReady, lifecycle.contains(.gated) { state.noteOffer(id) }
+        let isNew = operation.ticket.arrival == 0
+        if lifecycle.contains(.keyed) {
+            state.admitKeyed(operation, id, lifecycle, lane: lane, isReady: isReady)
+        } else if !isNew {
             state.schedule.updated(operation.ticket, lane: lane, isReady: isReady)
+        } else if lifecycle.contains(.unlisted) {
+            operation.ticket =
+                lifecycle.contains(.barrier)
+                ? state.schedule.addedBarrier(id)
+                : state.schedule.added(id, lane: lane, isReady: isReady, kind: .job)
         } else {
-            let id = UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque())
-            if lifecycle.contains(.unlisted) {
-                operation.ticket =
-                    lifecycle.contains(.barrier)
-                    ? state.schedule.addedBarrier(id)
-                    : state.schedule.added(id, lane: lane, isReady: isReady, kind: .job)
-            } else {
-                if isReady, lifecycle.contains(.gated) { state.noteOffer(id) }
-                operation.ticket = state.schedule.added(id, lane: lane, isReady: isReady)
-                if observersReference.isSet { state.noteJoined(operation) }
-            }
+            operation.ticket = state.schedule.added(id, lane: lane, isReady: isReady)
         }
+        if isNew, observersReference.isSet, !lifecycle.contains(.unlisted) { state.noteJoined(operation) }
     }
 
     private final func publish(_ state: inout State) -> Bool {
@@ -141,7 +143,7 @@ extension OperationQueue.State {
     @inline(__always)
     fileprivate mutating func takeLapsing() -> Set<Schedule.ID>? {
         guard offered != nil else { return nil }
-        let comesSoon = schedule.hasRoom && kind.isPool && underlyingQueue == nil
+        let comesSoon = schedule.hasRoom && kind.isPool && underlyingQueue == nil && keyed == nil
         return comesSoon ? nil : offered.take()
     }
 
@@ -234,6 +236,7 @@ extension OperationQueue {
             let operation = Self.member(id)
             if let lifecycle = operation._withUnsafeGuaranteedRef({ $0.word.update { $0.claimed() } }) {
                 if lifecycle.contains(.gated) { state.offered?.remove(id) }
+                if lifecycle.contains(.keyed) { state.startedKeyed(id) }
                 if state.throttle != nil, !lifecycle.isCancelled, !lifecycle.contains(.unlisted), let time {
                     state.throttle?.limiter.started(at: time)
                 }
@@ -244,13 +247,14 @@ extension OperationQueue {
             }
             // Something holds it back since it became ready (rule D2), or it is pinned and about to be pushed.
             state.schedule.heldBack(ticket)
+            if operation._withUnsafeGuaranteedRef({ $0.word.lifecycle.contains(.keyed) }) { state.heldBackKeyed(id) }
         }
         watchForStall(&state)
         return nil
     }
 
     final func snapshot() -> [Operation] {
-        withState { state in state.schedule.idsInOrder.map(Self.operation) }
+        withState { $0.operationsInOrder }.sorted { $0.arrival < $1.arrival }.map(\.operation)
     }
 
     /// The member behind an identifier. It is held by the queue while it is a member, so under the lock.

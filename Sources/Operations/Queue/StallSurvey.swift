@@ -104,6 +104,7 @@ struct StallSurvey {
             nodes[index].waitsFor.append(barrierPosition(in: queue, before: view.membersBeforeBarrier))
             ownReasons[index].append(.barrier)
         }
+        if ownReasons[index].isEmpty, let key = view.key { settle(index, .moves, .key(key)) }
         if ownReasons[index].isEmpty, view.isThrottled { settle(index, .moves, .rateLimit(queue: view.name)) }
         if ownReasons[index].isEmpty { settle(index, .moves, .slot) }
     }
@@ -124,6 +125,8 @@ extension OperationQueue {
         var isSuspended: Bool
         var hasWidthZero: Bool
         var isThrottled: Bool
+        /// Its key, when that has not its turn.
+        var key: String?
         var isBehindBarrier: Bool
         var membersBeforeBarrier: [Operation]
     }
@@ -137,7 +140,7 @@ extension OperationQueue {
             let ids = isBehind ? state.schedule.idsBeforeBarrier : []
             return View(
                 name: name, isSuspended: state.schedule.isSuspended, hasWidthZero: state.schedule.width == 0,
-                isThrottled: state.schedule.isThrottled,
+                isThrottled: state.schedule.isThrottled, key: state.keyItWaitsFor(operation),
                 isBehindBarrier: isBehind, membersBeforeBarrier: ids.map(Self.operation))
         }
     }

@@ -1,0 +1,151 @@
+import Operations
+import OperationsTesting
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct KeyLimitTests {
+    private let executor = ManualExecutor()
+    private let clock = VirtualClock()
+
+    @Test func `keys take turns, however many operations each has`() {
+        let queue = executor.makeQueue()
+        queue.maxConcurrentOperationCount = 1
+        let log = Journal<String>()
+        for number in 1...5 { queue.addOperation(BlockOperation { log.append("a\(number)") }, limitKey: "a") }
+        for number in 1...2 { queue.addOperation(BlockOperation { log.append("b\(number)") }, limitKey: "b") }
+        executor.runUntilIdle()
+        #expect(log.entries == ["a1", "b1", "a2", "b2", "a3", "a4", "a5"])
+    }
+
+    @Test func `no more of a key run at a time than its limit, while others do`() throws {
+        let queue = executor.makeQueue()
+        let clock = clock
+        try queue.setLimitPerKey(2)
+        try queue.setLimit(1, forKey: "slow")
+        let running = Guarded([String: (now: Int, most: Int)]())
+        for number in 0..<40 {
+            let key = ["slow", "fast", "other"][number % 3]
+            let operation = TaskOperation {
+                running.withLock {
+                    let now = ($0[key]?.now ?? 0) + 1
+                    $0[key] = (now, max($0[key]?.most ?? 0, now))
+                }
+                try await clock.sleep(for: .seconds(1))
+                running.withLock { $0[key]?.now -= 1 }
+            }
+            queue.addOperation(operation, limitKey: key)
+        }
+        executor.runUntilIdle(advancing: clock)
+        #expect(running.withLock { $0.mapValues(\.most) } == ["slow": 1, "fast": 2, "other": 2])
+        #expect(clock.now.offset == .seconds(14))
+    }
+
+    @Test func `limits are changed while operations run and wait`() throws {
+        let queue = executor.makeQueue()
+        let clock = clock
+        try queue.setLimitPerKey(1)
+        let running = Guarded(0)
+        for _ in 0..<6 {
+            let operation = TaskOperation {
+                running.withLock { $0 += 1 }
+                try await clock.sleep(for: .seconds(1))
+                running.withLock { $0 -= 1 }
+            }
+            queue.addOperation(operation, limitKey: "a")
+        }
+        executor.runUntilIdle()
+        #expect(running.withLock { $0 } == 1)
+        try queue.setLimit(4, forKey: "a")
+        executor.runUntilIdle()
+        #expect(running.withLock { $0 } == 4)
+        try queue.setLimit(nil, forKey: "a")
+        executor.run(until: .init(offset: .seconds(1)), of: clock)
+        #expect(running.withLock { $0 } == 1)
+        executor.runUntilIdle(advancing: clock)
+        #expect(clock.now.offset == .seconds(3))
+    }
+
+    @Test func `the list is in the order added, cancelling takes no turn, and a waiting one says for what`() throws {
+        let queue = executor.makeQueue()
+        let clock = clock
+        try queue.setLimitPerKey(1)
+        let operations = (0..<4).map { _ in TaskOperation { try await clock.sleep(for: .seconds(1)) } }
+        for operation in operations { queue.addOperation(operation, limitKey: "host") }
+        executor.runUntilIdle()
+        #expect((queue as any Listed).operations == operations)
+        #expect(queue.explain(operations[2]).reasons == [.key("host")])
+        #expect(queue.stallReport() == nil)
+        operations[1].cancel()
+        executor.runUntilIdle()
+        #expect(operations[1].isFinished && !operations[2].isExecuting)
+        executor.runUntilIdle(advancing: clock)
+        #expect(clock.now.offset == .seconds(3))
+    }
+
+    @Test func `dependencies, requirements, priorities and keys hold together`() throws {
+        for seed in 0..<100 as Range<UInt64> {
+            let executor = ManualExecutor(seed: seed)
+            let queue = executor.makeQueue()
+            queue.maxConcurrentOperationCount = 3
+            try queue.setLimitPerKey(2)
+            var random = SeededGenerator(seed: seed)
+            let running = Guarded([String: Int]())
+            let finished = Guarded(0)
+            var operations: [Operation] = []
+            for _ in 0..<60 {
+                let key = ["a", "b", "c"].randomElement(using: &random)!
+                let operation = TaskOperation {
+                    let most = running.withLock {
+                        $0[key, default: 0] += 1
+                        return $0[key]!
+                    }
+                    if most > 2 { Issue.record("seed \(seed): \(most) of a key run") }
+                    await Task.yield()
+                    running.withLock { $0[key]! -= 1 }
+                    finished.withLock { $0 += 1 }
+                }
+                if Bool.random(using: &random) { operation.addRequirement(.exclusive("key limits \(Int.random(in: 0..<2, using: &random))")) }
+                if let other = operations.randomElement(using: &random), Bool.random(using: &random) { operation.addDependency(other) }
+                operation.queuePriority = [.low, .normal, .high].randomElement(using: &random)!
+                operations.append(operation)
+                queue.addOperation(operation, limitKey: key)
+                if Int.random(in: 0..<8, using: &random) == 0 { operations.randomElement(using: &random)?.cancel() }
+                if Int.random(in: 0..<8, using: &random) == 0 { operations.randomElement(using: &random)?.queuePriority = .veryHigh }
+                if Int.random(in: 0..<8, using: &random) == 0 { executor.step() }
+            }
+            executor.runUntilIdle()
+            if !operations.allSatisfy(\.isFinished) { Issue.record("seed \(seed): \(queue.stallReport()?.description ?? "no stall")") }
+        }
+    }
+
+    @Test func `every operation with a key ends, on real threads too`() async throws {
+        let queue = OperationQueue()
+        try queue.setLimitPerKey(3)
+        let count = Guarded(0)
+        var random = SeededGenerator(seed: 11)
+        for number in 0..<3000 {
+            let operation: Operation =
+                number.isMultiple(of: 2)
+                ? BlockOperation { count.withLock { $0 += 1 } }
+                : TaskOperation {
+                    await Task.yield()
+                    count.withLock { $0 += 1 }
+                }
+            queue.addOperation(operation, limitKey: "\(Int.random(in: 0..<20, using: &random))")
+            if number.isMultiple(of: 100) { try queue.setLimit(1 + number / 1000, forKey: "\(number % 20)") }
+        }
+        await queue.waitUntilAllOperationsAreFinished()
+        #expect(count.withLock { $0 } == 3000)
+    }
+
+    @Test func `limits below one are errors`() {
+        for limit in [0, -1] {
+            #expect(throws: PolicyError.rateNotPositive(limit)) { try OperationQueue().setLimitPerKey(limit) }
+            #expect(throws: PolicyError.rateNotPositive(limit)) { try OperationQueue().setLimit(limit, forKey: "a") }
+        }
+    }
+}
+
+/// Reads the deprecated name without a warning.
+private protocol Listed { var operations: [Operation] { get } }
+extension OperationQueue: Listed {}

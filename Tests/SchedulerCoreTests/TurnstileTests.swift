@@ -1,0 +1,128 @@
+import SchedulerCore
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct TurnstileTests {
+    /// Starts what is offered, in the order offered, as a queue does.
+    private struct Line {
+        var turnstile = Turnstile<String>()
+        var offered: [UInt] = []
+        var started: [UInt] = []
+        private var arrivals: UInt64 = 0
+
+        mutating func add(_ id: UInt, _ key: String, _ lane: PriorityLane = .normal) {
+            arrivals += 1
+            take(turnstile.becameReady(id, key: key, lane: lane, arrival: arrivals))
+        }
+
+        mutating func take(_ id: UInt?) { if let id { offered.append(id) } }
+
+        mutating func start() {
+            let id = offered.removeFirst()
+            started.append(id)
+            take(turnstile.started(id))
+        }
+    }
+
+    @Test func `keys take turns, however many members they have`() {
+        var line = Line()
+        for id: UInt in 1...5 { line.add(id, "a") }
+        for id: UInt in 11...12 { line.add(id, "b") }
+        line.add(21, "c")
+        for _ in 0..<8 { line.start() }
+        #expect(line.started == [1, 11, 21, 2, 12, 3, 4, 5])
+    }
+
+    @Test func `no more of a key run than its limit, and of another as many as the default`() {
+        var line = Line()
+        _ = line.turnstile.setDefaultLimit(2)
+        _ = line.turnstile.setLimit(1, of: "a")
+        for id: UInt in 1...3 { line.add(id, "a") }
+        for id: UInt in 11...13 { line.add(id, "b") }
+        while !line.offered.isEmpty { line.start() }
+        #expect(line.started == [1, 11, 12])
+        #expect(line.turnstile.isHeldByLimit(2) && line.turnstile.isHeldByLimit(13))
+        line.take(line.turnstile.left(1))
+        line.take(line.turnstile.left(11))
+        #expect(line.offered == [2, 13])
+        let more = line.turnstile.setLimit(3, of: "a")
+        #expect(more.offered.isEmpty && more.retracted.isEmpty)
+        line.start()
+        #expect(line.offered == [13, 3])
+        let less = line.turnstile.setLimit(1, of: "a")
+        #expect(less.retracted == [3] && line.turnstile.isHeldByLimit(3))
+    }
+
+    @Test func `within a key the higher priority goes first, also when it is changed`() {
+        var line = Line()
+        line.add(1, "a")
+        line.add(2, "a", .low)
+        line.add(3, "a", .high)
+        line.add(4, "a")
+        line.take(line.turnstile.becameReady(2, key: "a", lane: .veryHigh, arrival: 2))
+        for _ in 0..<4 { line.start() }
+        #expect(line.started == [1, 2, 3, 4])
+    }
+
+    @Test func `who is not ready any more leaves its turn to the next`() {
+        var line = Line()
+        line.add(1, "a")
+        line.add(2, "a")
+        line.add(3, "a")
+        #expect(line.offered == [1])
+        let next = [line.turnstile.left(1), line.turnstile.left(3), line.turnstile.left(2), line.turnstile.left(9)]
+        #expect(next == [2, nil, nil, nil])
+        #expect(line.turnstile.isEmpty)
+    }
+
+    @Test(arguments: 0..<100 as Range<UInt64>)
+    func `whatever happens, no limit is broken, one of a key is offered, and nobody is forgotten`(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var turnstile = Turnstile<Int>()
+        var keys: [UInt: Int] = [:]
+        var (offered, running, limits) = (Set<UInt>(), Set<UInt>(), [Int: Int]())
+        var last: UInt = 0
+        func check(_ event: String) {
+            for key in 0..<4 {
+                let own = offered.filter { keys[$0] == key }
+                let runs = running.filter { keys[$0] == key }.count
+                if own.count > 1 { Issue.record("seed \(seed), \(event): \(own.count) offered of a key") }
+                if runs != turnstile.running(key) { Issue.record("seed \(seed), \(event): \(runs) run") }
+                let waits = keys.contains { $0.value == key && !offered.contains($0.key) && !running.contains($0.key) }
+                if own.isEmpty, waits, runs < limits[key] ?? 2 { Issue.record("seed \(seed), \(event): forgotten") }
+            }
+        }
+        offered.formUnion(turnstile.setDefaultLimit(2).offered)
+        for _ in 0..<300 {
+            switch random.below(6) {
+            case 0...1:
+                last += 1
+                keys[last] = random.below(4)
+                if let next = turnstile.becameReady(last, key: keys[last]!, lane: random.pick(PriorityLane.allCases), arrival: UInt64(last)) {
+                    offered.insert(next)
+                }
+            case 2...3:
+                guard let id = offered.sorted().first else { continue }
+                offered.remove(id)
+                running.insert(id)
+                if running.filter({ keys[$0] == keys[id] }).count > limits[keys[id]!] ?? 2 {
+                    Issue.record("seed \(seed): too many")
+                }
+                if let next = turnstile.started(id) { offered.insert(next) }
+            case 4:
+                guard let id = random.chance(70) ? running.sorted().first : keys.keys.sorted().first else { continue }
+                keys[id] = nil
+                offered.remove(id)
+                running.remove(id)
+                if let next = turnstile.left(id) { offered.insert(next) }
+            default:
+                let key = random.below(4)
+                limits[key] = random.below(5)
+                let shift = turnstile.setLimit(limits[key], of: key)
+                offered.formUnion(shift.offered)
+                offered.subtract(shift.retracted)
+            }
+            check("")
+        }
+    }
+}
