@@ -19,6 +19,7 @@ let package = Package(
         .library(name: "KeyValueObserving", targets: ["KeyValueObserving"]),
         .library(name: "OperationsFoundation", targets: ["OperationsFoundation"]),
         .library(name: "OperationsTesting", targets: ["OperationsTesting"]),
+        .library(name: "OperationsTrace", targets: ["OperationsTrace"]),
         .executable(name: "opq", targets: ["opq"]),
     ],
     dependencies: [
@@ -38,11 +39,13 @@ let package = Package(
         .target(
             name: "OperationsFoundation", dependencies: ["KeyValueObserving", "Operations"], swiftSettings: settings),
         .target(name: "OperationsTesting", dependencies: ["Operations", "SchedulerCore"], swiftSettings: settings),
+        .target(name: "OperationsTrace", dependencies: ["KeyValueObserving", "Operations"], swiftSettings: settings),
         .target(
             name: "WorkflowEngine",
             dependencies: [
                 "KeyValueObserving",
                 "Operations",
+                "OperationsTrace",
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Yams", package: "Yams"),
@@ -51,6 +54,7 @@ let package = Package(
             name: "opq",
             dependencies: [
                 "Operations",
+                "OperationsTrace",
                 "WorkflowEngine",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -73,6 +77,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "OperationsTestingTests", dependencies: ["Operations", "OperationsTesting", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "OperationsTraceTests", dependencies: ["Operations", "OperationsTesting", "OperationsTrace", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "AdoptionByModuleTests", dependencies: ["OperationsFoundation"], swiftSettings: adoptionSettings),

@@ -26,6 +26,8 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     final let hooks = LazyReference<QueueHooks>()
     /// Who observes it, if anybody does.
     final let observersReference = LazyReference<QueueObservers>()
+    /// What snapshots need, if one was ever taken.
+    final let statisticsReference = LazyReference<QueueStatistics>()
     /// How many may be in it, if that was ever bounded. See `Bound`.
     final let boundReference = LazyReference<Bound>()
     /// It has a rate limit; for a look without the lock.
@@ -154,7 +156,7 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     @available(*, deprecated, message: "A snapshot is out of date at once. Use addBarrierBlock for barrier behaviour.")
     public final var operations: [Operation] {
         noteRead(\.operations)
-        return snapshot()
+        return listed()
     }
 
     /// How many operations are in the queue at this moment (rule Q6). O(1).

@@ -99,6 +99,11 @@ final class CommandOperation: Operation, @unchecked Sendable {
     }
 
     private func conclude(_ outcome: Outcome, duration: Duration? = nil, spool: OutputSpool? = nil) {
+        switch outcome {
+        case .succeeded: break
+        case .failed(let failure): reportFailure(CommandFailure(failure: failure))
+        case .skipped, .cancelled: reportFailure(CancellationError())
+        }
         let conclusion = Conclusion(name: planned.name, outcome: outcome, duration: duration)
         ledger.end(conclusion, at: index, spool: spool) { self.finish() }
     }
@@ -113,6 +118,13 @@ final class CommandOperation: Operation, @unchecked Sendable {
         didChangeValue(forKey: "isExecuting")
         didChangeValue(forKey: "isFinished")
     }
+}
+
+/// Why the operation of a command failed, for whoever looks at it as an operation.
+private struct CommandFailure: Error, CustomStringConvertible {
+    let failure: Outcome.Failure
+
+    var description: String { RunReport.text(of: failure) }
 }
 
 extension Priority {

@@ -73,7 +73,7 @@ public struct RunReport: Sendable {
             + " in \(result.wallTime.seconds) (\(result.processorTime.seconds) of processor time)"
     }
 
-    private static func text(of failure: Outcome.Failure) -> String {
+    static func text(of failure: Outcome.Failure) -> String {
         switch failure {
         case .exit(let status): "exit \(status)"
         case .signal(let number): "signal \(number)" + (signalNames[number].map { " (\($0))" } ?? "")

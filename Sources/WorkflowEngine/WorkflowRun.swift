@@ -1,5 +1,6 @@
-import Operations
 import Glibc
+import Operations
+public import OperationsTrace
 
 /// How a plan is to be run.
 public struct RunOptions: Sendable {
@@ -33,6 +34,11 @@ public final class WorkflowRun: Sendable {
     /// - Parameter changed: Called after each change, on the thread that made it.
     public func progress(changed: @escaping @Sendable (RunProgress) -> Void) -> RunProgress {
         RunProgress(of: operations, changed: changed)
+    }
+
+    /// Records the operations of the run. Call it before ``run()``.
+    public func record(in trace: OperationTrace) {
+        for (operation, planned) in zip(operations, plan.operations) { trace.record(operation, asIn: planned.queue) }
     }
 
     /// Prepares a run; nothing starts before ``run()``.

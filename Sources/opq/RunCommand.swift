@@ -1,5 +1,6 @@
 import ArgumentParser
-import Glibc
+import Foundation
+import OperationsTrace
 import WorkflowEngine
 
 /// Runs a workflow file.
@@ -41,9 +42,34 @@ struct RunCommand: ParsableCommand {
     @Flag(name: .shortAndLong, help: "Print commands as they start, too.")
     var verbose = false
 
+    @Option(help: "Write a trace for Perfetto or chrome://tracing to this file.", completion: .file())
+    var trace: String?
+
+    @Option(help: "Write a page with a timeline to this file.", completion: .file())
+    var report: String?
+
     func validate() throws {
         if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other.") }
         if let jobs, jobs < 1 { throw ValidationError("--jobs must be 1 or more, found \(jobs).") }
+    }
+
+    /// The files to be written, and what is to be in them.
+    private var recordings: [(path: String, contents: (OperationTrace) throws -> Data)] {
+        let title = workflow.file
+        return [
+            (trace, { try $0.chromeTrace() }),
+            (report, { Data($0.htmlTimeline(title: title).utf8) }),
+        ].compactMap { path, contents in path.map { ($0, contents) } }
+    }
+
+    /// Writes a file.
+    ///
+    /// - Throws: `ExitCode.badInput`, and says why, when that is not possible.
+    private func write(_ contents: Data, to path: String) throws {
+        do { try contents.write(to: URL(fileURLWithPath: path)) } catch {
+            print("opq: cannot write \(path): \(error.localizedDescription)", to: &standardError)
+            throw ExitCode.badInput
+        }
     }
 
     func run() throws {
@@ -63,11 +89,16 @@ struct RunCommand: ParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         let options = RunOptions(jobs: jobs, failsFast: failurePolicy == .failFast)
         let run = WorkflowRun(plan, options: options) { printer.print($0) }
+        let recording = OperationTrace()
+        // Before anything runs: a mistake in a path is not to be found out an hour later.
+        for (path, _) in recordings { try write(Data(), to: path) }
+        if !recordings.isEmpty { run.record(in: recording) }
         let interruption = Interruption(cancel: run.cancel, kill: run.kill)
         let status = isTerminal && detail != .quiet ? StatusLine(of: run, on: printer) : nil
         let result = run.run()
         status?.end()
         _ = printer.print(printer.report.summary(of: result))
+        for (path, contents) in recordings { try write(contents(recording), to: path) }
         if interruption.hasHappened { throw ExitCode.interrupted }
         if !result.conclusions.allSatisfy({ $0.outcome == .succeeded }) { throw ExitCode.failure }
     }

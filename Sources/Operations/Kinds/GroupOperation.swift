@@ -138,7 +138,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     // MARK: - Children
 
     /// What is in the group and has not finished.
-    final var unfinishedChildren: [Operation] { childQueue.snapshot() }
+    final var unfinishedChildren: [Operation] { childQueue.listed() }
 
     fileprivate final func childHasEnded(_ child: Operation?) {
         let outcome = child?.operationOutcome

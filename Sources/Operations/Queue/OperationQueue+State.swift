@@ -253,7 +253,7 @@ extension OperationQueue {
         return nil
     }
 
-    final func snapshot() -> [Operation] {
+    final func listed() -> [Operation] {
         withState { $0.operationsInOrder }.sorted { $0.arrival < $1.arrival }.map(\.operation)
     }
 

@@ -11,6 +11,12 @@ package protocol ProgressReporter: AnyObject, Sendable {
 /// Who wants to know what becomes of a queue's operations. Called without a lock, on the thread on which it happens.
 package protocol QueueWatcher: AnyObject, Sendable {
     func operation(_ operation: Operation, did step: QueueStep)
+    /// The queue holds operations none of which can start.
+    func queueStalled(_ report: StallReport)
+}
+
+extension QueueWatcher {
+    package func queueStalled(_ report: StallReport) {}
 }
 
 /// What a watcher is told. Of one operation, in this order, as far as it comes to that.
@@ -41,6 +47,11 @@ final class QueueHooks: Sendable {
             return old
         }
         withExtendedLifetime(old) {}
+    }
+
+    func tell(_ report: StallReport) {
+        HeldLocks.assertNone()
+        for watcher in watchers.withLock({ $0 }) { watcher.queueStalled(report) }
     }
 
     func tell(_ step: QueueStep, of operation: Operation) {

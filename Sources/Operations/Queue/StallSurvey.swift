@@ -25,6 +25,9 @@ struct StallSurvey {
 
     var isStalled: Bool { !members.isEmpty && !members.contains { graph.canGoOn[$0] } }
 
+    /// What holds it back, without cycles.
+    func reasons(of index: Int) -> [WaitingReason] { ownReasons[index] }
+
     func explanation(of index: Int) -> Explanation {
         var reasons = ownReasons[index]
         if !graph.canGoOn[index], let cycle = graph.cycle(from: index) {

@@ -50,6 +50,7 @@ extension OperationQueue {
         }
         guard isFirst else { return }
         HeldLocks.assertNone()
+        hooks.load()?.tell(report)
         if let handler { handler(report) } else { Log.warning(report.description) }
     }
 
@@ -82,7 +83,7 @@ extension OperationQueue {
 
     /// Why none of the queue's operations can start, or nil when one runs or can. O(operations and their dependencies).
     public final func stallReport() -> StallReport? {
-        let survey = StallSurvey(of: snapshot())
+        let survey = StallSurvey(of: listed())
         guard survey.isStalled else { return nil }
         return StallReport(queue: readName() ?? "", blocked: survey.members.map { survey.explanation(of: $0) })
     }

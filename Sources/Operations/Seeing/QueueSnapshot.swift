@@ -1,0 +1,128 @@
+import SchedulerCore
+
+/// How a queue stands at one moment.
+public struct QueueSnapshot: Sendable, CustomStringConvertible {
+    /// The queue's name.
+    public let queue: String
+    /// How many operations execute.
+    public let executing: Int
+    /// How many wait, and for what: the number of operations that each reason holds back, by its kind.
+    public let waiting: Int
+    public let waitingReasons: [Reason: Int]
+    /// How long the operation that was added first has been in the queue; nil when there is none.
+    ///
+    /// Of operations that were there before the first snapshot, or stream of events, the time since that is counted.
+    public let oldestAge: Duration?
+    /// Operations that finished in the last ten seconds, or since the first snapshot, a second.
+    public let throughput: Double
+
+    /// What holds operations back, without the particulars of `WaitingReason`.
+    public enum Reason: String, Sendable, CaseIterable {
+        case dependencies, conditions, resources, key, rateLimit, barrier, suspended, widthZero, ownReadiness, slot
+    }
+
+    public var description: String {
+        let reasons = waitingReasons.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }
+            .map { "\($0.value) for \($0.key.rawValue)" }.joined(separator: ", ")
+        return "'\(queue)': \(executing) execute, \(waiting) wait\(reasons.isEmpty ? "" : " (\(reasons))")"
+    }
+}
+
+extension OperationQueue {
+    /// How the queue stands. The first snapshot begins the measuring of ages and throughput; a queue of which none is ever
+    /// taken pays nothing. O(operations and their dependencies).
+    public final func snapshot() -> QueueSnapshot {
+        let statistics = statisticsReference.load() ?? beginStatistics()
+        let survey = StallSurvey(of: listed())
+        var reasons: [QueueSnapshot.Reason: Int] = [:]
+        var executing = 0
+        for index in survey.members {
+            let own = survey.reasons(of: index)
+            if own.contains(.executing) || own.contains(.finished) {
+                executing += 1
+            } else {
+                for kind in Set(own.map(\.kind)) { reasons[kind, default: 0] += 1 }
+            }
+        }
+        let (oldestAge, throughput) = statistics.answer(for: survey.operations.first ?? nil)
+        return QueueSnapshot(
+            queue: readName() ?? "", executing: executing, waiting: survey.members.count - executing,
+            waitingReasons: reasons, oldestAge: survey.members.isEmpty ? nil : oldestAge, throughput: throughput)
+    }
+
+    private func beginStatistics() -> QueueStatistics {
+        let new = QueueStatistics()
+        let kept = statisticsReference.storeIfNil(new)
+        if kept === new { addWatcher(new) }
+        return kept
+    }
+}
+
+/// When operations came, and how many have gone.
+final class QueueStatistics: QueueWatcher {
+    fileprivate struct State {
+        let begin = ContinuousClock.now
+        var added: [ObjectIdentifier: ContinuousClock.Instant] = [:]
+        /// How many finished in each of the last seconds, by their number since the beginning.
+        var finished = Ring<(second: Int64, count: Int)>()
+    }
+
+    private static let span: Int64 = 10
+    private let state = Locked(State())
+
+    func operation(_ operation: Operation, did step: QueueStep) {
+        let now = ContinuousClock.now
+        state.withLock { state in
+            switch step {
+            case .wasAdded: state.added[ObjectIdentifier(operation)] = now
+            case .starts: break
+            case .hasFinished:
+                state.added[ObjectIdentifier(operation)] = nil
+                state.noteFinish(at: (now - state.begin).components.seconds, span: Self.span)
+            }
+        }
+    }
+
+    func answer(for oldest: Operation?) -> (age: Duration, throughput: Double) {
+        let now = ContinuousClock.now
+        return state.withLock { state in
+            let added = oldest.flatMap { state.added[ObjectIdentifier($0)] } ?? state.begin
+            let elapsed = now - state.begin
+            let first = elapsed.components.seconds - Self.span
+            var count = 0
+            for index in 0..<state.finished.count where state.finished[index].second > first {
+                count += state.finished[index].count
+            }
+            let seconds = min(elapsed / .seconds(1), Double(Self.span))
+            return (now - added, seconds > 0 ? Double(count) / seconds : 0)
+        }
+    }
+}
+
+extension QueueStatistics.State {
+    fileprivate mutating func noteFinish(at second: Int64, span: Int64) {
+        if finished.last?.second == second {
+            finished[finished.count - 1].count += 1
+        } else {
+            finished.append((second, 1))
+        }
+        while let first = finished.first, first.second <= second - span { _ = finished.popFirst() }
+    }
+}
+
+extension WaitingReason {
+    fileprivate var kind: QueueSnapshot.Reason {
+        switch self {
+        case .cycle, .dependency, .dependencyInNoQueue, .inNoQueue: .dependencies
+        case .conditions: .conditions
+        case .resource, .exclusion: .resources
+        case .key: .key
+        case .rateLimit: .rateLimit
+        case .barrier: .barrier
+        case .queueSuspended: .suspended
+        case .widthZero: .widthZero
+        case .customIsReady, .readyNotAnnounced, .finishNotAnnounced: .ownReadiness
+        case .slot, .executing, .finished: .slot
+        }
+    }
+}

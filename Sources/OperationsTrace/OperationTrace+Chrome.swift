@@ -1,0 +1,60 @@
+public import Foundation
+
+extension OperationTrace {
+    /// The trace in Chrome's JSON format, for Perfetto and `chrome://tracing`: a process for each queue, a thread for each
+    /// operation that ran at a time, and what waited as asynchronous events.
+    public func chromeTrace() throws -> Data {
+        let spans = spans
+        let end = spans.compactMap(\.finished).max() ?? .zero
+        let lanes = Lanes(spans, end: end)
+        let processes = Dictionary(uniqueKeysWithValues: lanes.queues.enumerated().map { ($1.name, $0 + 1) })
+        var events: [ChromeEvent] = []
+        for (name, id) in processes.sorted(by: { $0.value < $1.value }) {
+            events.append(ChromeEvent(name: "process_name", ph: "M", pid: id, args: ["name": name]))
+        }
+        for (span, lane) in lanes.placed {
+            guard let started = span.started else { continue }
+            events.append(
+                ChromeEvent(
+                    name: span.name, ph: "X", pid: processes[span.queue] ?? 0, tid: lane + 1, ts: started.microseconds,
+                    dur: ((span.finished ?? end) - started).microseconds, cat: "run",
+                    args: ["outcome": span.outcome, "waited": "\(started - span.added)"]))
+        }
+        for (index, span) in spans.enumerated() {
+            let pid = processes[span.queue] ?? 0
+            let waitEnd = span.started ?? span.finished ?? end
+            for (phase, time) in [("b", span.added), ("e", waitEnd)] {
+                events.append(
+                    ChromeEvent(
+                        name: "\(span.name) waits", ph: phase, pid: pid, tid: 0, ts: time.microseconds, cat: "wait",
+                        id: index))
+            }
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return try encoder.encode(ChromeTrace(traceEvents: events))
+    }
+}
+
+private struct ChromeTrace: Encodable {
+    let traceEvents: [ChromeEvent]
+    let displayTimeUnit = "ms"
+}
+
+/// See “Trace Event Format”; what is nil is left out.
+private struct ChromeEvent: Encodable {
+    var name: String
+    var ph: String
+    var pid: Int
+    var tid: Int?
+    /// Microseconds.
+    var ts: Double?
+    var dur: Double?
+    var cat: String?
+    var id: Int?
+    var args: [String: String]?
+}
+
+extension Duration {
+    fileprivate var microseconds: Double { self / .microseconds(1) }
+}

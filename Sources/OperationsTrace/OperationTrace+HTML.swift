@@ -1,0 +1,176 @@
+extension OperationTrace {
+    /// A page that shows what ran when, and what waited, with nothing else needed than a browser.
+    ///
+    /// - Parameter title: Its heading.
+    public func htmlTimeline(title: String = "Operations") -> String {
+        let spans = spans
+        let end = max(spans.map { $0.finished ?? $0.started ?? $0.added }.max() ?? .zero, .milliseconds(1))
+        let page = TimelinePage(spans: spans, end: end)
+        return """
+            <!DOCTYPE html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width">
+            <title>\(title.escaped)</title>
+            <style>\(TimelinePage.style)</style>
+            </head>
+            <body>
+            <h1>\(title.escaped)</h1>
+            <p>\(page.summary)</p>
+            \(page.figure)
+            \(page.table)
+            </body>
+            </html>
+
+            """
+    }
+}
+
+/// The parts of the page.
+private struct TimelinePage {
+    let spans: [OperationTrace.Span]
+    let end: Duration
+
+    private static let width = 1000.0
+    private static let laneHeight = 20
+    private static let headHeight = 26
+
+    static let style = """
+        body { font: 14px/1.4 system-ui, sans-serif; margin: 2em; color: #212529; background: #fff }
+        svg { width: 100%; height: auto; display: block } text { font: 11px system-ui, sans-serif; fill: #212529 }
+        .queue { font-weight: 600; font-size: 12px } .axis { stroke: #dee2e6 } .run rect { fill: #4dabf7 }
+        .failed rect { fill: #fa5252 } .cancelled rect { fill: #adb5bd } .run text { pointer-events: none }
+        table { border-collapse: collapse; margin-top: 2em } th, td { text-align: left; padding: .2em 1em .2em 0 }
+        td.number, th.number { text-align: right; font-variant-numeric: tabular-nums } tr.failed td { color: #c92a2a }
+        @media (prefers-color-scheme: dark) {
+          body { background: #1a1b1e; color: #dee2e6 } text { fill: #dee2e6 } .run text { fill: #000 }
+          .axis { stroke: #373a40 } tr.failed td { color: #ff8787 } }
+        """
+
+    var summary: String {
+        let failed = spans.filter { $0.kind == .failed }.count
+        let busy = spans.reduce(Duration.zero) { $0 + ($1.ran(until: end) ?? .zero) }
+        return "\(spans.count) operations in \(end.inWords)"
+            + (failed > 0 ? ", <strong>\(failed) failed</strong>" : "")
+            + ", on average \(((busy / end) * 10).rounded() / 10) at a time"
+    }
+
+    /// Bars on lanes, a group of lanes for each queue, under an axis of time.
+    var figure: String {
+        let lanes = Lanes(spans, end: end)
+        var tops: [String: Int] = [:]
+        var height = Self.headHeight
+        var parts: [String] = []
+        for queue in lanes.queues {
+            parts.append("<text class=\"queue\" x=\"0\" y=\"\(height + 14)\">\(queue.name.escaped)</text>")
+            height += Self.headHeight
+            tops[queue.name] = height
+            height += queue.lanes * Self.laneHeight + 8
+        }
+        var bars: [String] = []
+        for (span, lane) in lanes.placed {
+            guard let started = span.started, let ran = span.ran(until: end), let top = tops[span.queue] else { continue }
+            let (x, y) = (position(started), top + lane * Self.laneHeight)
+            let width = max(position(ran), 0.5)
+            let fits = Double(span.name.count) * 6.2 < width
+            bars.append(
+                "<g class=\"run \(span.kind.rawValue)\"><rect x=\"\(x.brief)\" y=\"\(y)\" width=\"\(width.brief)\" "
+                    + "height=\"\(Self.laneHeight - 3)\" rx=\"2\"><title>\(span.name.escaped): \(span.outcome.escaped), "
+                    + "waited \((started - span.added).inWords), ran \(ran.inWords)</title></rect>"
+                    + (fits ? "<text x=\"\((x + 4).brief)\" y=\"\(y + 12)\">\(span.name.escaped)</text>" : "") + "</g>")
+        }
+        return """
+            <svg viewBox="0 -16 \(Int(Self.width)) \(height + 16)" role="img" aria-label="When operations ran">
+            \((axis(height) + parts + bars).joined(separator: "\n"))
+            </svg>
+            """
+    }
+
+    private func axis(_ height: Int) -> [String] {
+        let step = end.roundStep
+        var marks: [String] = []
+        var time = Duration.zero
+        while time <= end {
+            let x = position(time).brief
+            marks.append("<line class=\"axis\" x1=\"\(x)\" x2=\"\(x)\" y1=\"0\" y2=\"\(height)\"/>")
+            marks.append("<text x=\"\(x)\" y=\"-4\">\(time.inWords)</text>")
+            time += step
+        }
+        return marks
+    }
+
+    /// What took longest, and what did not run.
+    var table: String {
+        let longest = spans.sorted { ($0.ran(until: end) ?? .zero) > ($1.ran(until: end) ?? .zero) }.prefix(20)
+        let others = spans.filter { $0.kind != .succeeded && !longest.contains($0) }
+        let rows = (longest + others).map { span in
+            "<tr class=\"\(span.kind.rawValue)\"><td>\(span.name.escaped)</td><td>\(span.queue.escaped)</td>"
+                + "<td class=\"number\">\(((span.started ?? span.finished ?? end) - span.added).inWords)</td>"
+                + "<td class=\"number\">\(span.ran(until: end)?.inWords ?? "–")</td><td>\(span.outcome.escaped)</td></tr>"
+        }
+        return """
+            <table>
+            <tr><th>operation</th><th>queue</th><th class="number">waited</th><th class="number">ran</th><th>outcome</th></tr>
+            \(rows.joined(separator: "\n"))
+            </table>
+            """
+    }
+
+    private func position(_ time: Duration) -> Double { time / end * Self.width }
+}
+
+extension OperationTrace.Span {
+    fileprivate enum Kind: String { case succeeded, failed, cancelled }
+
+    fileprivate var kind: Kind { isSuccess ? .succeeded : outcome.hasPrefix("failed") ? .failed : .cancelled }
+
+    fileprivate func ran(until end: Duration) -> Duration? { started.map { (finished ?? end) - $0 } }
+}
+
+extension String {
+    /// As text or attribute of a page.
+    fileprivate var escaped: String {
+        var escaped = ""
+        for character in self {
+            switch character {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            default: escaped.append(character)
+            }
+        }
+        return escaped
+    }
+}
+
+extension Double {
+    /// With two decimals at most.
+    fileprivate var brief: String {
+        let hundredths = (self * 100).rounded() / 100
+        return hundredths == hundredths.rounded() ? "\(Int(hundredths))" : "\(hundredths)"
+    }
+}
+
+extension Duration {
+    fileprivate var inWords: String {
+        let seconds = self / .seconds(1)
+        if seconds == 0 { return "0" }
+        if seconds < 0.001 { return "\((seconds * 1_000_000).brief) µs" }
+        if seconds < 1 { return "\((seconds * 1000).brief) ms" }
+        return seconds < 120 ? "\(seconds.brief) s" : "\((seconds / 60).brief) min"
+    }
+
+    /// A step of 1, 2 or 5 times a power of ten that fits five to twelve times.
+    fileprivate var roundStep: Duration {
+        var step = Duration.nanoseconds(1)
+        let factors: [Double] = [2, 2.5, 2]
+        var index = 0
+        while self / step > 10 {
+            step = step * factors[index % 3]
+            index += 1
+        }
+        return step
+    }
+}

@@ -1,0 +1,124 @@
+import Operations
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct EventsTests {
+    @Test func `each operation is told of in order, with its times and its outcome`() async {
+        let queue = OperationQueue()
+        queue.name = "followed"
+        let events = queue.events
+        let first = TaskOperation { await Task.yield() }
+        let second = TaskOperation { throw Failure.expected }
+        let third = BlockOperation {}
+        (first.name, second.name, third.name) = ("first", "second", "third")
+        second.addDependency(first)
+        third.addDependency(second)
+        queue.addOperation(first)
+        queue.addOperation(second)
+        queue.addOperation(third)
+        await second.waitUntilFinished()
+        var told: [String: [String]] = [:]
+        var finished = 0
+        for await event in events {
+            told[event.operation, default: []].append(event.word)
+            #expect(event.queue == "followed" && event.operationID > 0)
+            if case .finished(_, let waited, let ran) = event.kind {
+                #expect(waited >= .zero && ran! >= .zero)
+                finished += 1
+                if finished == 3 { break }
+            }
+        }
+        #expect(told["TaskOperation<()> 'first'"] == ["added", "ready", "started", "finished succeeded"])
+        #expect(told["TaskOperation<()> 'second'"] == ["added", "ready", "started", "finished failed: expected"])
+        #expect(told["BlockOperation 'third'"] == ["added", "ready", "started", "finished succeeded"])
+    }
+
+    @Test func `a cancellation is told once, of what waits and of what runs`() async {
+        let queue = OperationQueue()
+        let events = queue.events
+        let begins = AsyncGate()
+        let running = queue.addTask(name: "running") {
+            begins.open()
+            while !Task.isCancelled { await Task.yield() }
+        }
+        let waiting = queue.addTask(name: "waiting", after: [Operation()]) {}
+        await begins.pass()
+        for operation in [running, waiting] { for _ in 0..<3 { operation.cancel() } }
+        await queue.waitUntilAllOperationsAreFinished()
+        var cancelled: [String] = []
+        var finished = 0
+        for await event in events {
+            if case .cancelled = event.kind { cancelled.append(event.operation) }
+            if case .finished = event.kind { finished += 1 }
+            if finished == 2 { break }
+        }
+        #expect(cancelled.sorted() == ["TaskOperation<()> 'running'", "TaskOperation<()> 'waiting'"])
+    }
+
+    @Test func `a stall is told`() async {
+        let queue = OperationQueue()
+        queue.stallHandler = { _ in }
+        queue.stallDelay = .milliseconds(1)
+        let events = queue.events
+        let operation = BlockOperation {}
+        operation.addDependency(Operation())
+        queue.addOperation(operation)
+        for await event in events {
+            if case .stalled(let report) = event.kind {
+                #expect(report.blocked.count == 1)
+                break
+            }
+        }
+        operation.cancel()
+    }
+
+    @Test func `a stream that is let go of ends the following`() async {
+        let queue = OperationQueue()
+        var events: AsyncStream<OperationEvent>? = queue.events
+        _ = events
+        events = nil
+        await queue.addOperations([BlockOperation {}], waitUntilFinished: true)
+    }
+
+    @Test func `a snapshot counts what executes and what waits, and for what`() async throws {
+        let queue = OperationQueue()
+        queue.name = "counted"
+        queue.maxConcurrentOperationCount = 1
+        _ = queue.snapshot()
+        let begins = AsyncGate()
+        let mayEnd = AsyncGate()
+        queue.addTask {
+            begins.open()
+            await mayEnd.pass()
+        }
+        await begins.pass()
+        for _ in 0..<3 { queue.addOperation {} }
+        let dependent = BlockOperation {}
+        let dependency = BlockOperation {}
+        dependent.addDependency(dependency)
+        queue.addOperation(dependent)
+        let snapshot = queue.snapshot()
+        #expect(snapshot.executing == 1 && snapshot.waiting == 4)
+        #expect(snapshot.waitingReasons == [.slot: 3, .dependencies: 1])
+        #expect(snapshot.oldestAge! > .zero && snapshot.throughput == 0)
+        #expect(snapshot.description == "'counted': 1 execute, 4 wait (3 for slot, 1 for dependencies)")
+        mayEnd.open()
+        queue.addOperation(dependency)
+        await queue.waitUntilAllOperationsAreFinished()
+        let last = queue.snapshot()
+        #expect(last.executing == 0 && last.waiting == 0 && last.oldestAge == nil && last.throughput > 0)
+    }
+}
+
+extension OperationEvent {
+    fileprivate var word: String {
+        switch kind {
+        case .added: "added"
+        case .ready: "ready"
+        case .started: "started"
+        case .finished(let outcome, _, _): "finished \(outcome.map(\.description) ?? "nil")"
+        case .cancelled: "cancelled"
+        case .stalled: "stalled"
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import struct Foundation.Data
+import class Foundation.JSONSerialization
+import Operations
+import OperationsTesting
+import OperationsTrace
+import Testing
+
+@Suite struct OperationTraceTests {
+    private func recorded() -> OperationTrace {
+        let trace = OperationTrace()
+        let executor = ManualExecutor()
+        let queue = executor.makeQueue()
+        queue.name = "work & <play>"
+        trace.record(queue)
+        queue.addTask(name: "fine") { await Task.yield() }
+        queue.addTask(name: "\"quoted\" <b>") { throw Expected() }
+        let cancelled = BlockOperation {}
+        cancelled.name = "cancelled"
+        cancelled.cancel()
+        queue.addOperation(cancelled)
+        let apart = BlockOperation {}
+        apart.name = "apart"
+        trace.record(apart, asIn: "none")
+        apart.start()
+        executor.runUntilIdle()
+        return trace
+    }
+
+    private struct Expected: Error {}
+
+    @Test func `each operation has a span with its times and its outcome`() {
+        let spans = recorded().spans
+        #expect(spans.map(\.name) == ["fine", "\"quoted\" <b>", "cancelled", "apart"])
+        #expect(spans.map(\.isSuccess) == [true, false, false, true])
+        for span in spans {
+            #expect(span.added <= span.started! && span.started! <= span.finished!)
+        }
+        #expect(spans[2].outcome == "was cancelled" && spans[1].outcome == "failed: Expected()")
+    }
+
+    @Test func `the trace is JSON with an event for each run, on lanes that do not overlap`() throws {
+        let json = try JSONSerialization.jsonObject(with: recorded().chromeTrace()) as? [String: Any]
+        let events = try #require(json?["traceEvents"] as? [[String: Any]])
+        let runs = events.filter { $0["ph"] as? String == "X" }
+        #expect(Set(runs.compactMap { $0["name"] as? String }) == ["fine", "\"quoted\" <b>", "cancelled", "apart"])
+        #expect(events.filter { $0["ph"] as? String == "M" }.count == 2)
+        let lanes = Dictionary(grouping: runs) { "\($0["pid"]!) \($0["tid"]!)" }
+        for lane in lanes.values {
+            let sorted = lane.map { ($0["ts"] as! Double, $0["dur"] as! Double) }.sorted { $0.0 < $1.0 }
+            for (first, second) in zip(sorted, sorted.dropFirst()) { #expect(first.0 + first.1 <= second.0 + 0.001) }
+        }
+    }
+
+    @Test func `the page is complete, escapes names, and loads nothing`() {
+        let page = recorded().htmlTimeline(title: "A <title>")
+        #expect(page.hasPrefix("<!DOCTYPE html>") && page.contains("</html>"))
+        #expect(page.contains("A &lt;title&gt;") && page.contains("work &amp; &lt;play&gt;") && !page.contains("<b>"))
+        #expect(!page.contains("src=") && !page.contains("http") && page.contains("1 failed"))
+    }
+
+    @Test func `nothing recorded makes an empty page and trace`() throws {
+        let trace = OperationTrace()
+        #expect(trace.htmlTimeline().contains("0 operations"))
+        #expect(try String(decoding: trace.chromeTrace(), as: UTF8.self).contains("traceEvents"))
+    }
+}
