@@ -187,7 +187,7 @@ open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConv
     }
 
     /// The operation is about to become a queue's. Called by the adding thread, at least once.
-    func prepare(for queue: OperationQueue) {}
+    func prepare(for queue: Unmanaged<OperationQueue>) {}
 
     /// Releases work that will not be done, because the operation finished without running it (rule W5).
     func discardWork() {}

@@ -93,6 +93,9 @@ extension Lifecycle {
     public func contains(_ flags: Flags) -> Bool { rawValue & flags.rawValue == flags.rawValue }
 
     @inlinable @inline(__always)
+    public func containsAny(_ flags: Flags) -> Bool { rawValue & flags.rawValue != 0 }
+
+    @inlinable @inline(__always)
     public mutating func insert(_ flags: Flags) { rawValue |= flags.rawValue }
 
     @inlinable @inline(__always)

@@ -7,16 +7,28 @@
 import SchedulerCore
 
 extension OperationQueue {
+    func add(_ operation: Operation) throws(OperationError) {
+        guard !boundReference.isSet, !hooks.isSet else { return try add(operation, hasPlace: false) {} }
+        try operation.enter(self)
+        bring(operation)
+    }
+
+    /// The same for a queue that is bounded, or watched, or when there is something to prepare.
+    ///
     /// - Parameters:
     ///   - hasPlace: Of a bounded queue, the caller has taken a place for it.
     ///   - prepare: Called when the operation is claimed for the queue, which has not seen it yet.
-    func add(
-        _ operation: Operation, hasPlace: Bool = false, prepare: ((Schedule.ID) -> Void)? = nil
-    ) throws(OperationError) {
+    func add(_ operation: Operation, hasPlace: Bool, prepare: () -> Void) throws(OperationError) {
         try operation.enter(self)
         if boundReference.isSet { try enterBound(operation, hasPlace: hasPlace) }
-        prepare?(UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque()))
-        if hooks.isSet, !operation.word.lifecycle.contains(.unlisted) { tellWatchers(.wasAdded, of: operation) }
+        prepare()
+        if !operation.word.lifecycle.contains(.unlisted) { tellWatchers(.wasAdded, of: operation) }
+        bring(operation)
+    }
+
+    /// Makes a claimed operation the queue's.
+    @inline(__always)
+    private func bring(_ operation: Operation) {
         var entry: Operation.Entered?
         while entry == nil { entry = operation.enqueue(operation.answerWhileEntering()) }
         push(operation, last: nil)
@@ -134,8 +146,8 @@ extension Operation {
 
     /// Makes the operation the queue's, which holds it from now on; the caller pushes it. nil: ask again.
     fileprivate final func enqueue(_ answer: (isReady: Bool, lane: PriorityLane)) -> Entered? {
-        if !isPlainBlock, let queue { prepare(for: queue.takeUnretainedValue()) }
-        if word.lifecycle.contains(.gated) { beginDeadlines() }
+        if !isPlainBlock, let queue { prepare(for: queue) }
+        if word.lifecycle.containsAny(.gated) { beginDeadlines() }
         // Held before the word says so: the next moment anybody may end it, and the queue lets it go.
         let held = Unmanaged.passRetained(self)
         let entry = word.decide {

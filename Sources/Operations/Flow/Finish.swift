@@ -49,18 +49,13 @@ extension OperationQueue {
         while true {
             let departure: Departure? = withState { state in
                 // Pinned: someone is about to push it. Without its ticket it cannot leave; it is a matter of moments.
-                guard !operation.word.lifecycle.contains(.inInbox) else { return nil }
-                if observersReference.isSet, !operation.word.lifecycle.contains(.unlisted) {
-                    state.noteLeaving(operation)
-                }
+                let lifecycle = operation.word.lifecycle
+                guard !lifecycle.contains(.inInbox) else { return nil }
+                if observersReference.isSet, !lifecycle.contains(.unlisted) { state.noteLeaving(operation) }
                 state.schedule.finished(operation.ticket)
-                if operation.word.lifecycle.contains(.keyed) {
-                    state.leftKeyed(UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque()))
-                }
+                if lifecycle.containsAny([.keyed, .bounded]) { state.leftSpecial(operation, lifecycle) }
                 return depart(&state, claimingNext: claimingNext)
             }
-            // Before anybody is told that it has left, and adds another one.
-            if departure != nil, boundReference.isSet { givePlaceBack(of: operation) }
             switch departure {
             case .claimed(let claim):
                 return claim

@@ -33,10 +33,8 @@ extension Operation {
         else { return .declined }
         unsafeDowncast(self, to: BlockOperation.self).runBlocks()
         // Asked again: the progress may have been read for the first time while the block ran.
-        queue._withUnsafeGuaranteedRef { queue in
-            guard queue.hooks.isSet else { return }
-            queue.progressReporter?.didRunMain(of: self)
-        }
+        let isHooked = queue._withUnsafeGuaranteedRef { $0.hooks.isSet }
+        if isHooked { queue.takeUnretainedValue().progressReporter?.didRunMain(of: self) }
         guard let lifecycle = word.update({ $0.endedPlainly(isSimple: isEndAllThatIsObserved) }) else {
             // It leaves the queue in there, which is all that holds it.
             withExtendedLifetime(Unmanaged.passUnretained(self).takeUnretainedValue()) { endAnnounced() }
@@ -44,7 +42,7 @@ extension Operation {
         }
         if lifecycle.contains(.observed) { announceLate([.isFinished]) }
         worker.willFinish(self)
-        queue._withUnsafeGuaranteedRef { $0.tellWatchers(.hasFinished, of: self) }
+        if isHooked { queue.takeUnretainedValue().tellWatchers(.hasFinished, of: self) }
         if lifecycle.contains(.hasDependents) { tellDependents() }
         return .ended
     }

@@ -32,7 +32,7 @@ extension OperationQueue {
     public final func addOperationWhenRoom(_ operation: Operation) async throws {
         let bound = boundReference.load()
         try await bound?.waitForPlace()
-        do { try add(operation, hasPlace: bound != nil) } catch {
+        do { try add(operation, hasPlace: bound != nil) {} } catch {
             bound?.vacate()
             throw error
         }
@@ -114,17 +114,6 @@ extension OperationQueue {
         for operation in operations { operation.word.insert(.bounded) }
     }
 
-    /// An operation has left.
-    final func givePlaceBack(of operation: Operation) {
-        guard operation.word.lifecycle.contains(.bounded), let bound = boundReference.load() else { return }
-        giveUpPlace(of: operation, bound)
-    }
-
-    /// Once: who is shed gives up its place before it leaves.
-    private final func giveUpPlace(of operation: Operation, _ bound: Bound) {
-        if operation.word.change({ $0.remove(.bounded) }).contains(.bounded) { bound.vacate() }
-    }
-
     /// Who is to make room, one for each of the new ones; nil when there are not so many.
     private func victims(_ overflow: Overflow, for operations: [Operation]) -> [Operation]? {
         let waiting = withState { state in
@@ -147,7 +136,13 @@ extension OperationQueue {
     }
 
     private func shed(_ victim: Operation, _ bound: Bound) {
-        giveUpPlace(of: victim, bound)
+        if victim.givesUpPlace { bound.vacate() }
         victim.cancel()
     }
+}
+
+extension Operation {
+    /// Whether it had a place of a bounded queue, which somebody else may have now. True once: who is shed gives it up
+    /// before it leaves.
+    final var givesUpPlace: Bool { word.change { $0.remove(.bounded) }.contains(.bounded) }
 }

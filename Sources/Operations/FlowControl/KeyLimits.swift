@@ -110,8 +110,9 @@ extension OperationQueue.State {
 
 extension OperationQueue {
     private func add(_ operation: Operation, key: String) throws(OperationError) {
-        try add(operation) { id in
-            self.withState { state in
+        try add(operation, hasPlace: false) {
+            let id = UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque())
+            withState { state in
                 if state.keyed == nil { state.keyed = KeyedOperations() }
                 state.keyed?.members[id] = (key, nil)
             }

@@ -49,30 +49,36 @@ extension OperationQueue {
                 sleep: { try await clock.sleep(until: start.advanced(by: .nanoseconds($0)), tolerance: nil) })
         }
         let old = withState { state in
-            let old = state.throttle
+            let timer = state.throttle?.timer
             state.throttle = throttle
             state.schedule.setThrottled(false)
-            return old
+            return timer
         }
         isThrottled.store(throttle != nil, ordering: .releasing)
-        old?.timer?.cancel()
+        old?.cancel()
         callWorkerIfStartable()
     }
 }
 
-/// A rate limit at work. Guarded by the queue's lock; its closures are called without it.
-struct Throttle {
+/// A rate limit at work.
+final class Throttle: @unchecked Sendable {
+    // Sendable: the variables are guarded by the lock of the queue, the closures are called without it.
     var limiter: RateLimiter
+    /// Opens the queue again.
+    var timer: Task<Void, Never>?
     /// Nanoseconds since the limit was set.
     let time: @Sendable () -> UInt64
     /// Sleeps until so many nanoseconds after that.
     let sleep: @Sendable (UInt64) async throws -> Void
-    /// Opens the queue again.
-    var timer: Task<Void, Never>?
-    /// Tells this limit from one that was set later.
-    let identity = Identity()
 
-    final class Identity: Sendable {}
+    init(
+        limiter: RateLimiter, time: @escaping @Sendable () -> UInt64,
+        sleep: @escaping @Sendable (UInt64) async throws -> Void
+    ) {
+        self.limiter = limiter
+        self.time = time
+        self.sleep = sleep
+    }
 }
 
 extension OperationQueue {
@@ -84,23 +90,22 @@ extension OperationQueue {
     }
 
     /// Opens the queue when the next permit is due.
-    final func scheduleOpening(at instant: UInt64, of identity: Throttle.Identity) {
-        guard let sleep = state.withLock({ $0.throttle?.sleep }) else { return }
+    final func scheduleOpening(at instant: UInt64, of throttle: Throttle) {
         let timer = Task(executorPreference: executorBeside) { [weak self] in
-            do { try await sleep(instant) } catch { return }
-            self?.open(identity)
+            do { try await throttle.sleep(instant) } catch { return }
+            self?.open(throttle)
         }
         let isKept = state.withLock { state in
-            guard state.throttle?.identity === identity else { return false }
-            state.throttle?.timer = timer
+            guard state.throttle === throttle else { return false }
+            throttle.timer = timer
             return true
         }
         if !isKept { timer.cancel() }
     }
 
-    private func open(_ identity: Throttle.Identity) {
+    private func open(_ throttle: Throttle) {
         withState { state in
-            if state.throttle?.identity === identity { state.schedule.setThrottled(false) }
+            if state.throttle === throttle { state.schedule.setThrottled(false) }
         }
         callWorkerIfStartable()
     }
@@ -108,14 +113,16 @@ extension OperationQueue {
 
 extension OperationQueue.State {
     /// Whether an operation may start at this time. If not, nothing starts until the queue is opened again.
-    mutating func permitsStart(at time: UInt64?) -> Bool {
-        guard throttle != nil else { return true }
+    @inline(__always)
+    mutating func permitsStart(at time: UInt64?) -> Bool { throttle == nil || permitsThrottledStart(at: time) }
+
+    private mutating func permitsThrottledStart(at time: UInt64?) -> Bool {
         // Called without having read the time: whoever does comes after.
-        guard let time else { return false }
-        if throttle?.limiter.mayStart(at: time) == true { return true }
-        guard schedule.hasStartable, let limiter = throttle?.limiter, let identity = throttle?.identity else { return false }
+        guard let throttle, let time else { return false }
+        if throttle.limiter.mayStart(at: time) { return true }
+        guard schedule.hasStartable else { return false }
         schedule.setThrottled(true)
-        opening = (limiter.nextStart(after: time), identity)
+        ownErrands().opening = (throttle.limiter.nextStart(after: time), throttle)
         return false
     }
 }

@@ -41,7 +41,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         taskReference.load()?.cancel()
     }
 
-    final override func prepare(for queue: OperationQueue) { _ = task(in: queue) }
+    final override func prepare(for queue: Unmanaged<OperationQueue>) { _ = task(in: queue.takeUnretainedValue()) }
 
     final override func perform() -> Bool {
         task(in: nil).launch()

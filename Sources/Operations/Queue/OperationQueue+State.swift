@@ -31,16 +31,12 @@ extension OperationQueue {
         /// The value of `starts` at which a stall was reported last.
         var reportedAt: Int?
         var observers = ObserverState()
-        /// The properties of which whoever has the lock has to tell when it has it no more.
-        var news: [PropertyKey] = []
-        /// Gated operations that may start, and for which resources may be kept as long as there is room. See `Admit.swift`.
-        var offered: Set<Schedule.ID>?
+        /// What whoever has the lock has to do when it has it no more, if the queue ever had any of that.
+        var errands: Errands?
         /// The operations that have keys, if there ever was one, or a limit.
         var keyed: KeyedOperations?
         /// The rate limit, if there is one.
         var throttle: Throttle?
-        /// When the queue, which has just been closed for want of a permit, is to be opened again.
-        var opening: (time: UInt64, of: Throttle.Identity)?
         /// Starts so far: tells a stall from a pause.
         var starts = 0
 
@@ -59,7 +55,9 @@ extension OperationQueue {
     /// The one door to the queue: locks, takes in what arrived, lets `event` decide, publishes what adders have to know.
     @inline(__always)
     final func withState<Result>(_ event: (inout State) -> Result) -> Result {
-        let (result, news, mustCall, lapsing, opening) = state.withLock { state in
+        var mustCall = false
+        var errands: Errands.Due?
+        let result = state.withLock { state in
             drain(&state)
             let result = event(&state)
             // Whoever pushed before the new bits were there has acted on the old ones; so look again after.
@@ -68,13 +66,13 @@ extension OperationQueue {
                 drain(&state)
                 isLate = true
             }
-            return (result, state.takeNews(), isLate && state.schedule.hasStartable, state.takeLapsing(), state.takeOpening())
+            mustCall = isLate && state.schedule.hasStartable
+            if state.errands != nil { errands = state.takeErrands() }
+            return result
         }
         // What came late `event` has not seen, and who pushed it has called nobody.
         if mustCall { callWorkerIfNone() }
-        if let lapsing { ResourcePool.lapse(lapsing) }
-        if let opening { scheduleOpening(at: opening.time, of: opening.of) }
-        if let news { tell(news) }
+        if let errands { run(errands) }
         return result
     }
 
@@ -103,55 +101,39 @@ extension OperationQueue {
         let isReady = lifecycle.phase == .enqueued && lifecycle.contains(.ready)
         let lane = lifecycle.effectivePriority
         let id = UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque())
-        if isReady, lifecycle.contains(.gated) { state.noteOffer(id) }
         let isNew = operation.ticket.arrival == 0
-        if lifecycle.contains(.keyed) {
-            state.admitKeyed(operation, id, lifecycle, lane: lane, isReady: isReady)
-        } else if !isNew {
-            state.schedule.updated(operation.ticket, lane: lane, isReady: isReady)
-        } else if lifecycle.contains(.unlisted) {
-            operation.ticket =
-                lifecycle.contains(.barrier)
-                ? state.schedule.addedBarrier(id)
-                : state.schedule.added(id, lane: lane, isReady: isReady, kind: .job)
-        } else {
+        if lifecycle.containsAny([.gated, .keyed, .unlisted]) {
+            admitSpecial(operation, id, lifecycle, lane: lane, isReady: isReady, to: &state)
+        } else if isNew {
             operation.ticket = state.schedule.added(id, lane: lane, isReady: isReady)
+        } else {
+            state.schedule.updated(operation.ticket, lane: lane, isReady: isReady)
         }
         if isNew, observersReference.isSet, !lifecycle.contains(.unlisted) { state.noteJoined(operation) }
+    }
+
+    @inline(never)
+    private final func admitSpecial(
+        _ operation: Operation, _ id: Schedule.ID, _ lifecycle: Lifecycle, lane: PriorityLane, isReady: Bool,
+        to state: inout State
+    ) {
+        if isReady, lifecycle.contains(.gated) { state.noteOffer(id) }
+        if lifecycle.contains(.keyed) {
+            state.admitKeyed(operation, id, lifecycle, lane: lane, isReady: isReady)
+        } else if operation.ticket.arrival != 0 {
+            state.schedule.updated(operation.ticket, lane: lane, isReady: isReady)
+        } else if lifecycle.contains(.barrier) {
+            operation.ticket = state.schedule.addedBarrier(id)
+        } else {
+            let kind: Schedule.Kind = lifecycle.contains(.unlisted) ? .job : .operation
+            operation.ticket = state.schedule.added(id, lane: lane, isReady: isReady, kind: kind)
+        }
     }
 
     private final func publish(_ state: inout State) -> Bool {
         let hasRoom = state.schedule.hasRoom
         return signal.publish(
             isBusy: !hasRoom && state.schedule.running > 0, isHeld: !hasRoom && state.schedule.running == 0)
-    }
-}
-
-extension OperationQueue.State {
-    fileprivate mutating func noteOffer(_ id: Schedule.ID) {
-        if offered == nil { offered = [] }
-        offered?.insert(id)
-    }
-
-    @inline(__always)
-    fileprivate mutating func takeOpening() -> (time: UInt64, of: Throttle.Identity)? {
-        guard opening != nil else { return nil }
-        return opening.take()
-    }
-
-    /// Those for which nothing should be kept any more, as no thread comes for them soon.
-    @inline(__always)
-    fileprivate mutating func takeLapsing() -> Set<Schedule.ID>? {
-        guard offered != nil else { return nil }
-        let comesSoon = schedule.hasRoom && kind.isPool && underlyingQueue == nil && keyed == nil
-        return comesSoon ? nil : offered.take()
-    }
-
-    @inline(__always)
-    fileprivate mutating func takeNews() -> [PropertyKey]? {
-        guard !news.isEmpty else { return nil }
-        defer { news = [] }
-        return news
     }
 }
 
@@ -235,10 +217,9 @@ extension OperationQueue {
         while state.permitsStart(at: time), let (ticket, id) = state.schedule.next() {
             let operation = Self.member(id)
             if let lifecycle = operation._withUnsafeGuaranteedRef({ $0.word.update { $0.claimed() } }) {
-                if lifecycle.contains(.gated) { state.offered?.remove(id) }
-                if lifecycle.contains(.keyed) { state.startedKeyed(id) }
-                if state.throttle != nil, !lifecycle.isCancelled, !lifecycle.contains(.unlisted), let time {
-                    state.throttle?.limiter.started(at: time)
+                if lifecycle.containsAny([.gated, .keyed]) { state.claimedSpecial(id, lifecycle) }
+                if let throttle = state.throttle, !lifecycle.isCancelled, !lifecycle.contains(.unlisted), let time {
+                    throttle.limiter.started(at: time)
                 }
                 state.starts &+= 1
                 // By its turn the operation is here; what it stands for may have left the cache long ago.

@@ -1,4 +1,3 @@
-import Dispatch
 import SchedulerCore
 import Synchronization
 
@@ -34,12 +33,6 @@ final class Resumptions: @unchecked Sendable {
     func alternates() -> Bool { isOdd.logicalXor(true, ordering: .relaxed).newValue }
 }
 
-/// What a thread of a queue does next.
-enum Turn {
-    case start(OperationQueue.Claim)
-    case resume(Resumption)
-}
-
 extension OperationQueue {
     /// Has a part of an async operation run by a thread of the queue, besides what the queue starts.
     func resume(_ resumption: Resumption) {
@@ -52,16 +45,9 @@ extension OperationQueue {
 
     var hasResumptions: Bool { resumptionsReference.withLoaded { !$0.isEmpty } ?? false }
 
-    /// Something to start or to go on with, for a thread of the given dispatch queue, or of a pool.
-    ///
-    /// - Parameter resumesFirst: Who has started something goes on with something next, and the other way round: so
-    ///   neither starves the other.
-    func takeTurn(resumesFirst: Bool, on dispatchQueue: DispatchQueue? = nil) -> Turn? {
-        guard hasResumptions, let resumptions = resumptionsReference.load() else {
-            return claim(on: dispatchQueue).map { .start($0) }
-        }
-        if resumesFirst, let first = resumptions.takeFirst() { return .resume(first) }
-        if let claim = claim(on: dispatchQueue) { return .start(claim) }
-        return resumesFirst ? nil : resumptions.takeFirst().map { .resume($0) }
+    /// The part of an async operation that is to go on next, if there is one.
+    func takeResumption() -> Resumption? {
+        guard hasResumptions else { return nil }
+        return resumptionsReference.load()?.takeFirst()
     }
 }

@@ -40,15 +40,19 @@ extension OperationQueue {
 
     private func workOnce(on underlying: DispatchQueue?) {
         signal.workerArrived()
-        let resumesFirst = resumptionsReference.withLoaded { $0.alternates() } ?? true
-        switch takeTurn(resumesFirst: resumesFirst, on: underlying) {
-        case .start(let claim):
+        let resumesFirst = hasResumptions && resumptionsReference.withLoaded { $0.alternates() } == true
+        if resumesFirst, let resumption = takeResumption() {
+            run(resumption)
+        } else if let claim = claim(on: underlying) {
             if claim.wantsMore || hasResumptions { callWorkerIfNone() }
             run(claim.held, in: .current)
-        case .resume(let resumption):
-            callWorkerIfStartable()
-            resumption.run(in: .current)
-        case nil: return
+        } else if let resumption = takeResumption() {
+            run(resumption)
         }
+    }
+
+    private func run(_ resumption: Resumption) {
+        callWorkerIfStartable()
+        resumption.run(in: .current)
     }
 }

@@ -15,31 +15,44 @@ extension OperationQueue: WorkSource {
     func work(on worker: Worker) {
         signal.workerArrived()
         var pace = Pace()
-        var next = takeTurn(resumesFirst: true)
-        while let turn = next ?? lastLook(&pace) {
-            switch run(turn, on: worker, &pace) {
-            case .goesOn(let turn): next = turn
-            case .yields:
-                stopAttending(&pace)
-                return callWorkerIfNone()
+        var next = claimUnlessResuming()
+        while true {
+            // What goes on and what starts take turns: neither starves the other.
+            if next == nil, let resumption = takeResumption() {
+                switch run(resumption, on: worker, &pace) {
+                case .goesOn: next = claim()
+                case .yields: return yield(&pace)
+                case .leavesToOthers: return
+                }
+                if next == nil { continue }
+            }
+            guard let claim = next ?? lastLook(&pace) else {
+                if hasResumptions { continue }
+                return stopAttending(&pace)
+            }
+            switch run(claim, on: worker, &pace) {
+            case .goesOn(let claim): next = claim
+            case .yields: return yield(&pace)
             case .leavesToOthers: return
             }
         }
     }
 
+    /// Claims the next operation, unless a part of an async one is to go on first.
+    @inline(__always)
+    private func claimUnlessResuming() -> Claim? { hasResumptions ? nil : claim() }
+
+    private func yield(_ pace: inout Pace) {
+        stopAttending(&pace)
+        callWorkerIfNone()
+    }
+
     private enum AfterRun {
-        case goesOn(Turn?)
+        case goesOn(Claim?)
         /// Others wait for this thread.
         case yields
         /// Another worker attends to the queue, and one is enough.
         case leavesToOthers
-    }
-
-    private func run(_ turn: Turn, on worker: Worker, _ pace: inout Pace) -> AfterRun {
-        switch turn {
-        case .start(let claim): run(claim, on: worker, &pace)
-        case .resume(let resumption): run(resumption, on: worker, &pace)
-        }
     }
 
     /// Runs an async operation until it suspends again.
@@ -56,7 +69,7 @@ extension OperationQueue: WorkSource {
         // Held here: the job may be the last one, and end the task that holds the operation.
         withExtendedLifetime(operation) { resumption.task.run(resumption.job) }
         worker.end()
-        return departure(of: worker, &pace) ?? .goesOn(takeTurn(resumesFirst: false))
+        return departure(of: worker, &pace) ?? .goesOn(nil)
     }
 
     /// Runs an operation to the end of its `start()`, and claims the next one.
@@ -66,7 +79,7 @@ extension OperationQueue: WorkSource {
         else {
             if claim.wantsMore { callWorkerIfNone() }
             handOver(claim.held)
-            return queueLevel == worker.pool.level.rawValue ? .goesOn(takeTurn(resumesFirst: true)) : .yields
+            return queueLevel == worker.pool.level.rawValue ? .goesOn(claimUnlessResuming()) : .yields
         }
         HeldLocks.assertNone()
         worker.begin(claim.operation, of: self)
@@ -86,10 +99,10 @@ extension OperationQueue: WorkSource {
             // reason. If it still attends now, its last look comes after.
             if case .leavesToOthers = departure, !signal.isAttended { callWorkerIfStartable() }
             let isNextFree = completePlainly(claim.operation, before: next, &pace)
-            return departure ?? .goesOn(isNextFree ? next.map { .start($0) } ?? takeTurn(resumesFirst: true) : takeTurn(resumesFirst: true))
+            return departure ?? .goesOn(isNextFree && next != nil ? next : claimUnlessResuming())
         }
         worker.end()
-        return departure(of: worker, &pace) ?? .goesOn(takeTurn(resumesFirst: true))
+        return departure(of: worker, &pace) ?? .goesOn(claimUnlessResuming())
     }
 
     /// Why the worker should not claim another operation; nil when it should.
@@ -155,16 +168,17 @@ extension OperationQueue: WorkSource {
     ///
     /// It looks in any case. What was pushed meanwhile may have been taken out of the inbox by any thread that had the
     /// lock, and whoever made something startable has called nobody, because this worker was there.
-    private func lastLook(_ pace: inout Pace) -> Turn? {
+    private func lastLook(_ pace: inout Pace) -> Claim? {
         if pace.attends {
-            if Processor.spin(until: { hasArrivals }), let turn = takeTurn(resumesFirst: true) { return turn }
+            if Processor.spin(until: { hasArrivals }), let claim = claimUnlessResuming() { return claim }
+            if hasResumptions { return nil }
             stopAttending(&pace)
-            return takeTurn(resumesFirst: true)
+            return claimUnlessResuming()
         }
         guard signal.claimLingering() else { return nil }
         _ = Processor.spin { hasArrivals }
         signal.workerArrived()
-        return takeTurn(resumesFirst: true)
+        return claimUnlessResuming()
     }
 
     /// Nothing else than what the schedule says decides what is next.

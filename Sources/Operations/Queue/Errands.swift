@@ -1,0 +1,79 @@
+@_spi(Hosting) import KeyValueObserving
+import SchedulerCore
+
+/// What a queue has to do as soon as nobody has its lock. Guarded by that lock; most queues have none.
+final class Errands {
+    /// The properties whose observers have to be told.
+    var news: [PropertyKey] = []
+    /// Gated operations that may start, and for which resources are kept as long as the queue has room. See `Admit.swift`.
+    var offered: Set<Schedule.ID> = []
+    /// When the queue, which has been closed for want of a permit, is to be opened again.
+    var opening: (time: UInt64, of: Throttle)?
+    /// Places of a bounded queue that are free again.
+    var vacancies = 0
+
+    /// Errands that somebody has taken on.
+    struct Due {
+        var news: [PropertyKey] = []
+        var lapsing: Set<Schedule.ID> = []
+        var opening: (time: UInt64, of: Throttle)?
+        var vacancies = 0
+    }
+}
+
+extension OperationQueue.State {
+    mutating func ownErrands() -> Errands {
+        if let errands { return errands }
+        let new = Errands()
+        errands = new
+        return new
+    }
+
+    /// Takes on what is due.
+    @inline(never)
+    func takeErrands() -> Errands.Due? {
+        guard let errands else { return nil }
+        // A thread comes soon for what may start; if not, nothing is kept any more.
+        let comesSoon = schedule.hasRoom && kind.isPool && underlyingQueue == nil && keyed == nil
+        let isLapsing = !comesSoon && !errands.offered.isEmpty
+        guard isLapsing || !errands.news.isEmpty || errands.opening != nil || errands.vacancies > 0 else {
+            return nil
+        }
+        defer {
+            errands.news = []
+            errands.opening = nil
+            errands.vacancies = 0
+            if isLapsing { errands.offered = [] }
+        }
+        return Errands.Due(
+            news: errands.news, lapsing: isLapsing ? errands.offered : [], opening: errands.opening,
+            vacancies: errands.vacancies)
+    }
+
+    mutating func noteOffer(_ id: Schedule.ID) { ownErrands().offered.insert(id) }
+
+    /// An operation leaves the queue.
+    mutating func leftSpecial(_ operation: Operation, _ lifecycle: Lifecycle) {
+        if lifecycle.contains(.keyed) {
+            leftKeyed(UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque()))
+        }
+        if operation.givesUpPlace { ownErrands().vacancies += 1 }
+    }
+
+    mutating func claimedSpecial(_ id: Schedule.ID, _ lifecycle: Lifecycle) {
+        if lifecycle.contains(.gated) { errands?.offered.remove(id) }
+        if lifecycle.contains(.keyed) { startedKeyed(id) }
+    }
+}
+
+extension OperationQueue {
+    @inline(never)
+    final func run(_ errands: Errands.Due) {
+        HeldLocks.assertNone()
+        // Before anybody is told that the operation has left, and adds another one.
+        for _ in 0..<errands.vacancies { boundReference.load()?.vacate() }
+        if !errands.lapsing.isEmpty { ResourcePool.lapse(errands.lapsing) }
+        if let (time, throttle) = errands.opening { scheduleOpening(at: time, of: throttle) }
+        tell(errands.news)
+    }
+}
