@@ -79,7 +79,8 @@ let package = Package(
             name: "OperationsTestingTests", dependencies: ["Operations", "OperationsTesting", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "OperationsTraceTests", dependencies: ["Operations", "OperationsTesting", "OperationsTrace", "TestSupport"],
+            name: "OperationsTraceTests",
+            dependencies: ["Operations", "OperationsTesting", "OperationsTrace", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "AdoptionByModuleTests", dependencies: ["OperationsFoundation"], swiftSettings: adoptionSettings),

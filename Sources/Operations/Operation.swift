@@ -186,6 +186,9 @@ open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConv
         return true
     }
 
+    /// It has something to do even when it was cancelled before it started.
+    var startsCancelled: Bool { false }
+
     /// The operation is about to become a queue's. Called by the adding thread, at least once.
     func prepare(for queue: Unmanaged<OperationQueue>) {}
 

@@ -70,7 +70,9 @@ private struct TimelinePage {
         }
         var bars: [String] = []
         for (span, lane) in lanes.placed {
-            guard let started = span.started, let ran = span.ran(until: end), let top = tops[span.queue] else { continue }
+            guard let started = span.started, let ran = span.ran(until: end), let top = tops[span.queue] else {
+                continue
+            }
             let (x, y) = (position(started), top + lane * Self.laneHeight)
             let width = max(position(ran), 0.5)
             let fits = Double(span.name.count) * 6.2 < width

@@ -81,8 +81,7 @@ extension Lifecycle {
             next.insert(.evaluating)
             next.remove(.askAgain)
             return .ask(next)
-        case .starting where contains(.gated):
-            // Whoever puts it back asks.
+        case .starting where contains(.admitting):
             next.insert(.askAgain)
             return .delegated(next)
         default:
@@ -143,6 +142,10 @@ extension Lifecycle {
             guard !contains(.inInbox) else { return .delegated(next) }
             next.insert(.inInbox)
             return .push(next)
+        case .starting where contains(.admitting):
+            // If it is put back, it is put into this lane.
+            next.effectivePriority = lane
+            return .delegated(next)
         default:
             return .needless
         }
@@ -154,7 +157,7 @@ extension Lifecycle {
     /// (D2); an override of `isReady` that thinks otherwise is asked afterwards.
     @inlinable
     public func heldByOneMore() -> Lifecycle? {
-        guard phase.rawValue < Phase.starting.rawValue else { return nil }
+        guard !hasStarted else { return nil }
         var next = self
         next.unfinished += 1
         if !isCancelled { next.remove(.ready) }
@@ -177,26 +180,52 @@ extension Lifecycle {
         guard phase == .enqueued, contains(.ready), !isPinned else { return nil }
         var next = self
         next.phase = .starting
+        if contains(.gated) { next.insert(.admitting) }
         return next
     }
 
-    /// What is gated and was claimed goes back among the waiting; nil when it was ended meanwhile. With `askAgain` set in the
-    /// old word, what it waits for has come already.
+    @frozen
+    public enum Admission: Equatable, Sendable {
+        /// It starts now.
+        case start(Lifecycle)
+        /// Something has changed meanwhile: put it back, and ask again.
+        case putBack
+        /// Its end was announced meanwhile: finish it.
+        case finish(Lifecycle)
+    }
+
+    /// Nothing has been found that holds a gated operation back. A cancelled one starts whatever has changed (C2).
     @inlinable
-    public func declined() -> Lifecycle? {
-        guard phase == .starting, contains(.gated) else { return nil }
+    public func admitted() -> Admission {
+        var next = self
+        next.remove(.admitting)
+        if contains(.finishAnnounced) {
+            next.remove(.finishAnnounced)
+            return .finish(next)
+        }
+        guard isCancelled || !contains(.askAgain) && unfinished == 0 else { return .putBack }
+        next.remove(.askAgain)
+        return .start(next)
+    }
+
+    /// Something holds a gated operation back: it is among the waiting again. With `askAgain` set in the old word, what it
+    /// waits for may have come already; with `finishAnnounced`, it has to be finished.
+    @inlinable
+    public func declined() -> Lifecycle {
         var next = self
         next.phase = .enqueued
-        next.remove([.ready, .askAgain])
+        next.remove([.admitting, .ready, .askAgain, .finishAnnounced])
         return next
     }
 
-    /// From now on something besides dependencies may hold it back; nil when it has started.
+    /// From now on something besides dependencies may hold it back; nil when it has started. What is being admitted is
+    /// looked at again.
     @inlinable
     public func becameGated() -> Lifecycle? {
         guard !hasStarted else { return nil }
         var next = self
         next.insert(.gated)
+        if contains(.admitting) { next.insert(.askAgain) }
         return next
     }
 
@@ -284,7 +313,7 @@ extension Lifecycle {
         case .entering:
             next.insert(.finishAnnounced)
             return .delegated(next)
-        case .enqueued where contains(.evaluating):
+        case .enqueued where contains(.evaluating), .starting where contains(.admitting):
             next.insert(.finishAnnounced)
             return .delegated(next)
         case .finishing, .finished:

@@ -69,6 +69,9 @@ extension Lifecycle {
         @inlinable @inline(__always) public static var barrier: Flags { Flags(rawValue: 1 << 12) }
         /// Something besides dependencies may hold it back, which is looked at when it is about to start: see `Admit.swift`.
         @inlinable @inline(__always) public static var gated: Flags { Flags(rawValue: 1 << 26) }
+        /// Gated, and claimed by a thread that finds out whether it may start. It has not started yet: dependencies still
+        /// hold it, and whoever ends it leaves that to this thread.
+        @inlinable @inline(__always) public static var admitting: Flags { Flags(rawValue: 1 << 29) }
         /// It has a place of a bounded queue, and gives it back when it has left.
         @inlinable @inline(__always) public static var bounded: Flags { Flags(rawValue: 1 << 27) }
         /// It has a key, and starts when that has its turn.
@@ -139,5 +142,6 @@ extension Lifecycle {
     /// It is in a queue, seen from outside: from the first moment of adding until it has left.
     @inlinable @inline(__always) public var isInQueue: Bool { phase == .entering || phase == .enqueued }
     @inlinable @inline(__always) public var isPinned: Bool { contains(.inInbox) || contains(.evaluating) }
-    @inlinable @inline(__always) public var hasStarted: Bool { phase.rawValue >= Phase.starting.rawValue }
+    @inlinable @inline(__always)
+    public var hasStarted: Bool { phase.rawValue >= Phase.starting.rawValue && !contains(.admitting) }
 }

@@ -9,7 +9,8 @@
 ///     (unknown) ──► holding ──► (gone)
 ///         └──► waiting ──► offered ──► holding
 ///                 ▲           │
-///                 └─ lapsed ◄─┘
+///         ┌───────┴─ lapsed ◄─┘
+///         └────────────▲
 ///
 /// An *offer* keeps units for a claimant that has been told to come and get them. It lapses when the claimant cannot come,
 /// because its queue has no room: else those who could run would wait for one who cannot. A lapsed claimant comes by
@@ -40,12 +41,16 @@ public struct ResourceLedger<Claimant: Hashable> {
         }
     }
 
-    public enum Answer: Equatable {
-        /// It holds all it needs.
-        case granted
-        /// It waits, and is answered by one of the other methods when units are offered to it. What it had been offered
-        /// before, and does not suffice any more, is offered to these.
-        case waits(offered: [Claimant])
+    public struct Answer: Equatable {
+        /// It holds all it needs. If not it waits, and is answered by one of the other methods when units are offered to it.
+        public let isGranted: Bool
+        /// Who is offered units now, for instance such as it had been offered before and that do not suffice any more.
+        public let offered: [Claimant]
+
+        public init(isGranted: Bool, offered: [Claimant] = []) {
+            self.isGranted = isGranted
+            self.offered = offered
+        }
     }
 
     private struct Account {
@@ -64,7 +69,7 @@ public struct ResourceLedger<Claimant: Hashable> {
     private enum State { case waiting, parked, offered, lapsed, holding }
 
     private struct Entry {
-        let needs: [Need]
+        var needs: [Need]
         let seniority: UInt64
         var state: State
     }
@@ -72,6 +77,8 @@ public struct ResourceLedger<Claimant: Hashable> {
     private var accounts: [Account] = []
     private var entries: [Claimant: Entry] = [:]
     private var lastSeniority: UInt64 = 0
+    /// Resources whose line somebody has left unasked, as it waits for more than there is.
+    private var unsettled: [Resource] = []
 
     public init() {}
 
@@ -97,27 +104,37 @@ public struct ResourceLedger<Claimant: Hashable> {
 
     // MARK: - Claimants
 
-    /// Asks for all the needs, which name each resource once. O(log waiting) for each.
+    /// Asks for all the needs, which name each resource once; other needs than before take their place. O(log waiting) for
+    /// each.
     public mutating func request(_ claimant: Claimant, _ needs: [Need]) -> Answer {
         var entry = entries[claimant] ?? newEntry(needs)
-        let wasOffered = entry.state == .offered
+        var freed = entry.state == .offered ? entry.needs.map(\.resource) : []
         leave(claimant, &entry)
-        if mayHave(entry) {
-            for need in entry.needs { accounts[need.resource].inUse += need.units }
-            entry.state = .holding
-            entries[claimant] = entry
-            return .granted
+        if entry.needs != needs {
+            freed = entry.needs.map(\.resource)
+            entry.needs = needs
         }
-        join(claimant, &entry)
+        let isGranted = mayHave(entry)
+        if isGranted {
+            for need in needs { accounts[need.resource].inUse += need.units }
+            entry.state = .holding
+        } else {
+            join(claimant, &entry)
+        }
         entries[claimant] = entry
-        return .waits(offered: wasOffered ? settle(entry.needs.map(\.resource)) : [])
+        return Answer(isGranted: isGranted, offered: settle(freed))
     }
 
     /// The claimant cannot come for what it was offered. Answers who is offered it instead. No effect on any other.
     public mutating func lapse(_ claimant: Claimant) -> [Claimant] {
-        guard var entry = entries[claimant], entry.state == .offered else { return [] }
+        entries[claimant]?.state == .offered ? stepOut(claimant) : []
+    }
+
+    /// The claimant could not start even if it had what it needs. It is in nobody's way until it asks again, and keeps its
+    /// seniority. Answers who is offered units now. No effect on one that holds some.
+    public mutating func stepOut(_ claimant: Claimant) -> [Claimant] {
+        guard var entry = entries[claimant], entry.state != .holding else { return [] }
         leave(claimant, &entry)
-        entry.state = .lapsed
         entries[claimant] = entry
         return settle(entry.needs.map(\.resource))
     }
@@ -156,7 +173,7 @@ public struct ResourceLedger<Claimant: Hashable> {
     /// Offers units to who is next, beginning with these resources.
     private mutating func settle(_ resources: [Resource]) -> [Claimant] {
         var offered: [Claimant] = []
-        var unsettled = resources
+        unsettled += resources
         while let resource = unsettled.popLast() {
             while let (claimant, seniority) = firstInLine(resource), var entry = entries[claimant] {
                 let isNext = entry.needs.allSatisfy {
@@ -179,7 +196,9 @@ public struct ResourceLedger<Claimant: Hashable> {
     /// The most senior claimant that waits for the resource. Throws away what is in front of it and waits no more.
     private mutating func firstInLine(_ resource: Resource) -> (claimant: Claimant, seniority: UInt64)? {
         while let (seniority, claimant) = accounts[resource].line.first {
-            if let entry = entries[claimant], entry.state == .waiting, entry.seniority == seniority {
+            if let entry = entries[claimant], entry.state == .waiting, entry.seniority == seniority,
+                entry.needs.contains(where: { $0.resource == resource })
+            {
                 guard exceedsCapacity(entry) else { return (claimant, seniority) }
                 park(claimant)
             } else {
@@ -214,17 +233,37 @@ public struct ResourceLedger<Claimant: Hashable> {
 
     private mutating func join(_ claimant: Claimant, _ entry: inout Entry) {
         for need in entry.needs {
+            sweep(need.resource)
             accounts[need.resource].waiting += 1
             accounts[need.resource].line.insert(claimant, at: entry.seniority)
         }
         entry.state = .waiting
     }
 
+    /// Throws away what waits no more, when it prevails.
+    private mutating func sweep(_ resource: Resource) {
+        guard accounts[resource].line.count > 2 * accounts[resource].waiting + 64 else { return }
+        var line = DeadlineHeap<Claimant>()
+        var last: UInt64?
+        while let (seniority, claimant) = accounts[resource].line.first {
+            _ = accounts[resource].line.removeFirst(dueBy: .max)
+            guard seniority != last, let entry = entries[claimant], entry.state == .waiting,
+                entry.seniority == seniority, entry.needs.contains(where: { $0.resource == resource })
+            else { continue }
+            last = seniority
+            line.insert(claimant, at: seniority)
+        }
+        accounts[resource].line = line
+    }
+
     /// Takes one that waits for more than there is out of the way of the others.
     private mutating func park(_ claimant: Claimant) {
         guard let needs = entries[claimant]?.needs else { return }
         entries[claimant]?.state = .parked
-        for need in needs { accounts[need.resource].parked.append(claimant) }
+        for need in needs {
+            accounts[need.resource].parked.append(claimant)
+            unsettled.append(need.resource)
+        }
     }
 
     private mutating func unpark(_ claimant: Claimant) {

@@ -106,10 +106,11 @@ import Testing
         let queue = executor.makeQueue()
         let log = Journal<String>()
         let conditioned = BlockOperation { log.append("conditioned") }
-        conditioned.addCondition(OperationCondition("yields") { _ in
-            log.append("condition")
-            await Task.yield()
-        })
+        conditioned.addCondition(
+            OperationCondition("yields") { _ in
+                log.append("condition")
+                await Task.yield()
+            })
         queue.addOperation(conditioned)
         for number in 1...2 {
             let exclusive = TaskOperation {

@@ -57,7 +57,10 @@ import Testing
         var random = SeededRandom(seed: seed)
         let (count, period) = (UInt64(1 + random.below(5)), UInt64(1 + random.below(1000)))
         let burst = UInt64(1 + random.below(6))
-        for rule in [RateLimiter.Rule.tokenBucket(count: count, period: period, burst: burst), .slidingWindow(count: count, period: period)] {
+        for rule in [
+            RateLimiter.Rule.tokenBucket(count: count, period: period, burst: burst),
+            .slidingWindow(count: count, period: period),
+        ] {
             var limiter = RateLimiter(rule)
             var (now, instants) = (UInt64(random.below(100)), [UInt64]())
             for _ in 0..<300 {
@@ -73,8 +76,13 @@ import Testing
             }
             for (index, first) in instants.enumerated() {
                 for (offset, last) in instants[index...].enumerated() {
-                    let most = if case .slidingWindow = rule { last - first < period ? count : .max } else { burst + (last - first) * count / period + 1 }
-                    if UInt64(offset + 1) > most { Issue.record("seed \(seed), \(rule): \(offset + 1) in \(last - first)") }
+                    let most =
+                        if case .slidingWindow = rule { last - first < period ? count : .max } else {
+                            burst + (last - first) * count / period + 1
+                        }
+                    if UInt64(offset + 1) > most {
+                        Issue.record("seed \(seed), \(rule): \(offset + 1) in \(last - first)")
+                    }
                 }
             }
         }

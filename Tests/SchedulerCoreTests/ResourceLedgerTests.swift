@@ -10,14 +10,14 @@ import Testing
         _ ledger: inout Ledger, _ claimant: Int, _ needs: [Need], _ location: SourceLocation = #_sourceLocation
     ) {
         let answer = ledger.request(claimant, needs)
-        #expect(answer == .granted, sourceLocation: location)
+        #expect(answer == .init(isGranted: true), sourceLocation: location)
     }
 
     private func expectWaits(
         _ ledger: inout Ledger, _ claimant: Int, _ needs: [Need], _ location: SourceLocation = #_sourceLocation
     ) {
         let answer = ledger.request(claimant, needs)
-        #expect(answer == .waits(offered: []), sourceLocation: location)
+        #expect(answer == .init(isGranted: false), sourceLocation: location)
     }
 
     private func expect(_ offered: [Int], _ expected: [Int], _ location: SourceLocation = #_sourceLocation) {
@@ -89,6 +89,44 @@ import Testing
         #expect(ledger.usage(of: memory) == .init(capacity: 8, inUse: 0, waiting: 0))
     }
 
+    @Test func `who is parked in one line leaves the others to those behind it`() {
+        var ledger = Ledger()
+        let small = ledger.addResource(capacity: 1)
+        let large = ledger.addResource(capacity: 5)
+        expectGranted(&ledger, 1, [Need(1, of: large)])
+        expectWaits(&ledger, 2, [Need(1, of: small), Need(5, of: large)])
+        expectWaits(&ledger, 3, [Need(1, of: small)])
+        expect(ledger.setCapacity(3, of: large), [3])
+    }
+
+    @Test func `who steps out is in nobody's way, and keeps its place`() {
+        var ledger = Ledger()
+        let memory = ledger.addResource(capacity: 4)
+        expectGranted(&ledger, 1, [Need(1, of: memory)])
+        expectWaits(&ledger, 2, [Need(4, of: memory)])
+        expectWaits(&ledger, 3, [Need(1, of: memory)])
+        expect(ledger.stepOut(2), [3])
+        expect(ledger.stepOut(1), [])
+        expectWaits(&ledger, 2, [Need(4, of: memory)])
+        // It is senior, and back before the other one came for what it was offered.
+        expectWaits(&ledger, 3, [Need(1, of: memory)])
+        expect(ledger.withdraw(1), [2])
+        expect(ledger.withdraw(2), [3])
+    }
+
+    @Test func `other needs than before take their place`() {
+        var ledger = Ledger()
+        let first = ledger.addResource(capacity: 1)
+        let second = ledger.addResource(capacity: 1)
+        expectGranted(&ledger, 1, [Need(1, of: first)])
+        expectGranted(&ledger, 2, [Need(1, of: second)])
+        expectWaits(&ledger, 3, [Need(1, of: first)])
+        expectWaits(&ledger, 3, [Need(1, of: first), Need(1, of: second)])
+        expect(ledger.withdraw(1), [])
+        expect(ledger.withdraw(2), [3])
+        expectGranted(&ledger, 3, [Need(1, of: first), Need(1, of: second)])
+    }
+
     @Test(arguments: 0..<200 as Range<UInt64>)
     func `whatever happens, nobody has too much, nobody is overtaken, and everybody is served`(seed: UInt64) {
         var walk = LedgerWalk(seed: seed)
@@ -129,7 +167,9 @@ private struct LedgerWalk {
         case 0...3: requestNew()
         case 4...5: if let claimant = pick(offered) { request(claimant) }
         case 6: if let claimant = pick(lapsed) { request(claimant) }
-        case 7: if let claimant = pick(offered) { lapse(claimant) }
+        case 7:
+            if generator.chance(50), let claimant = pick(offered) { lapse(claimant) }
+            if generator.chance(20) { setCapacity() }
         case 8: if let claimant = pick(holding) { withdraw(claimant) }
         default: if let claimant = pick(Set(order)) { withdraw(claimant) }
         }
@@ -138,6 +178,10 @@ private struct LedgerWalk {
 
     /// Serves all that are left.
     mutating func drain() -> String? {
+        for (resource, capacity) in [1, 3, 8].enumerated() {
+            capacities[resource] = capacity
+            offered.formUnion(ledger.setCapacity(capacity, of: resource))
+        }
         for _ in 0..<10_000 where !order.isEmpty {
             if let claimant = (offered.union(lapsed)).min() { request(claimant) }
             if let claimant = holding.min() { withdraw(claimant) }
@@ -165,16 +209,25 @@ private struct LedgerWalk {
     private mutating func request(_ claimant: Int) {
         offered.remove(claimant)
         lapsed.remove(claimant)
-        switch ledger.request(claimant, needs[claimant]!) {
-        case .granted: holding.insert(claimant)
-        case .waits(let others): offered.formUnion(others)
+        let answer = ledger.request(claimant, needs[claimant]!)
+        if answer.isGranted {
+            holding.insert(claimant)
+            if !order.contains(claimant) { mistake = "\(claimant) is unknown" }
         }
+        offered.formUnion(answer.offered)
     }
 
     private mutating func lapse(_ claimant: Int) {
         offered.remove(claimant)
         lapsed.insert(claimant)
         offered.formUnion(ledger.lapse(claimant))
+    }
+
+    private mutating func setCapacity() {
+        let resource = generator.pick(resources)
+        capacities[resource] =
+            capacities[resource] > 1 && generator.chance(50) ? capacities[resource] - 1 : [1, 3, 8][resource]
+        offered.formUnion(ledger.setCapacity(capacities[resource], of: resource))
     }
 
     private mutating func withdraw(_ claimant: Int) {
@@ -189,12 +242,17 @@ private struct LedgerWalk {
         for resource in resources {
             let inUse = units(holding, of: resource)
             let promised = inUse + units(offered, of: resource)
-            if promised > capacities[resource] { mistake = "\(promised) units of \(capacities[resource]) given" }
-            if ledger.usage(of: resource).inUse != inUse { mistake = "in use: \(ledger.usage(of: resource)), not \(inUse)" }
+            let exceeds = promised > max(capacities[resource], [1, 3, 8][resource])
+            if exceeds { mistake = "\(promised) units of \(capacities[resource]) given" }
+            if ledger.usage(of: resource).inUse != inUse {
+                mistake = "in use: \(ledger.usage(of: resource)), not \(inUse)"
+            }
         }
         let waiting = order.filter { !holding.contains($0) && !offered.contains($0) && !lapsed.contains($0) }
+        // One that needs more than there is is in nobody's way.
+        let servable = waiting.filter { needs[$0]!.allSatisfy { $0.units <= capacities[$0.resource] } }
         // The first of all that wait has only holders and offers in its way.
-        if let first = waiting.first, needs[first]!.allSatisfy({ $0.units <= free($0.resource) }) {
+        if let first = servable.first, needs[first]!.allSatisfy({ $0.units <= free($0.resource) }) {
             mistake = "\(first) is first and could be served"
         }
     }

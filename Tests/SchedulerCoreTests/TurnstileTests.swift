@@ -98,7 +98,9 @@ import Testing
             case 0...1:
                 last += 1
                 keys[last] = random.below(4)
-                if let next = turnstile.becameReady(last, key: keys[last]!, lane: random.pick(PriorityLane.allCases), arrival: UInt64(last)) {
+                if let next = turnstile.becameReady(
+                    last, key: keys[last]!, lane: random.pick(PriorityLane.allCases), arrival: UInt64(last))
+                {
                     offered.insert(next)
                 }
             case 2...3:

@@ -9,47 +9,67 @@ import SchedulerCore
 struct Gates {
     var failurePolicy = DependencyFailurePolicy.runAnyway
     var conditions: [OperationCondition] = []
-    var testing = Testing.notBegun
+    /// So many conditions are satisfied.
+    var satisfied = 0
+    /// The task that tests the others.
+    var test: Task<Void, Never>?
+    var isTesting = false
     var requirements: [OperationRequirement] = []
     var timeLimits: [TimeLimit] = []
-
-    /// Conditions are tested once, when everything the operation depends on has finished.
-    enum Testing { case notBegun, underWay, done }
 }
 
 extension OperationQueue {
-    /// Whether a claimed operation may start. If not, it has been put back.
+    /// Whether a claimed operation may start. If not, it has been put back, or has ended.
     func admit(_ operation: Operation) -> Bool {
         HeldLocks.assertNone()
-        guard !untracked({ operation.isCancelled }) else { return true }
-        if let failure = operation.failureByPolicy() {
+        let isCancelled = untracked { operation.isCancelled }
+        if !isCancelled, let failure = operation.failureByPolicy() {
             operation.giveUp(failure)
+        } else if !isCancelled {
+            switch operation.beginTesting() {
+            case .done: break
+            case .underWay:
+                putBack(operation)
+                return false
+            case .begin(let conditions):
+                // First put back: the answer may come at once, and asks whether the operation is ready.
+                putBack(operation)
+                operation.test(conditions, on: executorBeside)
+                return false
+            }
+            guard operation.acquireResources() else {
+                putBack(operation)
+                return false
+            }
+        }
+        let admission = operation.word.decide {
+            $0.admitted()
+        } next: {
+            switch $0 {
+            case .start(let next), .finish(let next): next
+            case .putBack: nil
+            }
+        }
+        switch admission {
+        case .start:
+            operation.beginTimeLimits(on: executorBeside, fromStart: true)
             return true
-        }
-        switch operation.beginTesting() {
-        case .done: break
-        case .underWay:
+        case .putBack:
+            operation.withdrawFromResources()
             putBack(operation)
             return false
-        case .begin(let conditions):
-            // First put back: the answer may come at once, and asks whether the operation is ready.
-            if putBack(operation) { operation.test(conditions, on: executorBeside) }
+        case .finish:
+            operation.finishIfFinished()
             return false
         }
-        guard operation.acquireResources() else {
-            putBack(operation)
-            return false
-        }
-        operation.beginTimeLimits(on: executorBeside, fromStart: true)
-        return true
     }
 
-    /// Gives the slot back. False when the operation was ended meanwhile.
-    @discardableResult
-    private func putBack(_ operation: Operation) -> Bool {
-        let (old, hasStartable): (Lifecycle?, Bool) = withState { state in
-            guard let old = operation.word.update({ $0.declined() }) else { return (nil, false) }
+    /// Gives the slot back.
+    private func putBack(_ operation: Operation) {
+        let (old, hasStartable): (Lifecycle, Bool) = withState { state in
+            let old = operation.word.update { $0.declined() }.unsafelyUnwrapped
             state.schedule.heldBack(operation.ticket)
+            state.schedule.updated(operation.ticket, lane: old.effectivePriority, isReady: false)
             state.throttle?.limiter.takeBackStart()
             if old.contains(.keyed) {
                 state.heldBackKeyed(UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque()))
@@ -57,24 +77,30 @@ extension OperationQueue {
             return (old, state.schedule.hasStartable)
         }
         if hasStartable { offerSlot() }
-        if old?.contains(.askAgain) == true { operation.reconsiderReadiness() }
-        return old != nil
+        if old.contains(.finishAnnounced) { operation.finishIfFinished() }
+        if old.contains(.askAgain) || old.isCancelled { operation.reconsiderReadiness() }
     }
 }
 
 extension Operation {
     final var gates: Gates? { attachments?.withLock { $0.extras?.gates } }
 
-    /// Changes what holds the operation back; misuse when it has started.
-    final func changeGates(_ change: (inout Gates) -> Void) throws(OperationError) {
-        guard word.update({ $0.becameGated() }) != nil else { throw .lateGate(operation: label) }
+    /// Changes what holds the operation back, unless it has started: misuse.
+    ///
+    /// - Parameter change: Answers what is wrong with it, and has changed nothing then. Called under a lock.
+    final func changeGates(_ change: (inout Gates) -> OperationError?) throws(OperationError) {
+        let label = label
         let new = Attachments.Extras()
-        ownAttachments.withLock { state in
+        let misuse: OperationError? = ownAttachments.withLock { state in
             if state.extras == nil { state.extras = new }
             var gates = state.extras?.gates ?? Gates()
-            change(&gates)
+            if let misuse = change(&gates) { return misuse }
+            // Under the lock: whoever sees the flag, and then looks, finds what was added.
+            guard word.update({ $0.becameGated() }) != nil else { return .lateGate(operation: label) }
             state.extras?.gates = gates
+            return nil
         }
+        if let misuse { throw misuse }
     }
 
     /// The work will not be done, for this reason.
@@ -89,46 +115,55 @@ extension Operation {
     fileprivate final func failureByPolicy() -> (any Error)?? {
         guard let policy = gates?.failurePolicy, policy != .runAnyway else { return nil }
         for dependency in untracked({ dependencies }) {
-            switch dependency.operationOutcome {
-            case .succeeded, nil: continue
-            case .cancelled, .failed:
-                guard policy == .fail else { return .some(nil) }
-                return DependencyFailure(dependency: dependency.label, outcome: dependency.operationOutcome)
-            }
+            guard let outcome = dependency.operationOutcome else { continue }
+            if case .succeeded = outcome { continue }
+            return policy == .fail ? DependencyFailure(dependency: dependency.label, outcome: outcome) : .some(nil)
         }
         return nil
     }
 
     // MARK: - Conditions
 
-    fileprivate enum TestingStep { case begin([OperationCondition]), underWay, done }
+    fileprivate enum TestingStep { case begin(ArraySlice<OperationCondition>), underWay, done }
 
     fileprivate final func beginTesting() -> TestingStep {
         attachments?.withLock { state in
-            guard let gates = state.extras?.gates, !gates.conditions.isEmpty else { return .done }
-            switch gates.testing {
-            case .notBegun:
-                state.extras?.gates?.testing = .underWay
-                return .begin(gates.conditions)
-            case .underWay: return .underWay
-            case .done: return .done
-            }
+            guard let gates = state.extras?.gates else { return .done }
+            if gates.isTesting { return .underWay }
+            guard gates.satisfied < gates.conditions.count else { return .done }
+            state.extras?.gates?.isTesting = true
+            return .begin(gates.conditions[gates.satisfied...])
         } ?? .done
     }
 
-    /// Tests the conditions one after the other, on threads of the pools and without a slot.
-    fileprivate final func test(_ conditions: [OperationCondition], on executor: any TaskExecutor) {
-        Task(executorPreference: executor) {
+    /// Tests conditions one after the other, on threads of the pools and without a slot. The task is cancelled when the
+    /// operation ends meanwhile.
+    fileprivate final func test(_ conditions: ArraySlice<OperationCondition>, on executor: any TaskExecutor) {
+        let test = Task(executorPreference: executor) {
+            var satisfied = 0
             for condition in conditions {
                 guard !self.isCancelled else { break }
                 do { try await condition.test(self) } catch {
                     self.giveUp(OperationConditionFailure(condition: condition.name, reason: error))
                     break
                 }
+                satisfied += 1
             }
-            self.attachments?.withLock { $0.extras?.gates?.testing = .done }
+            let old = self.attachments?.withLock { state in
+                state.extras?.gates?.isTesting = false
+                state.extras?.gates?.satisfied += satisfied
+                return state.extras?.gates?.test.take()
+            }
+            withExtendedLifetime(old) {}
             self.reconsiderReadiness()
         }
+        let isOver = attachments?.withLock { state in
+            // Over already, or ended by somebody who has not found the task.
+            guard state.extras?.gates?.isTesting == true, !word.lifecycle.isFinished else { return true }
+            state.extras?.gates?.test = test
+            return false
+        }
+        if isOver != false { test.cancel() }
     }
 
     // MARK: - Resources
@@ -138,10 +173,16 @@ extension Operation {
         return ResourcePool.acquire(requirements, for: self)
     }
 
+    fileprivate final func withdrawFromResources() {
+        if gates?.requirements.isEmpty == false { ResourcePool.withdraw(self) }
+    }
+
     /// Part of step 4: gives back what was had, or asked for.
     final func leaveGates() {
+        let test = attachments?.withLock { $0.extras?.gates?.test.take() }
+        test?.cancel()
         endTimeLimits()
-        if gates?.requirements.isEmpty == false { ResourcePool.withdraw(self) }
+        withdrawFromResources()
     }
 }
 

@@ -27,6 +27,8 @@ extension Operation {
             let isReady = untracked { self.isReady }
             // The pin keeps the queue alive only until the answer is settled; the push comes after.
             let queue = queue
+            let gatedQueue = word.lifecycle.contains(.gated) ? queue?.takeUnretainedValue() : nil
+            let id = UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())
             let answer = word.decide {
                 $0.answered(isReady: isReady)
             } next: {
@@ -34,7 +36,8 @@ extension Operation {
             }
             switch answer {
             case .askAgain: continue
-            case .settled(_, let finishNow):
+            case .settled(let next, let finishNow):
+                if let gatedQueue { Self.settledGated(id, next, gatedQueue) }
                 if finishNow { finishOrReconsider() }
                 return
             case .push:
@@ -42,6 +45,12 @@ extension Operation {
                 return
             }
         }
+    }
+
+    /// What may be kept for a gated operation is not, when it is not ready; and must not wait until its queue has room. From
+    /// the answer on the operation may be gone.
+    private static func settledGated(_ id: UInt, _ lifecycle: Lifecycle, _ queue: OperationQueue) {
+        if lifecycle.contains(.ready) { queue.takeIn() } else { ResourcePool.stepOut(id) }
     }
 
     /// The end was announced while the question was open. Should it have been taken back, the question is open again.

@@ -34,7 +34,7 @@ extension Operation {
         }
         HeldLocks.assertNone()
         // An override that says so already, though nobody announced it (rule L3).
-        let (isFinished, isCancelled) = untracked { (self.isFinished, self.isCancelled) }
+        let (isFinished, isCancelled) = untracked { (self.isFinished, self.isCancelled && !startsCancelled) }
         guard !isFinished else { return finishIfFinished() }
         let properties: ObservedProperty = isCancelled ? [.isFinished] : [.isExecuting]
         var start = Lifecycle.Start.alreadyFinished

@@ -118,7 +118,8 @@ extension OperationQueue {
     private func victims(_ overflow: Overflow, for operations: [Operation]) -> [Operation]? {
         let waiting = withState { state in
             state.operationsInOrder.sorted { $0.arrival < $1.arrival }.map(\.operation).filter {
-                $0.word.lifecycle.phase == .enqueued && $0.word.lifecycle.contains(.bounded) && !$0.word.lifecycle.isCancelled
+                $0.word.lifecycle.phase == .enqueued && $0.word.lifecycle.contains(.bounded)
+                    && !$0.word.lifecycle.isCancelled
             }
         }
         guard overflow == .shedLowest else {

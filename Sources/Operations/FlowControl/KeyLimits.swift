@@ -53,7 +53,9 @@ struct KeyedOperations {
 
 extension OperationQueue.State {
     /// An operation with a key has arrived, or has changed.
-    mutating func admitKeyed(_ operation: Operation, _ id: Schedule.ID, _ lifecycle: Lifecycle, lane: PriorityLane, isReady: Bool) {
+    mutating func admitKeyed(
+        _ operation: Operation, _ id: Schedule.ID, _ lifecycle: Lifecycle, lane: PriorityLane, isReady: Bool
+    ) {
         if operation.ticket.arrival == 0 {
             operation.ticket = schedule.added(id, lane: lane, isReady: false)
             keyed?.members[id]?.arrival = operation.ticket.arrival

@@ -84,7 +84,9 @@ final class Throttle: @unchecked Sendable {
 extension OperationQueue {
     /// The time by which a claim is judged, if there is a limit. Read before the lock is taken.
     final func throttleTime() -> UInt64? {
-        guard isThrottled.load(ordering: .acquiring), let time = state.withLock({ $0.throttle?.time }) else { return nil }
+        guard isThrottled.load(ordering: .acquiring), let time = state.withLock({ $0.throttle?.time }) else {
+            return nil
+        }
         HeldLocks.assertNone()
         return time()
     }

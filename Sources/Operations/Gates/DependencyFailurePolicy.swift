@@ -12,16 +12,24 @@ public enum DependencyFailurePolicy: Sendable {
 public struct DependencyFailure: Error, CustomStringConvertible {
     /// Type and name, or address, of the dependency.
     public let dependency: String
-    /// How the dependency ended.
-    public let outcome: OperationOutcome?
+    /// The first error of the chain; nil when the chain began with a cancellation.
+    ///
+    /// It is all that is kept of the chain, which may be very long.
+    public let rootCause: (any Error)?
 
-    /// The first error of the chain, when this one was caused by another failure of a dependency.
-    public var rootCause: (any Error)? {
-        guard case .failed(let error) = outcome else { return nil }
-        return (error as? DependencyFailure)?.rootCause ?? error
+    init(dependency: String, outcome: OperationOutcome) {
+        self.dependency = dependency
+        guard case .failed(let error) = outcome else {
+            rootCause = nil
+            return
+        }
+        rootCause = if let failure = error as? DependencyFailure { failure.rootCause } else { error }
     }
 
-    public var description: String { "\(dependency) \(outcome?.description ?? "has not ended")" }
+    public var description: String {
+        rootCause.map { "\(dependency) failed, because of: \($0)" }
+            ?? "\(dependency) was cancelled, or depends on what was"
+    }
 }
 
 extension Operation {
@@ -31,6 +39,11 @@ extension Operation {
     /// Setting it later than that has no effect.
     public final var dependencyFailurePolicy: DependencyFailurePolicy {
         get { gates?.failurePolicy ?? .runAnyway }
-        set { try? changeGates { $0.failurePolicy = newValue } }
+        set {
+            try? changeGates { gates in
+                gates.failurePolicy = newValue
+                return nil
+            }
+        }
     }
 }

@@ -2,7 +2,7 @@
 ///
 /// A condition is tested once, when everything the operation depends on has finished. While it is tested the operation
 /// waits, without a slot. When it is not satisfied the operation fails with an `OperationConditionFailure`, and is
-/// cancelled in place of being started.
+/// cancelled in place of being started. It is a matter of queues: an operation that is started by hand tests nothing.
 ///
 ///     upload.addCondition(isOnline && !isOnMeteredNetwork)
 public struct OperationCondition: Sendable {
@@ -84,6 +84,9 @@ extension Operation {
 
     /// `addCondition` that throws misuse M9 as an error and then has changed nothing.
     public final func tryAddCondition(_ condition: OperationCondition) throws(OperationError) {
-        try changeGates { $0.conditions.append(condition) }
+        try changeGates { gates in
+            gates.conditions.append(condition)
+            return nil
+        }
     }
 }

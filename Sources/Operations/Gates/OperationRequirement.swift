@@ -4,7 +4,10 @@ import SchedulerCore
 ///
 /// All requirements of an operation are met at one moment, just before it starts, and end when it has finished. While it
 /// waits for them it holds no slot, and none of them; so there is no deadlock, whatever the order. Operations that need
-/// some of the same are served in the order in which they first asked, of whatever queues they are.
+/// some of the same are served in the order in which they first asked, of whatever queues they are: as long as their queue
+/// has room. Who cannot start is overtaken, so the main queue, and queues with an `underlyingQueue`, may have to ask often.
+///
+/// It is a matter of queues: an operation that is started by hand waits for nothing.
 public struct OperationRequirement: Sendable {
     let need: ResourceLedger<UInt>.Need
     let name: String
@@ -35,16 +38,17 @@ extension Operation {
 
     /// `addRequirement` that throws misuse M9 as an error and then has changed nothing.
     public final func tryAddRequirement(_ requirement: OperationRequirement) throws(OperationError) {
-        let others = (gates?.requirements ?? []).filter { $0.need.resource == requirement.need.resource }
-        guard !requirement.isExclusive else {
-            if others.isEmpty { try changeGates { $0.requirements.append(requirement) } }
-            return
-        }
-        let units = others.reduce(requirement.need.units) { $0 + $1.need.units }
+        let label = label
         let capacity = ResourcePool.usage(of: requirement).capacity
-        guard units <= capacity else {
-            throw .exceedsCapacity(operation: label, resource: requirement.name, units: units, capacity: capacity)
+        try changeGates { gates in
+            let others = gates.requirements.filter { $0.need.resource == requirement.need.resource }
+            if requirement.isExclusive, !others.isEmpty { return nil }
+            let units = others.reduce(requirement.need.units) { $0 + $1.need.units }
+            guard units <= capacity else {
+                return .exceedsCapacity(operation: label, resource: requirement.name, units: units, capacity: capacity)
+            }
+            gates.requirements.append(requirement)
+            return nil
         }
-        try changeGates { $0.requirements.append(requirement) }
     }
 }

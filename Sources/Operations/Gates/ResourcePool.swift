@@ -23,9 +23,10 @@ public final class ResourcePool: Sendable {
         for (name, capacity) in capacities where capacity < 0 {
             throw .negativeCapacity(resource: name, capacity: capacity)
         }
-        resources = Locked(capacities.mapValues { capacity in
-            Self.ledger.withLock { $0.addResource(capacity: capacity) }
-        })
+        resources = Locked(
+            capacities.mapValues { capacity in
+                Self.ledger.withLock { $0.addResource(capacity: capacity) }
+            })
     }
 
     // MARK: - Looking and changing
@@ -94,12 +95,9 @@ public final class ResourcePool: Sendable {
         let needs = merged(requirements)
         var isGranted = false
         step { ledger in
-            switch ledger.request(id(of: operation), needs) {
-            case .granted:
-                isGranted = true
-                return []
-            case .waits(let offered): return offered
-            }
+            let answer = ledger.request(id(of: operation), needs)
+            isGranted = answer.isGranted
+            return answer.offered
         }
         return isGranted
     }
@@ -117,14 +115,26 @@ public final class ResourcePool: Sendable {
 
     static func isWaiting(_ operation: Operation) -> Bool { ledger.withLock { $0.isWaiting(id(of: operation)) } }
 
+    /// The operation is not ready, whatever it could have. By its address, for it may be gone already.
+    static func stepOut(_ operation: UInt) { step { $0.stepOut(operation) } }
+
     /// One event of the ledger; then, without the lock, tells who is offered something.
+    ///
+    /// Who is told may turn the offer down, which makes the next offer, and so on down a line of any length. So it is the
+    /// outermost of these calls on a thread that tells, one after the other.
     private static func step(_ event: (inout ResourceLedger<UInt>) -> [UInt]) {
         let offered: [Operation] = ledger.withLock { ledger in
             // In the ledger an operation is in its queue, which holds it: it withdraws before it leaves.
             event(&ledger).map(OperationQueue.operation)
         }
+        guard !offered.isEmpty else { return }
         HeldLocks.assertNone()
-        for operation in offered { operation.reconsiderReadiness() }
+        let context = ThreadContext.current
+        for operation in offered { context.offered.append(operation) }
+        guard !context.isOffering else { return }
+        context.isOffering = true
+        while let next = context.offered.popFirst() { next.reconsiderReadiness() }
+        context.isOffering = false
     }
 
     private static func id(of operation: Operation) -> UInt {

@@ -29,6 +29,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
 
     private struct Children {
         var unfinished = 0
+        var count = 0
         /// Nothing can be added any more.
         var isClosed = false
         var hasEnded: UnsafeContinuation<Void, Never>?
@@ -70,20 +71,25 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         guard child !== self else { throw .groupContainsItself(group: label) }
         // Counted first: the group cannot finish while a child is on its way in.
         let isOpen = children.withLock { children in
-            if !children.isClosed { children.unfinished += 1 }
+            if !children.isClosed {
+                children.unfinished += 1
+                children.count += 1
+            }
             return !children.isClosed
         }
         guard isOpen else { throw .addedToFinishedGroup(operation: child.label, group: label) }
-        // Those that are added to a group that was cancelled, or has been decided, are cancelled too.
-        let isTooLate = isCancelled || children.withLock { $0.isDecided }
-        if isTooLate { child.cancel() }
-        do { try childQueue.tryAddOperation(child) } catch {
+        do {
+            // Those that are added to a group that was cancelled, or has been decided, are cancelled before they can start.
+            try childQueue.add(child, hasPlace: false) { if !takesChildren { child.cancel() } }
+        } catch {
             childHasEnded(nil)
             throw error
         }
         // Meanwhile, perhaps.
-        if !isTooLate, isCancelled || children.withLock({ $0.isDecided }) { child.cancel() }
+        if !takesChildren { child.cancel() }
     }
+
+    private final var takesChildren: Bool { !isCancelled && !children.withLock { $0.isDecided } }
 
     /// Adds an async closure as a child; see `OperationQueue.addTask`.
     @discardableResult
@@ -101,6 +107,17 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         if let name { childQueue.name = name }
         if let current = OperationQueue.current { childQueue.qualityOfService = current.qualityOfService }
         childQueue.isSuspended = false
+        await untilLastHasEnded()
+        let (failures, hasSuccess, count) = children.withLock { ($0.failures, $0.hasSuccess, $0.count) }
+        switch policy {
+        case .failFast: if let first = failures.first { throw first.error }
+        case .supervise: if !failures.isEmpty { throw GroupFailure(failures: failures) }
+        case .firstSuccess: if !hasSuccess, count > 0, !isCancelled { throw GroupFailure(failures: failures) }
+        }
+    }
+
+    /// Closes the group.
+    private final func untilLastHasEnded() async {
         await withUnsafeContinuation { continuation in
             let isEmpty = children.withLock { children in
                 children.isClosed = children.unfinished == 0
@@ -108,12 +125,6 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
                 return children.isClosed
             }
             if isEmpty { continuation.resume() }
-        }
-        let (failures, hasSuccess) = children.withLock { ($0.failures, $0.hasSuccess) }
-        switch policy {
-        case .failFast: if let first = failures.first { throw first.error }
-        case .supervise: if !failures.isEmpty { throw GroupFailure(failures: failures) }
-        case .firstSuccess: if !hasSuccess, !failures.isEmpty { throw GroupFailure(failures: failures) }
         }
     }
 
@@ -123,7 +134,18 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         dismissChildren()
     }
 
-    /// The group will not run.
+    /// One that was cancelled before it starts waits for its children all the same, which end without having run.
+    override var startsCancelled: Bool { true }
+
+    nonisolated(nonsending)
+        override func work() async throws
+    {
+        guard isCancelled else { return try await run() }
+        dismissChildren()
+        await untilLastHasEnded()
+    }
+
+    /// The group will not run: its end was announced early.
     override func releaseWork() {
         children.withLock { $0.isClosed = true }
         dismissChildren()

@@ -14,8 +14,9 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
     // Sendable: `task` is guarded by `lock`; the rest is atomic or constant.
     /// Held by the task's closure, and so alive as long as there are jobs.
     private unowned(unsafe) let operation: AsyncOperation
-    /// The operation's queue. Held, because who ends its operation early leaves the queue before the task is done.
-    let queue: OperationQueue?
+    /// The operation's queue. Held, because who ends its operation early leaves the queue before the task is done; then nil,
+    /// set by the last job, before which all others have run.
+    @exclusivity(unchecked) private(set) var queue: OperationQueue?
     /// The first job, from when the runtime hands it over until it is launched.
     private let first = Atomic<UInt>(Launch.unborn)
     private let lock = SpinLock()
@@ -23,6 +24,9 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
     @exclusivity(unchecked) private var task: Task<Void, Never>?
     /// The level of its threads, when that is not its queue's, or it has no queue. Set before the first job runs.
     private let ownLevel: Atomic<Int>
+
+    /// The highest that is known of.
+    private let priority = Atomic<UInt8>(0)
 
     private static var levelOfQueue: Int { -1 }
 
@@ -61,7 +65,7 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
         let bits = unsafeBitCast(job, to: UInt.self)
         let (isFirst, _) = first.compareExchange(
             expected: Launch.unborn, desired: bits, ordering: .acquiringAndReleasing)
-        guard !isFirst else { return }
+        guard !isFirst else { return self.priority.store(job.priority.rawValue, ordering: .relaxed) }
         let resumption = Resumption(job: job, task: self)
         if let queue, ownLevel.load(ordering: .relaxed) == Self.levelOfQueue { return queue.resume(resumption) }
         let level = ServiceLevel(rawValue: ownLevel.load(ordering: .relaxed)) ?? .normal
@@ -77,22 +81,53 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
     /// For the thread that runs a job: the operation, held until it has been run.
     var heldOperation: AsyncOperation { operation }
 
+    /// False when the task has that priority already.
+    func escalate(to priority: TaskPriority) -> Bool {
+        guard let task = lock.withLock({ task }), self.priority.load(ordering: .relaxed) < priority.rawValue else {
+            return false
+        }
+        self.priority.store(priority.rawValue, ordering: .relaxed)
+        task.escalatePriority(to: priority)
+        return true
+    }
+
     func cancel() { lock.withLock { task }?.cancel() }
 
     /// The operation has ended. Lets the task go.
     func end() {
-        let old = lock.withLock { task.take() }
+        let old = (lock.withLock { task.take() }, queue)
+        queue = nil
         withExtendedLifetime(old) {}
     }
 }
 
-/// A part of an async operation that can go on, on any thread of its queue.
+/// A part of an async operation that can go on, on any thread of its queue; or something that the runtime has to do there
+/// before tasks can go on.
 struct Resumption: Sendable {
     let job: UnownedJob
-    let task: OperationTask
+    private let executor: Executor
 
-    /// Runs it as part of the operation, on a thread that does not yet say so.
+    private enum Executor {
+        case task(OperationTask)
+        case queue(OperationQueue)
+    }
+
+    init(job: UnownedJob, task: OperationTask) {
+        self.job = job
+        executor = .task(task)
+    }
+
+    /// For a job that is no part of a task.
+    init(job: UnownedJob, on queue: OperationQueue) {
+        self.job = job
+        executor = .queue(queue)
+    }
+
+    var task: OperationTask? { if case .task(let task) = executor { task } else { nil } }
+
+    /// Runs it as part of its operation, on a thread that does not yet say so.
     func run(in context: ThreadContext) {
+        guard case .task(let task) = executor else { return runAlone() }
         // Held here: the job may be the last one, and end the task that holds the operation.
         let operation = task.heldOperation
         context.frames.append(
@@ -102,6 +137,13 @@ struct Resumption: Sendable {
         withExtendedLifetime(operation) { task.run(job) }
         context.frames.removeLast()
     }
+
+    /// Runs what is part of no operation.
+    func runAlone() {
+        guard case .queue(let queue) = executor else { return }
+        HeldLocks.assertNone()
+        job.runSynchronously(on: queue.asUnownedTaskExecutor())
+    }
 }
 
 /// A resumption that no queue's threads run: its operation was started by hand, or has a service level of its own.
@@ -110,8 +152,8 @@ private final class LoneResumption: WorkSource {
 
     init(_ resumption: Resumption) { self.resumption = resumption }
 
-    var isEager: Bool { resumption.task.queue?.isEager ?? false }
-    var threadName: String? { resumption.task.queue?.threadName ?? "async operation" }
+    var isEager: Bool { resumption.task?.queue?.isEager ?? false }
+    var threadName: String? { resumption.task?.queue?.threadName ?? "async operation" }
 
     func work(on worker: Worker) { resumption.run(in: .current) }
 }

@@ -98,7 +98,9 @@ extension RetryPolicy.Backoff {
             case .exponential(let first, _, let cap): [first, cap]
             }
         for duration in durations where duration < .zero { throw .negativeDelay(duration) }
-        if case .exponential(_, let factor, _) = self, !(factor >= 1 && factor.isFinite) { throw .factorBelowOne(factor) }
+        if case .exponential(_, let factor, _) = self, !(factor >= 1 && factor.isFinite) {
+            throw .factorBelowOne(factor)
+        }
     }
 
     /// Before jitter.
@@ -147,7 +149,8 @@ public enum PolicyError: Error, Equatable, Sendable, CustomStringConvertible {
         switch self {
         case .negativeRetries(let retries): "\(retries) retries. Use 0 or more; 0 is one attempt only."
         case .negativeDelay(let delay): "a delay of \(delay). Use zero or more."
-        case .factorBelowOne(let factor): "delays that grow by \(factor). Use a factor from 1; 1 leaves them as they are."
+        case .factorBelowOne(let factor):
+            "delays that grow by \(factor). Use a factor from 1; 1 leaves them as they are."
         case .limitNotPositive(let limit): "a time limit of \(limit). Use more than zero, or cancel the operation."
         case .rateNotPositive(let rate): "a rate of \(rate). Use 1 or more; to let nothing start, suspend the queue."
         case .capacityNotPositive(let capacity): "a bound of \(capacity) operations. Use 1 or more, or nil for none."

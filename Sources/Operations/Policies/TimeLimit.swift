@@ -15,6 +15,7 @@ extension Operation {
             try changeGates { gates in
                 gates.timeLimits.append(
                     TimeLimit(isFromStart: true, failure: .timeout(limit)) { try await clock.sleep(for: limit) })
+                return nil
             }
         } catch { throw .tooLate(operation: label) }
     }
@@ -29,7 +30,12 @@ extension Operation {
         let limit = TimeLimit(isFromStart: false, failure: .deadline("\(deadline)")) {
             try await clock.sleep(until: deadline, tolerance: nil)
         }
-        do { try changeGates { $0.timeLimits.append(limit) } } catch { throw .tooLate(operation: label) }
+        do {
+            try changeGates { gates in
+                gates.timeLimits.append(limit)
+                return nil
+            }
+        } catch { throw .tooLate(operation: label) }
         if word.lifecycle.isInQueue, let queue = queueWhileWaiting() {
             beginTimeLimits(on: queue.executorBeside, fromStart: false)
         }
@@ -83,7 +89,8 @@ extension Operation {
                 self?.giveUp(limit.failure)
             }
             let isKept = attachments?.withLock { state in
-                guard let own = state.extras?.gates?.timeLimits, own.indices.contains(index), own[index].timer == nil else {
+                guard let own = state.extras?.gates?.timeLimits, own.indices.contains(index), own[index].timer == nil
+                else {
                     return false
                 }
                 state.extras?.gates?.timeLimits[index].timer = timer

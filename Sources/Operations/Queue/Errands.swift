@@ -11,6 +11,8 @@ final class Errands {
     var opening: (time: UInt64, of: Throttle)?
     /// Places of a bounded queue that are free again.
     var vacancies = 0
+    /// Gated operations that turned out not to be ready.
+    var notReady: Set<Schedule.ID> = []
 
     /// Errands that somebody has taken on.
     struct Due {
@@ -18,6 +20,7 @@ final class Errands {
         var lapsing: Set<Schedule.ID> = []
         var opening: (time: UInt64, of: Throttle)?
         var vacancies = 0
+        var notReady: Set<Schedule.ID> = []
     }
 }
 
@@ -36,18 +39,22 @@ extension OperationQueue.State {
         // A thread comes soon for what may start; if not, nothing is kept any more.
         let comesSoon = schedule.hasRoom && kind.isPool && underlyingQueue == nil && keyed == nil
         let isLapsing = !comesSoon && !errands.offered.isEmpty
-        guard isLapsing || !errands.news.isEmpty || errands.opening != nil || errands.vacancies > 0 else {
+        guard
+            isLapsing || !errands.news.isEmpty || errands.opening != nil || errands.vacancies > 0
+                || !errands.notReady.isEmpty
+        else {
             return nil
         }
         defer {
             errands.news = []
             errands.opening = nil
             errands.vacancies = 0
+            errands.notReady = []
             if isLapsing { errands.offered = [] }
         }
         return Errands.Due(
             news: errands.news, lapsing: isLapsing ? errands.offered : [], opening: errands.opening,
-            vacancies: errands.vacancies)
+            vacancies: errands.vacancies, notReady: errands.notReady)
     }
 
     mutating func noteOffer(_ id: Schedule.ID) { ownErrands().offered.insert(id) }
@@ -58,6 +65,16 @@ extension OperationQueue.State {
             leftKeyed(UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque()))
         }
         if operation.givesUpPlace { ownErrands().vacancies += 1 }
+    }
+
+    /// Something holds the operation back since it became ready.
+    mutating func claimFailed(_ id: Schedule.ID, _ lifecycle: Lifecycle) {
+        if lifecycle.contains(.keyed) { heldBackKeyed(id) }
+        if lifecycle.contains(.gated) {
+            let errands = ownErrands()
+            errands.offered.remove(id)
+            errands.notReady.insert(id)
+        }
     }
 
     mutating func claimedSpecial(_ id: Schedule.ID, _ lifecycle: Lifecycle) {
@@ -73,6 +90,7 @@ extension OperationQueue {
         // Before anybody is told that the operation has left, and adds another one.
         for _ in 0..<errands.vacancies { boundReference.load()?.vacate() }
         if !errands.lapsing.isEmpty { ResourcePool.lapse(errands.lapsing) }
+        for id in errands.notReady { ResourcePool.stepOut(id) }
         if let (time, throttle) = errands.opening { scheduleOpening(at: time, of: throttle) }
         tell(errands.news)
     }

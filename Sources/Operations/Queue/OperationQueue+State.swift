@@ -228,7 +228,7 @@ extension OperationQueue {
             }
             // Something holds it back since it became ready (rule D2), or it is pinned and about to be pushed.
             state.schedule.heldBack(ticket)
-            if operation._withUnsafeGuaranteedRef({ $0.word.lifecycle.contains(.keyed) }) { state.heldBackKeyed(id) }
+            state.claimFailed(id, operation._withUnsafeGuaranteedRef { $0.word.lifecycle })
         }
         watchForStall(&state)
         return nil

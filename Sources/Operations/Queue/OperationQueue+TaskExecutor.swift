@@ -1,3 +1,4 @@
+import CPlatform
 import SchedulerCore
 
 /// A queue runs tasks (rule N2): `Task(executorPreference: queue)`, `withTaskExecutorPreference(queue)`, and their child
@@ -10,8 +11,13 @@ import SchedulerCore
 extension OperationQueue: TaskExecutor {
     /// Called by the runtime when a task can go on.
     public final func enqueue(_ job: consuming ExecutorJob) {
-        let job = TaskJob(UnownedJob(job), on: self)
-        stopOnMisuse { () throws(OperationError) in try add(job) }
+        let job = UnownedJob(job)
+        guard cplatform_job_is_task(unsafeBitCast(job, to: UnsafeRawPointer.self)) else {
+            // An actor, say, that a task of this queue has called: it has to be drained, by this thread or that, for all
+            // who wait for it, whoever they are. If it waited for a slot, they would, and perhaps for one another.
+            return resume(Resumption(job: job, on: self))
+        }
+        stopOnMisuse { () throws(OperationError) in try add(TaskJob(job, on: self)) }
     }
 }
 
@@ -26,7 +32,7 @@ final class TaskJob: Operation, @unchecked Sendable {
         self.job = job
         self.executor = executor
         super.init()
-        let lane = PriorityLane(job.priority)
+        let lane = PriorityLane(TaskPriority(rawValue: job.priority.rawValue))
         word.change { word in
             word.priority = lane
             word.insert(.unlisted)
@@ -37,8 +43,8 @@ final class TaskJob: Operation, @unchecked Sendable {
 }
 
 extension PriorityLane {
-    /// The lane of a job: tasks of medium priority stand with operations of normal priority.
-    fileprivate init(_ priority: JobPriority) {
+    /// The lane of a task: those of medium priority stand with operations of normal priority.
+    init(_ priority: TaskPriority) {
         self =
             switch priority.rawValue {
             case 33...: .veryHigh

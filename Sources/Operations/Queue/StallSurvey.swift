@@ -97,7 +97,9 @@ struct StallSurvey {
             if !gates.isEmpty {
                 nodes[index].standing = .moves
                 ownReasons[index] += gates
-            } else if lifecycle.phase == .enqueued, !isKnown { settle(index, .stuck, .readyNotAnnounced) }
+            } else if lifecycle.phase == .enqueued, !isKnown {
+                settle(index, .stuck, .readyNotAnnounced)
+            }
         }
         guard let queue = operation.queueWhileWaiting() else { return }
         let view = queue.view(of: operation)
@@ -153,7 +155,7 @@ extension Operation {
     /// What it waits for besides dependencies.
     fileprivate func gateReasons() -> [WaitingReason] {
         guard let gates else { return [] }
-        if gates.testing == .underWay { return [.conditions(gates.conditions.map(\.name))] }
+        if gates.isTesting { return [.conditions(gates.conditions.map(\.name))] }
         guard ResourcePool.isWaiting(self) else { return [] }
         return gates.requirements.compactMap { requirement in
             let usage = ResourcePool.usage(of: requirement)

@@ -105,7 +105,9 @@ final class EventSource: QueueWatcher {
                 guard operation.isCancelled, let id = self?.id(of: operation) else { return }
                 self?.tell(.cancelled, operation.label, id, .now)
             },
-            operation.observe(\.isReady) { [weak self] operation, _ in if operation.isReady { self?.noteReady(operation) } },
+            operation.observe(\.isReady) { [weak self] operation, _ in
+                if operation.isReady { self?.noteReady(operation) }
+            },
         ]
         state.withLock { $0.entries[ObjectIdentifier(operation)]?.tokens = tokens }
         if untracked({ operation.isReady }) { noteReady(operation) }
@@ -133,14 +135,19 @@ final class EventSource: QueueWatcher {
 
     private func finish(_ operation: Operation) {
         let now = ContinuousClock.now
-        guard let entry = state.withLock({ $0.entries.removeValue(forKey: ObjectIdentifier(operation)) }) else { return }
+        guard let entry = state.withLock({ $0.entries.removeValue(forKey: ObjectIdentifier(operation)) }) else {
+            return
+        }
         for token in entry.tokens { token.invalidate() }
         let finished = OperationEvent.Kind.finished(
-            operation.operationOutcome, waited: (entry.started ?? now) - entry.added, ran: entry.started.map { now - $0 })
+            operation.operationOutcome, waited: (entry.started ?? now) - entry.added,
+            ran: entry.started.map { now - $0 })
         tell(finished, operation.label, entry.id, now)
     }
 
-    private func id(of operation: Operation) -> UInt64? { state.withLock { $0.entries[ObjectIdentifier(operation)]?.id } }
+    private func id(of operation: Operation) -> UInt64? {
+        state.withLock { $0.entries[ObjectIdentifier(operation)]?.id }
+    }
 
     private func tell(_ kind: OperationEvent.Kind, _ label: String, _ id: UInt64, _ time: ContinuousClock.Instant) {
         HeldLocks.assertNone()

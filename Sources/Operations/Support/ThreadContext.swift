@@ -1,4 +1,5 @@
 import CPlatform
+import SchedulerCore
 
 /// What the system knows about the thread it runs on. Only its own thread touches it.
 package final class ThreadContext {
@@ -9,6 +10,9 @@ package final class ThreadContext {
     /// What is to be released by the loop that is under way while `isReleasing`. See `Release`.
     @exclusivity(unchecked) var releases: [Operation] = []
     @exclusivity(unchecked) var isReleasing = false
+    /// Operations to be told that resources are kept for them, by the loop that is under way while `isOffering`.
+    @exclusivity(unchecked) var offered = Ring<Operation>()
+    @exclusivity(unchecked) var isOffering = false
     /// An operation that is asked whether it is asynchronous under one of the two names; see `AsynchronousNames`.
     var askedName: ObjectIdentifier?
     /// The operation that `tryStart` starts here, and what the default `start()` found wrong.

@@ -57,8 +57,12 @@ extension OperationQueue: WorkSource {
 
     /// Runs an async operation until it suspends again.
     private func run(_ resumption: Resumption, on worker: Worker, _ pace: inout Pace) -> AfterRun {
-        HeldLocks.assertNone()
-        let operation = resumption.task.heldOperation
+        guard let task = resumption.task else {
+            callWorkerIfStartable()
+            resumption.runAlone()
+            return departure(of: worker, &pace) ?? .goesOn(nil)
+        }
+        let operation = task.heldOperation
         worker.begin(Unmanaged.passUnretained(operation), of: self)
         // What else there is would wait for as long as this takes.
         if pace.attends {
@@ -67,7 +71,7 @@ extension OperationQueue: WorkSource {
             callWorkerIfStartable()
         }
         // Held here: the job may be the last one, and end the task that holds the operation.
-        withExtendedLifetime(operation) { resumption.task.run(resumption.job) }
+        withExtendedLifetime(operation) { task.run(resumption.job) }
         worker.end()
         return departure(of: worker, &pace) ?? .goesOn(nil)
     }

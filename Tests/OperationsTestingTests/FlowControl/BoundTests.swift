@@ -23,7 +23,9 @@ import Testing
         let (queue, operations) = try fullQueue(.refuse)
         queue.name = "full"
         let late = BlockOperation {}
-        #expect(throws: OperationError.queueFull(queue: "queue 'full'", capacity: 3)) { try queue.tryAddOperation(late) }
+        #expect(throws: OperationError.queueFull(queue: "queue 'full'", capacity: 3)) {
+            try queue.tryAddOperation(late)
+        }
         #expect(throws: OperationError.self) { try queue.tryAddOperations([late], waitUntilFinished: false) }
         queue.isSuspended = false
         executor.runUntilIdle()
@@ -128,7 +130,8 @@ import Testing
             for adder in 0..<8 {
                 group.addTask {
                     for number in 0..<200 {
-                        let operation: Operation = number.isMultiple(of: 3) ? TaskOperation { await Task.yield() } : BlockOperation {}
+                        let operation: Operation =
+                            number.isMultiple(of: 3) ? TaskOperation { await Task.yield() } : BlockOperation {}
                         try await queue.addOperationWhenRoom(operation)
                         let count = Self.count(queue)
                         most.withLock { $0 = max($0, count) }

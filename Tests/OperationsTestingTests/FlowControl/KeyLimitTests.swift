@@ -104,17 +104,25 @@ import Testing
                     running.withLock { $0[key]! -= 1 }
                     finished.withLock { $0 += 1 }
                 }
-                if Bool.random(using: &random) { operation.addRequirement(.exclusive("key limits \(Int.random(in: 0..<2, using: &random))")) }
-                if let other = operations.randomElement(using: &random), Bool.random(using: &random) { operation.addDependency(other) }
+                if Bool.random(using: &random) {
+                    operation.addRequirement(.exclusive("key limits \(Int.random(in: 0..<2, using: &random))"))
+                }
+                if let other = operations.randomElement(using: &random), Bool.random(using: &random) {
+                    operation.addDependency(other)
+                }
                 operation.queuePriority = [.low, .normal, .high].randomElement(using: &random)!
                 operations.append(operation)
                 queue.addOperation(operation, limitKey: key)
                 if Int.random(in: 0..<8, using: &random) == 0 { operations.randomElement(using: &random)?.cancel() }
-                if Int.random(in: 0..<8, using: &random) == 0 { operations.randomElement(using: &random)?.queuePriority = .veryHigh }
+                if Int.random(in: 0..<8, using: &random) == 0 {
+                    operations.randomElement(using: &random)?.queuePriority = .veryHigh
+                }
                 if Int.random(in: 0..<8, using: &random) == 0 { executor.step() }
             }
             executor.runUntilIdle()
-            if !operations.allSatisfy(\.isFinished) { Issue.record("seed \(seed): \(queue.stallReport()?.description ?? "no stall")") }
+            if !operations.allSatisfy(\.isFinished) {
+                Issue.record("seed \(seed): \(queue.stallReport()?.description ?? "no stall")")
+            }
         }
     }
 

@@ -122,7 +122,9 @@ import Testing
     @Test func `bad rates are errors`() {
         for bad in [0, -1] {
             #expect(throws: PolicyError.rateNotPositive(bad)) { try RateLimit.tokenBucket(bad, per: .seconds(1)) }
-            #expect(throws: PolicyError.rateNotPositive(bad)) { try RateLimit.tokenBucket(1, per: .seconds(1), burst: bad) }
+            #expect(throws: PolicyError.rateNotPositive(bad)) {
+                try RateLimit.tokenBucket(1, per: .seconds(1), burst: bad)
+            }
             #expect(throws: PolicyError.rateNotPositive(bad)) { try RateLimit.slidingWindow(bad, per: .seconds(1)) }
             #expect(throws: PolicyError.limitNotPositive(.seconds(bad))) {
                 try RateLimit.slidingWindow(1, per: .seconds(bad))

@@ -14,11 +14,15 @@ import Testing
         #expect(try delays(.constant(.seconds(2))) == Array(repeating: .seconds(2), count: 5))
         #expect(try delays(.linear(.seconds(2), cap: .seconds(7))) == [2, 4, 6, 7, 7].map { .seconds($0) })
         #expect(
-            try delays(.exponential(.seconds(1), factor: 3, cap: .seconds(30))) == [1, 3, 9, 27, 30].map { .seconds($0) })
+            try delays(.exponential(.seconds(1), factor: 3, cap: .seconds(30)))
+                == [1, 3, 9, 27, 30].map { .seconds($0) })
     }
 
     @Test func `very many retries do not overflow`() throws {
-        for backoff in [RetryPolicy.Backoff.exponential(.seconds(1), cap: .seconds(3600)), .linear(.seconds(9), cap: .seconds(3600))] {
+        for backoff in [
+            RetryPolicy.Backoff.exponential(.seconds(1), cap: .seconds(3600)),
+            .linear(.seconds(9), cap: .seconds(3600)),
+        ] {
             let policy = try RetryPolicy(retries: .max, backoff: backoff, jitter: .none)
             var random = SeededGenerator(seed: 1)
             #expect(policy.delay(beforeRetry: 1_000_000_000, using: &random) == .seconds(3600))
@@ -67,8 +71,16 @@ import Testing
         let policy = try RetryPolicy(retries: 3) { ($0 as? Failure) != .final }
         let attempts = Journal<String>()
         let queue = executor.makeQueue()
-        queue.addTask { try await policy.run(clock: clock) { _ in attempts.append("final"); throw Failure.final } }
-        queue.addTask { try await policy.run(clock: clock) { _ in attempts.append("cancelled"); throw CancellationError() } }
+        queue.addTask {
+            try await policy.run(clock: clock) { _ in
+                attempts.append("final"); throw Failure.final
+            }
+        }
+        queue.addTask {
+            try await policy.run(clock: clock) { _ in
+                attempts.append("cancelled"); throw CancellationError()
+            }
+        }
         let cancelled = queue.addTask {
             try await policy.run(clock: clock) { _ in
                 attempts.append("again")

@@ -93,6 +93,28 @@ import Testing
         #expect(try await operation.value == .background)
     }
 
+    @Test func `awaiting the value of a task of lower priority raises it, and its place in the queue`() async throws {
+        let queue = OperationQueue.serial()
+        queue.isSuspended = true
+        let log = Journal<String>()
+        let others = (1...2).map { number in
+            Task(priority: .low) {
+                queue.addTask { () -> TaskPriority in
+                    log.append("\(number)")
+                    return Task.currentPriority
+                }
+            }
+        }
+        let first = await others[0].value
+        let second = await others[1].value
+        let waiter = Task(priority: .high) { try await second.value }
+        while queue.lane(of: second) <= queue.lane(of: first) { await Task.yield() }
+        queue.isSuspended = false
+        #expect(try await waiter.value >= .high)
+        await first.waitUntilFinished()
+        #expect(log.entries.first == "2" || log.entries.first == "1" && log.entries.count == 2)
+    }
+
     @Test func `dependencies hold in both directions between async and block operations`() async {
         let queue = OperationQueue()
         for _ in 0..<500 {
@@ -203,7 +225,9 @@ import Testing
         return OperationQueue.current?.name == "serial" ? value : -1000
     }
 
-    @Test func `the current queue is the operation's, before and after suspending, and actors are hopped to`() async throws {
+    @Test func `the current queue is the operation's, before and after suspending, and actors are hopped to`()
+        async throws
+    {
         let queue = OperationQueue()
         let seen = try await queue.run {
             let before = OperationQueue.current
@@ -260,7 +284,8 @@ import Testing
         #expect(try await operation.value == [plain + 5, plain + 5])
     }
 
-    @Test func `operation, closure and captures are gone when it has run, was cancelled, or was refused`() async throws {
+    @Test func `operation, closure and captures are gone when it has run, was cancelled, or was refused`() async throws
+    {
         let queue = OperationQueue()
         for fate in ["runs", "throws", "is cancelled", "is refused", "is never added"] {
             var captured: Guarded<Int>? = Guarded(0)

@@ -6,7 +6,8 @@
     import Darwin
 #endif
 import Dispatch
-import Operations
+@testable import Operations
+import SchedulerCore
 import TestSupport
 
 /// What the system says of this process and thread.
@@ -51,6 +52,9 @@ extension OperationQueue {
     func addBatch(_ operations: [Operation]) throws(OperationError) {
         try tryAddOperations(operations, waitUntilFinished: false)
     }
+
+    /// Where an operation stands among those that wait.
+    func lane(of operation: Operation) -> PriorityLane { operation.word.lifecycle.effectivePriority }
 
     /// `settle` for a task.
     static func settleAsync() async {

@@ -63,7 +63,9 @@ import Testing
     @Test func `a limit below one, and a serial queue that waits for itself, are errors`() async throws {
         let queue = OperationQueue()
         for limit in [0, -1] {
-            await #expect(throws: OperationError.limitNotPositive(queue: queue.name.map { "queue '\($0)'" }!, limit: limit)) {
+            await #expect(
+                throws: OperationError.limitNotPositive(queue: queue.name.map { "queue '\($0)'" }!, limit: limit)
+            ) {
                 try await queue.map([1], atMost: limit) { $0 }
             }
         }

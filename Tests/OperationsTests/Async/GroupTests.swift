@@ -137,6 +137,11 @@ import Testing
         #expect(endless.isCancelled && winner.operationOutcome.described == "succeeded")
         #expect(group.operationOutcome.described == "succeeded")
 
+        let cancelled = GroupOperation(policy: .firstSuccess)
+        for _ in 0..<2 { cancelled.addChildTask { throw CancellationError() } }
+        await OperationQueue().addOperations([cancelled], waitUntilFinished: true)
+        #expect(cancelled.operationOutcome.error is GroupFailure)
+
         let losers = GroupOperation(policy: .firstSuccess)
         for _ in 0..<3 { losers.addChildTask { throw Failure.expected } }
         await OperationQueue().addOperations([losers], waitUntilFinished: true)
@@ -151,6 +156,32 @@ import Testing
         }
         await OperationQueue().addOperations([nest(6)], waitUntilFinished: true)
         #expect(log.entries.count == 64)
+    }
+
+    @Test func `a child that is refused is left alone`() async {
+        let other = OperationQueue.suspended()
+        let child = CountingOperation()
+        other.addOperation(child)
+        let group = GroupOperation()
+        group.cancel()
+        #expect(throws: OperationError.self) { try group.tryAddChild(child) }
+        #expect(!child.isCancelled)
+        other.isSuspended = false
+        await other.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test func `a group that was cancelled before it starts finishes after its children, which do not run`() async {
+        let queue = OperationQueue()
+        for _ in 0..<300 {
+            let children = (0..<5).map { _ in CountingOperation() }
+            let group = GroupOperation { Array(children.prefix(4)) }
+            let adder = TestThread { try? group.tryAddChild(children[4]) }
+            group.cancel()
+            queue.addOperation(group)
+            await group.waitUntilFinished()
+            #expect(children.prefix(4).allSatisfy { $0.isFinished && $0.runCount == 0 })
+            adder.join()
+        }
     }
 
     @Test func `a group is not its own child, and a child that depends on its group is reported as a cycle`() async {

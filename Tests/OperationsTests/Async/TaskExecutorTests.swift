@@ -151,6 +151,40 @@ import Testing
         #expect(await log.numbers == Array(0..<100))
     }
 
+    /// An actor called from a queue whose only slot is taken by somebody who calls it too.
+    @Test func `an actor is drained whatever the queue of its callers does`() async {
+        for isSuspended in [false, true] {
+            let queue = OperationQueue.serial()
+            let log = Log()
+            let begins = Gate()
+            let mayGoOn = Gate()
+            let task = Task(executorPreference: queue) {
+                begins.open()
+                mayGoOn.pass()
+                await log.append(1)
+            }
+            await Self.wait(for: begins)
+            let operation = isSuspended ? nil : queue.addTask(priority: .veryHigh) { await log.append(2) }
+            if isSuspended { queue.isSuspended = true }
+            mayGoOn.open()
+            // Somebody else who wants the actor, and has nothing to do with the queue.
+            await log.append(3)
+            await operation?.waitUntilFinished()
+            queue.isSuspended = false
+            await task.value
+            #expect(await log.numbers.sorted() == (isSuspended ? [1, 3] : [1, 2, 3]))
+        }
+    }
+
+    private static func wait(for gate: Gate) async {
+        await withUnsafeContinuation { continuation in
+            _ = TestThread {
+                gate.pass()
+                continuation.resume()
+            }
+        }
+    }
+
     private actor Log {
         var numbers: [Int] = []
         func append(_ number: Int) { numbers.append(number) }

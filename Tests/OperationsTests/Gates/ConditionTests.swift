@@ -156,6 +156,40 @@ import Testing
         #expect(operation.runCount == 1)
     }
 
+    @Test func `a condition added while others are tested, or after, is tested too`() async {
+        let queue = OperationQueue()
+        let begins = AsyncGate()
+        let mayEnd = AsyncGate()
+        let operation = CountingOperation()
+        operation.addCondition(
+            OperationCondition("opened") { _ in
+                begins.open()
+                await mayEnd.pass()
+            })
+        queue.addOperation(operation)
+        await begins.pass()
+        operation.addCondition(Self.fails)
+        mayEnd.open()
+        await operation.waitUntilFinished()
+        #expect(operation.runCount == 0)
+    }
+
+    @Test func `a test is cancelled when its operation is`() async {
+        let begins = AsyncGate()
+        let isCancelled = AsyncGate()
+        let operation = CountingOperation()
+        operation.addCondition(
+            OperationCondition("endless") { _ in
+                begins.open()
+                while !Task.isCancelled { await Task.yield() }
+                isCancelled.open()
+            })
+        OperationQueue().addOperation(operation)
+        await begins.pass()
+        operation.cancel()
+        await isCancelled.pass()
+    }
+
     @Test func `a condition that comes too late is misuse`() {
         let operation = BlockOperation {}
         operation.start()

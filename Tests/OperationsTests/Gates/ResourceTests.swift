@@ -200,6 +200,132 @@ import Testing
         await holders[3].waitUntilFinished()
     }
 
+    /// The first in line waits, with its dependency, for the second in line.
+    @Test func `an operation that is not ready keeps nothing from those it depends on`() async throws {
+        for units in [1, 2] {
+            let pool = try ResourcePool(["x": 2])
+            let queue = OperationQueue()
+            let holder = HoldingOperation(try .units(units, of: "x", in: pool))
+            queue.addOperation(holder)
+            await holder.hasBegun.pass()
+            let first = CountingOperation()
+            first.addRequirement(try .units(2, of: "x", in: pool))
+            queue.addOperation(first)
+            await first.asksForResources(in: queue)
+            let second = CountingOperation()
+            second.addRequirement(try .units(1, of: "x", in: pool))
+            first.addDependency(second)
+            queue.addOperation(second)
+            holder.mayEnd.open()
+            await first.waitUntilFinished()
+            #expect(first.runCount == 1 && second.runCount == 1)
+        }
+    }
+
+    /// The first in line is in its queue's inbox already, for its priority has changed, and nobody looks there.
+    @Test func `what is kept for an operation in the inbox of a busy queue is let go`() async {
+        let (serial, wide) = (OperationQueue.serial(), OperationQueue())
+        let holder = HoldingOperation(.exclusive("inbox"))
+        wide.addOperation(holder)
+        await holder.hasBegun.pass()
+        let first = CountingOperation()
+        first.addRequirement(.exclusive("inbox"))
+        serial.addOperation(first)
+        await first.asksForResources(in: serial)
+        let second = CountingOperation()
+        second.addRequirement(.exclusive("inbox"))
+        let occupier = serial.addTask { await second.waitUntilFinished() }
+        while !occupier.isExecuting { await Task.yield() }
+        first.queuePriority = .high
+        wide.addOperation(second)
+        await second.asksForResources(in: wide)
+        holder.mayEnd.open()
+        await first.waitUntilFinished()
+        #expect(second.runCount == 1)
+    }
+
+    @Test func `a line of any length is passed on when none of it can come`() async {
+        let (suspended, running) = (OperationQueue(), OperationQueue())
+        let holder = HoldingOperation(.exclusive("long line"))
+        running.addOperation(holder)
+        await holder.hasBegun.pass()
+        let waiting = (0..<100_000).map { _ in
+            let operation = CountingOperation()
+            operation.addRequirement(.exclusive("long line"))
+            suspended.addOperation(operation)
+            return operation
+        }
+        await waiting.last!.asksForResources(in: suspended)
+        suspended.isSuspended = true
+        let last = CountingOperation()
+        last.addRequirement(.exclusive("long line"))
+        running.addOperation(last)
+        holder.mayEnd.open()
+        await last.waitUntilFinished()
+        suspended.cancelAllOperations()
+        suspended.isSuspended = false
+        await suspended.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test func `an end announced while resources are being asked for loses none of them`() async {
+        let queue = OperationQueue()
+        for round in 0..<3000 {
+            let early = EarlyOperation()
+            early.addRequirement(.exclusive("early \(round)"))
+            queue.addOperation(early)
+            for _ in 0..<(round % 50) { pause() }
+            early.end()
+            let next = CountingOperation()
+            next.addRequirement(.exclusive("early \(round)"))
+            queue.addOperation(next)
+            await next.waitUntilFinished()
+        }
+    }
+
+    @Test func `what is added while an operation is put back again and again holds it, and is no misuse`() async throws
+    {
+        let queue = OperationQueue()
+        for round in 0..<1000 {
+            let holder = HoldingOperation(.exclusive("window \(round)"))
+            queue.addOperation(holder)
+            await holder.hasBegun.pass()
+            let log = Journal<String>()
+            let operation = BlockOperation { log.append("operation") }
+            operation.addRequirement(.exclusive("window \(round)"))
+            let dependency = BlockOperation { log.append("dependency") }
+            queue.addOperation(operation)
+            for _ in 0..<(round % 40) { pause() }
+            operation.addDependency(dependency)
+            try operation.tryAddRequirement(.exclusive("other window \(round)"))
+            try operation.tryAddCondition(OperationCondition("logs") { _ in log.append("condition") })
+            operation.queuePriority = .high
+            holder.mayEnd.open()
+            queue.addOperation(dependency)
+            await operation.waitUntilFinished()
+            if log.entries != ["dependency", "condition", "operation"] {
+                // The condition may have been tested before the dependency came.
+                if log.entries != ["condition", "dependency", "operation"] {
+                    Issue.record("round \(round): \(log.entries)")
+                }
+            }
+        }
+    }
+
+    @Test func `an exclusive name added by two threads at once is one`() async {
+        for _ in 0..<500 {
+            let operation = CountingOperation()
+            let (start, threads) = (Gate(2), 2)
+            let adders = (0..<threads).map { _ in
+                TestThread {
+                    start.meet()
+                    operation.addRequirement(.exclusive("twice"))
+                }
+            }
+            for adder in adders { adder.join() }
+            await OperationQueue().addOperations([operation], waitUntilFinished: true)
+        }
+    }
+
     @Test func `bad needs are errors that say what to do`() throws {
         let pool = try ResourcePool(["memory": 8, "gpu": 1])
         #expect(throws: ResourceError.negativeCapacity(resource: "x", capacity: -1)) { try ResourcePool(["x": -1]) }
@@ -241,7 +367,9 @@ import Testing
                     operation.addRequirement(try .units(1 + random.below(3), of: "unit", in: pool))
                 }
                 if random.chance(40) { operation.addRequirement(try .units(1, of: "other", in: pool)) }
-                if random.chance(20) { operation.addCondition(OperationCondition("yields") { _ in await Task.yield() }) }
+                if random.chance(20) {
+                    operation.addCondition(OperationCondition("yields") { _ in await Task.yield() })
+                }
                 if random.chance(20), let last = operations.last { operation.addDependency(last) }
                 if random.chance(20) { operation.queuePriority = .high }
                 operations.append(operation)
@@ -277,6 +405,21 @@ private final class HoldingOperation: AsyncOperation, @unchecked Sendable {
         await mayEnd.pass()
     }
 }
+
+/// Ends when it is told to, started or not.
+private final class EarlyOperation: Operation, @unchecked Sendable {
+    private let isOver = Guarded(false)
+    override var isFinished: Bool { isOver.withLock { $0 } || super.isFinished }
+
+    func end() {
+        willChangeValue(for: \.isFinished)
+        isOver.withLock { $0 = true }
+        didChangeValue(for: \.isFinished)
+    }
+}
+
+/// Spends a moment.
+private func pause() { for _ in 0..<20 { _ = Guarded(0).withLock { $0 } } }
 
 extension Operation {
     /// Suspends until the operation has asked for its resources and been refused.
