@@ -5,7 +5,7 @@ import PackageDescription
 
 let names = [
     "SynchronousSubclass", "AsynchronousSubclass", "Dependencies", "SerialQueue", "HandOverToMain", "TicketWindows",
-    "Observing",
+    "Observing", "AsyncWork",
 ]
 
 let package = Package(
