@@ -55,6 +55,10 @@ final class Attachments: KeyValueObservers, @unchecked Sendable {
         @exclusivity(unchecked) var name: String?
         @exclusivity(unchecked) var threadPriority = 0.5
         @exclusivity(unchecked) var failure: (any Error)?
+        /// Somebody has looked at the failure, or how it ended.
+        @exclusivity(unchecked) var isFailureSeen = false
+        /// Who is told of a failure that nobody has looked at.
+        @exclusivity(unchecked) var failureHandler: FailureHandler?
         @exclusivity(unchecked) var gates: Gates?
     }
 
@@ -107,14 +111,18 @@ extension Operation {
         var dependents = SmallArray<Attachments>()
         var completionBlock: (@Sendable () -> Void)?
         var observers: ObserverState?
+        var extras: Attachments.Extras?
+        let hasFailed = word.lifecycle.contains(.hasFailed)
         attachments.withLock { state in
             state.operation = nil
+            if hasFailed { extras = state.extras }
             swap(&dependents, &state.dependents)
             swap(&completionBlock, &state.completionBlock)
             state.readiness.removeAll(into: &context.releases)
             if state.isObserved { observers = state.observers.take() }
         }
         observers?.objectIsGone()
+        if let extras { extras.tellUnseenFailure() }
         Release.run(in: context)
     }
 }

@@ -22,7 +22,15 @@ public enum OperationOutcome: Sendable, CustomStringConvertible {
 // `fail(with:)` of their own, and have to go on compiling.
 extension Operation {
     /// How it ended; nil until it is finished.
+    ///
+    /// Whoever asks has looked at a failure; see `OperationQueue.unseenFailureHandler`.
     public final var operationOutcome: OperationOutcome? {
+        noteFailureSeen()
+        return unseenOutcome
+    }
+
+    /// The same for who only takes it down: a failure is as unseen as before.
+    package final var unseenOutcome: OperationOutcome? {
         guard untracked({ isFinished }) else { return nil }
         switch reportedFailure {
         case is CancellationError: return .cancelled
@@ -41,6 +49,12 @@ extension Operation {
             if state.extras == nil { state.extras = new }
             if state.extras?.failure == nil { state.extras?.failure = error }
         }
+        word.insert(.hasFailed)
+    }
+
+    final func noteFailureSeen() {
+        guard word.lifecycle.contains(.hasFailed) else { return }
+        attachments?.withLock { $0.extras?.isFailureSeen = true }
     }
 
     final var reportedFailure: (any Error)? { attachments?.withLock { $0.extras?.failure } }

@@ -77,7 +77,7 @@ public final class OperationRecorder: Sendable {
             switch step {
             case .wasAdded: recorder.add(operation, .added)
             case .starts: recorder.add(operation, .started)
-            case .hasFinished: recorder.add(operation, .finished(operation.operationOutcome))
+            case .hasFinished: recorder.add(operation, .finished(operation.unseenOutcome))
             }
         }
     }

@@ -91,7 +91,7 @@ public final class OperationTrace: Sendable {
 
     fileprivate func finish(_ operation: Operation) {
         let now = now
-        let outcome = operation.operationOutcome
+        let outcome = operation.unseenOutcome
         change(operation) { span in
             span.finished = now
             span.outcome = outcome?.description ?? "finished"

@@ -69,6 +69,8 @@ extension Lifecycle {
         @inlinable @inline(__always) public static var barrier: Flags { Flags(rawValue: 1 << 12) }
         /// Something besides dependencies may hold it back, which is looked at when it is about to start: see `Admit.swift`.
         @inlinable @inline(__always) public static var gated: Flags { Flags(rawValue: 1 << 26) }
+        /// It has reported a failure.
+        @inlinable @inline(__always) public static var hasFailed: Flags { Flags(rawValue: 1 << 30) }
         /// Gated, and claimed by a thread that finds out whether it may start. It has not started yet: dependencies still
         /// hold it, and whoever ends it leaves that to this thread.
         @inlinable @inline(__always) public static var admitting: Flags { Flags(rawValue: 1 << 29) }

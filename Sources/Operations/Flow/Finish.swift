@@ -26,6 +26,7 @@ extension Operation {
         if lifecycle.hasQueue {
             let queue = queue.unsafelyUnwrapped.takeUnretainedValue()
             if !lifecycle.contains(.unlisted) { queue.tellWatchers(.hasFinished, of: self) }
+            if lifecycle.contains(.hasFailed) { keepFailureHandler(of: queue) }
             queue.leave(self)
             complete()
             Unmanaged.passUnretained(self).release()

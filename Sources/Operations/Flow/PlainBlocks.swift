@@ -43,6 +43,7 @@ extension Operation {
         if lifecycle.contains(.observed) { announceLate([.isFinished]) }
         worker.willFinish(self)
         if isHooked { queue.takeUnretainedValue().tellWatchers(.hasFinished, of: self) }
+        if lifecycle.contains(.hasFailed) { keepFailureHandler(of: queue.takeUnretainedValue()) }
         if lifecycle.contains(.hasDependents) { tellDependents() }
         return .ended
     }

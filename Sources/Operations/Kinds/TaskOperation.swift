@@ -26,6 +26,7 @@ public final class TaskOperation<Success: Sendable>: ClosureOperation, @unchecke
     public var result: Result<Success, any Error> {
         get async {
             do { try await waitEscalating() } catch { return .failure(error) }
+            noteFailureSeen()
             if let failure = reportedFailure { return .failure(failure) }
             return success.map { .success($0) } ?? .failure(CancellationError())
         }

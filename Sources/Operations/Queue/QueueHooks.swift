@@ -34,6 +34,18 @@ final class QueueHooks: Sendable {
     fileprivate let reporter = LazyReference<InstalledReporter>()
     private let watchers = Locked<[any QueueWatcher]>([])
     private let hasWatchers = Atomic(false)
+    private let handler = Locked<(@Sendable (UnseenFailure) -> Void)?>(nil)
+
+    var failureHandler: (@Sendable (UnseenFailure) -> Void)? { handler.withLock { $0 } }
+
+    func setFailureHandler(_ new: (@Sendable (UnseenFailure) -> Void)?) {
+        let old = handler.withLock { handler in
+            let old = handler
+            handler = new
+            return old
+        }
+        withExtendedLifetime(old) {}
+    }
 
     func add(_ watcher: any QueueWatcher) {
         watchers.withLock { $0.append(watcher) }
@@ -80,7 +92,7 @@ extension OperationQueue {
         if hooks.isSet { hooks.load()?.tell(step, of: operation) }
     }
 
-    private var ownHooks: QueueHooks { hooks.load() ?? hooks.storeIfNil(QueueHooks()) }
+    final var ownHooks: QueueHooks { hooks.load() ?? hooks.storeIfNil(QueueHooks()) }
 }
 
 /// A reporter as a class instance, so that it can be kept without a lock.

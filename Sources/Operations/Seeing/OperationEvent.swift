@@ -140,7 +140,7 @@ final class EventSource: QueueWatcher {
         }
         for token in entry.tokens { token.invalidate() }
         let finished = OperationEvent.Kind.finished(
-            operation.operationOutcome, waited: (entry.started ?? now) - entry.added,
+            operation.unseenOutcome, waited: (entry.started ?? now) - entry.added,
             ran: entry.started.map { now - $0 })
         tell(finished, operation.label, entry.id, now)
     }

@@ -1,0 +1,54 @@
+import Operations
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct UnseenFailureTests {
+    @Test func `a failure that nobody looked at reaches the queue's handler, once, when the operation is released`()
+        async
+    {
+        let queue = OperationQueue()
+        queue.name = "careless"
+        let told = Journal<String>()
+        queue.unseenFailureHandler = { told.append("\($0)") }
+        queue.addTask(name: "unseen") { throw Failure.expected }
+        queue.addTask(name: "fine") {}
+        queue.addTask(name: "cancelled") { throw CancellationError() }
+        let block = BlockOperation {}
+        block.name = "block"
+        block.addExecutionBlock { [unowned block] in block.reportFailure(Failure.other) }
+        queue.addOperation(block)
+        let seen = queue.addTask(name: "seen") { throw Failure.expected }
+        _ = await seen.result
+        await queue.waitUntilAllOperationsAreFinished()
+        #expect(block.isFinished)
+        await OperationQueue.settleAsync()
+        #expect(told.entries == ["TaskOperation<()> 'unseen' in 'careless' failed, and nobody looked: expected"])
+        withExtendedLifetime(block) {}
+    }
+
+    @Test func `a dependent with a policy and a group have looked`() async {
+        let queue = OperationQueue()
+        let told = Journal<String>()
+        queue.unseenFailureHandler = { told.append($0.operation) }
+        do {
+            let group = GroupOperation(policy: .supervise)
+            group.addChildTask { throw Failure.expected }
+            let failing = TaskOperation { throw Failure.expected }
+            let dependent = BlockOperation {}
+            dependent.dependencyFailurePolicy = .cancel
+            dependent.addDependency(failing)
+            await queue.addOperations([group, failing, dependent], waitUntilFinished: true)
+            _ = group.operationOutcome
+        }
+        await OperationQueue.settleAsync()
+        #expect(told.entries.isEmpty)
+    }
+
+    @Test func `without a handler nothing happens`() async {
+        let queue = OperationQueue()
+        queue.unseenFailureHandler = nil
+        queue.addTask { throw Failure.expected }
+        await queue.waitUntilAllOperationsAreFinished()
+        #expect(queue.unseenFailureHandler == nil)
+    }
+}
