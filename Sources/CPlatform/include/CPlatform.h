@@ -2,6 +2,7 @@
 #ifndef C_PLATFORM_H
 #define C_PLATFORM_H
 
+#include <stdint.h>
 #include <pthread.h>
 #include <stdbool.h>
 
@@ -75,7 +76,7 @@ int cplatform_thread_id(void);
 /// Whether a job of the Swift runtime is a task that goes on. The others are the runtime's own: an actor that is to be
 /// drained, for instance. The kind of a job stands in the lowest byte of its flags, behind the object header and two words
 /// that belong to the executor (`Job` in the runtime's ABI). The Swift interface to it is not public yet.
-static inline _Bool cplatform_job_is_task(const void * _Nonnull job) {
+static inline _Bool cplatform_job_is_task(uintptr_t job) {
     return ((const unsigned char *)job)[4 * sizeof(void *)] == 0;
 }
 

@@ -12,7 +12,7 @@ extension OperationQueue: TaskExecutor {
     /// Called by the runtime when a task can go on.
     public final func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        guard cplatform_job_is_task(unsafeBitCast(job, to: UnsafeRawPointer.self)) else {
+        guard cplatform_job_is_task(unsafeBitCast(job, to: UInt.self)) else {
             // An actor, say, that a task of this queue has called: it has to be drained, by this thread or that, for all
             // who wait for it, whoever they are. If it waited for a slot, they would, and perhaps for one another.
             return resume(Resumption(job: job, on: self))
