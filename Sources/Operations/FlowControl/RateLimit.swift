@@ -40,7 +40,9 @@ extension OperationQueue {
     /// Operations that wait for a permit hold no slot and no thread, and start in the queue's order. A cancelled one takes
     /// no permit; it waits for the next one all the same. Barriers and parts of tasks take none either.
     ///
-    /// - Parameter clock: What the time is measured with.
+    /// - Parameters:
+    ///   - limit: How many may start in which time.
+    ///   - clock: What the time is measured with.
     public final func setRateLimit<C: Clock<Duration>>(_ limit: RateLimit?, clock: C = ContinuousClock()) {
         let throttle = limit.map { limit in
             let start = clock.now

@@ -35,6 +35,8 @@ public struct RetryPolicy: Sendable {
 
     /// - Parameters:
     ///   - retries: How often it is tried again at most; 0 for one attempt only.
+    ///   - backoff: The delays between attempts.
+    ///   - jitter: What chance makes of them.
     ///   - isRetryable: Whether an error is worth another attempt.
     /// - Throws: `PolicyError` when the number or a delay is negative, or a factor below 1.
     public init(
@@ -69,6 +71,7 @@ public struct RetryPolicy: Sendable {
     /// - Parameters:
     ///   - clock: What the delays are measured with.
     ///   - random: Where the jitter comes from.
+    ///   - isolation: The actor of the caller, on which `body` runs.
     ///   - body: Given the number of the attempt, from 1.
     public func run<Success>(
         clock: some Clock<Duration> = ContinuousClock(),

@@ -11,6 +11,7 @@ extension OperationQueue {
     ///   - name: A label for people.
     ///   - priority: The order among the ready operations of the queue.
     ///   - dependencies: What has to be finished before it starts.
+    ///   - body: The work.
     @discardableResult @inlinable
     public final func addTask<Success: Sendable>(
         name: String? = nil, priority: Operation.QueuePriority = .normal, after dependencies: [Operation] = [],
@@ -64,6 +65,7 @@ extension OperationQueue {
     ///   - inputs: What is transformed.
     ///   - limit: How many of these operations are in the queue at a time; nil for as many as any queue runs. The width of
     ///     the queue holds besides.
+    ///   - transform: Makes an output of an input.
     /// - Throws: The error that came first; an `OperationError` when `limit` is not positive (M11), or when the caller holds
     ///   the queue's only slot (M8).
     public final func map<Input: Sendable, Output: Sendable>(
