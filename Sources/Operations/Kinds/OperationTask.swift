@@ -87,7 +87,7 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
             return false
         }
         self.priority.store(priority.rawValue, ordering: .relaxed)
-        task.escalatePriority(to: priority)
+        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) { task.escalatePriority(to: priority) }
         return true
     }
 

@@ -38,6 +38,9 @@ extension AsyncOperation {
     fileprivate final func waitEscalating() async throws(OperationError) {
         guard !isFinished else { return try await tryWaitUntilFinished() }
         escalate(to: Task.currentPriority)
+        guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
+            return try await tryWaitUntilFinished()
+        }
         let misuse: OperationError? = await withTaskPriorityEscalationHandler {
             do throws(OperationError) { try await tryWaitUntilFinished() } catch { return error }
             return nil
