@@ -26,9 +26,10 @@ import Testing
         #expect(try pool.usage(of: "memory") == .init(capacity: 8, inUse: 0, waiting: 0))
     }
 
-    @Test func `operations of one exclusive name run one at a time, in the order in which they came`() async {
-        let queue = OperationQueue()
-        let others = OperationQueue()
+    /// In serial queues: there operations come to ask in the order added.
+    @Test func `operations of one exclusive name run one at a time, in the order in which they asked`() async {
+        let queue = OperationQueue.serial()
+        let others = OperationQueue.serial()
         let counter = ConcurrencyCounter()
         let log = Journal<Int>()
         for number in 0..<300 {
