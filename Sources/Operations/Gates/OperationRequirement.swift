@@ -4,8 +4,9 @@ import SchedulerCore
 ///
 /// All requirements of an operation are met at one moment, just before it starts, and end when it has finished. While it
 /// waits for them it holds no slot, and none of them; so there is no deadlock, whatever the order. Operations that need
-/// some of the same are served in the order in which they first asked, of whatever queues they are: as long as their queue
-/// has room. Who cannot start is overtaken, so the main queue, and queues with an `underlyingQueue`, may have to ask often.
+/// some of the same are served in the order in which they first asked, of whatever queues they are, as long as their queue
+/// has room at that moment. Who cannot start is overtaken: so a queue that is always full, the main queue, and queues with
+/// an `underlyingQueue`, may have to ask often.
 ///
 /// It is a matter of queues: an operation that is started by hand waits for nothing.
 public struct OperationRequirement: Sendable {
