@@ -246,7 +246,7 @@ import Testing
         let holder = HoldingOperation(.exclusive("long line"))
         running.addOperation(holder)
         await holder.hasBegun.pass()
-        let waiting = (0..<100_000).map { _ in
+        let waiting = (0..<40_000).map { _ in
             let operation = CountingOperation()
             operation.addRequirement(.exclusive("long line"))
             suspended.addOperation(operation)
