@@ -27,8 +27,9 @@ extension OperationQueue: WorkSource {
                 if next == nil { continue }
             }
             guard let claim = next ?? lastLook(&pace) else {
-                if hasResumptions { continue }
-                return stopAttending(&pace)
+                // Who attends looks once more after it has stopped; until then nobody else is called.
+                if pace.attends || hasResumptions { continue }
+                return
             }
             switch run(claim, on: worker, &pace) {
             case .goesOn(let claim): next = claim
