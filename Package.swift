@@ -60,7 +60,9 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ], swiftSettings: settings),
         .target(name: "CAllocator", path: "Tests/CAllocator"),
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+        .target(
+            name: "TestSupport", dependencies: ["OperationsTesting"], path: "Tests/TestSupport",
+            swiftSettings: settings),
         .testTarget(
             name: "SchedulerCoreTests", dependencies: ["SchedulerCore", "TestSupport"], swiftSettings: settings),
         .testTarget(

@@ -122,7 +122,7 @@ extension Operation {
             if state.isObserved { observers = state.observers.take() }
         }
         observers?.objectIsGone()
-        if let extras { extras.tellUnseenFailure() }
+        extras?.tellUnseenFailure()
         Release.run(in: context)
     }
 }

@@ -1,16 +1,12 @@
-/// A generator whose numbers follow from its seed (SplitMix64).
+import OperationsTesting
+
+/// A generator whose numbers follow from its seed, with what tests choose by.
 package struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
+    private var generator: SeededGenerator
 
-    package init(seed: UInt64) { state = seed }
+    package init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
-    package mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
+    package mutating func next() -> UInt64 { generator.next() }
 
     /// True in `percent` of a hundred cases.
     package mutating func chance(_ percent: Int) -> Bool { below(100) < percent }

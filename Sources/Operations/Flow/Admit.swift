@@ -71,9 +71,7 @@ extension OperationQueue {
             state.schedule.heldBack(operation.ticket)
             state.schedule.updated(operation.ticket, lane: old.effectivePriority, isReady: false)
             state.throttle?.limiter.takeBackStart()
-            if old.contains(.keyed) {
-                state.heldBackKeyed(UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque()))
-            }
+            if old.contains(.keyed) { state.heldBackKeyed(operation.scheduleID) }
             return (old, state.schedule.hasStartable)
         }
         if hasStartable { offerSlot() }

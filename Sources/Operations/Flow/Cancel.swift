@@ -55,7 +55,7 @@ extension OperationQueue {
         let arrivals: [(arrival: UInt64, operation: Operation)]? = withState { state in
             guard state.schedule.contains(where: { !Self.operation($0).word.lifecycle.isCancelled }) else { return nil }
             state.schedule.pause()
-            return state.operationsInOrder
+            return state.arrivals
         }
         guard let arrivals else { return }
         for (_, operation) in arrivals.sorted(by: { $0.arrival < $1.arrival }) { operation.cancel() }

@@ -28,7 +28,7 @@ extension Operation {
             // The pin keeps the queue alive only until the answer is settled; the push comes after.
             let queue = queue
             let gatedQueue = word.lifecycle.contains(.gated) ? queue?.takeUnretainedValue() : nil
-            let id = UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())
+            let id = scheduleID
             let answer = word.decide {
                 $0.answered(isReady: isReady)
             } next: {

@@ -14,7 +14,7 @@ extension OperationQueue {
 
     /// Bounds the number of operations in the queue, those that run included; nil removes the bound.
     ///
-    /// May be changed at any time. Nothing that is in the queue leaves it for that. What is shed is cancelled, and takes
+    /// It counts what is added from when a bound is first set. May be changed at any time. Nothing that is in the queue leaves it for that. What is shed is cancelled, and takes
     /// no place any more. When nothing can be shed, because all run, the new operation is refused. Barriers and parts of
     /// tasks take no place.
     ///
@@ -117,7 +117,7 @@ extension OperationQueue {
     /// Who is to make room, one for each of the new ones; nil when there are not so many.
     private func victims(_ overflow: Overflow, for operations: [Operation]) -> [Operation]? {
         let waiting = withState { state in
-            state.operationsInOrder.sorted { $0.arrival < $1.arrival }.map(\.operation).filter {
+            state.operationsInOrder.filter {
                 $0.word.lifecycle.phase == .enqueued && $0.word.lifecycle.contains(.bounded)
                     && !$0.word.lifecycle.isCancelled
             }

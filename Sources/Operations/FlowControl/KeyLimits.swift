@@ -99,13 +99,15 @@ extension OperationQueue.State {
 
     /// The key of an operation that has not its turn.
     func keyItWaitsFor(_ operation: Operation) -> String? {
-        let id = UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque())
-        guard let keyed, let member = keyed.members[id] else { return nil }
-        return keyed.turnstile.isOffered(id) ? nil : member.key
+        guard let keyed, let member = keyed.members[operation.scheduleID] else { return nil }
+        return keyed.turnstile.isOffered(operation.scheduleID) ? nil : member.key
     }
 
-    /// The operations in the order added.
-    var operationsInOrder: [(arrival: UInt64, operation: Operation)] {
+    /// The operations in the order added. O(n log n).
+    var operationsInOrder: [Operation] { arrivals.sorted { $0.arrival < $1.arrival }.map(\.operation) }
+
+    /// The operations and when they were added, in no order. O(n).
+    var arrivals: [(arrival: UInt64, operation: Operation)] {
         schedule.arrivals.map { arrival, id in (keyed?.members[id]?.arrival ?? arrival, OperationQueue.operation(id)) }
     }
 }
@@ -113,10 +115,9 @@ extension OperationQueue.State {
 extension OperationQueue {
     private func add(_ operation: Operation, key: String) throws(OperationError) {
         try add(operation, hasPlace: false) {
-            let id = UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque())
             withState { state in
                 if state.keyed == nil { state.keyed = KeyedOperations() }
-                state.keyed?.members[id] = (key, nil)
+                state.keyed?.members[operation.scheduleID] = (key, nil)
             }
             operation.word.insert(.keyed)
         }

@@ -95,14 +95,14 @@ public final class ResourcePool: Sendable {
         let needs = merged(requirements)
         var isGranted = false
         step { ledger in
-            let answer = ledger.request(id(of: operation), needs)
+            let answer = ledger.request(operation.scheduleID, needs)
             isGranted = answer.isGranted
             return answer.offered
         }
         return isGranted
     }
 
-    static func withdraw(_ operation: Operation) { step { $0.withdraw(id(of: operation)) } }
+    static func withdraw(_ operation: Operation) { step { $0.withdraw(operation.scheduleID) } }
 
     /// Nothing is kept any longer for these.
     static func lapse(_ operations: Set<UInt>) {
@@ -113,7 +113,7 @@ public final class ResourcePool: Sendable {
         ledger.withLock { $0.usage(of: requirement.need.resource) }
     }
 
-    static func isWaiting(_ operation: Operation) -> Bool { ledger.withLock { $0.isWaiting(id(of: operation)) } }
+    static func isWaiting(_ operation: Operation) -> Bool { ledger.withLock { $0.isWaiting(operation.scheduleID) } }
 
     /// The operation is not ready, whatever it could have. By its address, for it may be gone already.
     static func stepOut(_ operation: UInt) { step { $0.stepOut(operation) } }
@@ -135,10 +135,6 @@ public final class ResourcePool: Sendable {
         context.isOffering = true
         while let next = context.offered.popFirst() { next.reconsiderReadiness() }
         context.isOffering = false
-    }
-
-    private static func id(of operation: Operation) -> UInt {
-        UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque())
     }
 
     /// Each resource once.

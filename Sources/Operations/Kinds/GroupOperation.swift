@@ -10,7 +10,7 @@ import SchedulerCore
 ///         [fetch, parse, store]
 ///     }
 open class GroupOperation: AsyncOperation, @unchecked Sendable {
-    // Sendable: `state` is a lock, the rest constant.
+    // Sendable: `children` is a lock, the rest constant.
 
     /// What becomes of a group when a child ends.
     public enum Policy: Sendable {

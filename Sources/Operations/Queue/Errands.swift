@@ -61,9 +61,7 @@ extension OperationQueue.State {
 
     /// An operation leaves the queue.
     mutating func leftSpecial(_ operation: Operation, _ lifecycle: Lifecycle) {
-        if lifecycle.contains(.keyed) {
-            leftKeyed(UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque()))
-        }
+        if lifecycle.contains(.keyed) { leftKeyed(operation.scheduleID) }
         if operation.givesUpPlace { ownErrands().vacancies += 1 }
     }
 

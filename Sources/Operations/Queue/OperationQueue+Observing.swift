@@ -112,7 +112,7 @@ extension OperationQueue.State {
         let key = PropertyKey.name("operations")
         guard observers.isObserved(key) else { return }
         guard observers.needsValues(key) else { return note(Change(key)) }
-        let list = operationsInOrder.sorted { $0.arrival < $1.arrival }.map(\.operation)
+        let list = operationsInOrder
         let lists = order(list.filter { $0 !== operation }, list)
         note(Change(key, old: lists.old, new: lists.new))
     }

@@ -100,7 +100,7 @@ extension OperationQueue {
         let lifecycle = operation.word.update { $0.drained() }.unsafelyUnwrapped
         let isReady = lifecycle.phase == .enqueued && lifecycle.contains(.ready)
         let lane = lifecycle.effectivePriority
-        let id = UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque())
+        let id = operation.scheduleID
         let isNew = operation.ticket.arrival == 0
         if lifecycle.containsAny([.gated, .keyed, .unlisted]) {
             admitSpecial(operation, id, lifecycle, lane: lane, isReady: isReady, to: &state)
@@ -235,14 +235,20 @@ extension OperationQueue {
     }
 
     final func listed() -> [Operation] {
-        withState { $0.operationsInOrder }.sorted { $0.arrival < $1.arrival }.map(\.operation)
+        withState { $0.operationsInOrder }
     }
 
-    /// The member behind an identifier. It is held by the queue while it is a member, so under the lock.
+    /// The member behind an identifier, which is `scheduleID`. It is held by the queue while it is a member, so under the lock.
     static func operation(_ id: Schedule.ID) -> Operation { member(id).takeUnretainedValue() }
 
     @inline(__always)
     private static func member(_ id: Schedule.ID) -> Unmanaged<Operation> {
         .fromOpaque(UnsafeRawPointer(bitPattern: id).unsafelyUnwrapped)
     }
+}
+
+extension Operation {
+    /// By what its queue's schedule knows it, and the ledger of resources: see `OperationQueue.operation`.
+    @inline(__always)
+    final var scheduleID: Schedule.ID { UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 }

@@ -9,7 +9,7 @@ final class Resumptions: @unchecked Sendable {
     // Sendable: `waiting` is guarded by `lock`; `count` is atomic.
     private let lock = SpinLock()
     @exclusivity(unchecked) private var waiting = Ring<Resumption>()
-    /// Changed under the lock; read without it.
+    /// Counted up after an append and down after a removal: it may lag behind, and be below 0 for a moment.
     private let count = Atomic<Int>(0)
     private let isOdd = Atomic<Bool>(false)
 

@@ -83,11 +83,7 @@ import Testing
         let mayEnd = AsyncGate()
         let log = Journal<String>()
         let operation = BlockOperation { log.append("operation") }
-        operation.addCondition(
-            OperationCondition("opened") { _ in
-                begins.open()
-                await mayEnd.pass()
-            })
+        operation.addCondition(.opened(begins, mayEnd))
         queue.addOperation(operation)
         await begins.pass()
         let dependency = BlockOperation { log.append("dependency") }
@@ -141,11 +137,7 @@ import Testing
         let begins = AsyncGate()
         let mayEnd = AsyncGate()
         let operation = CountingOperation()
-        operation.addCondition(
-            OperationCondition("opened") { _ in
-                begins.open()
-                await mayEnd.pass()
-            })
+        operation.addCondition(.opened(begins, mayEnd))
         queue.addOperation(operation)
         await begins.pass()
         queue.isSuspended = true
@@ -161,11 +153,7 @@ import Testing
         let begins = AsyncGate()
         let mayEnd = AsyncGate()
         let operation = CountingOperation()
-        operation.addCondition(
-            OperationCondition("opened") { _ in
-                begins.open()
-                await mayEnd.pass()
-            })
+        operation.addCondition(.opened(begins, mayEnd))
         queue.addOperation(operation)
         await begins.pass()
         operation.addCondition(Self.fails)
@@ -195,5 +183,15 @@ import Testing
         operation.start()
         #expect(throws: OperationError.self) { try operation.tryAddCondition(Self.holds) }
         #expect(throws: OperationError.self) { try operation.tryAddRequirement(.exclusive("late")) }
+    }
+}
+
+extension OperationCondition {
+    /// Says when its test begins, and holds when it may end.
+    fileprivate static func opened(_ begins: AsyncGate, _ mayEnd: AsyncGate) -> OperationCondition {
+        OperationCondition("opened") { _ in
+            begins.open()
+            await mayEnd.pass()
+        }
     }
 }

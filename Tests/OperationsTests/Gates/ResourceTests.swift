@@ -124,8 +124,12 @@ import Testing
         second.addRequirement(.exclusive("no slot to be had"))
         wide.addOperation(second)
         await second.asksForResources(in: wide)
-        let occupier = serial.addTask { await second.waitUntilFinished() }
-        while !occupier.isExecuting { await Task.yield() }
+        let begins = AsyncGate()
+        let occupier = serial.addTask {
+            begins.open()
+            await second.waitUntilFinished()
+        }
+        await begins.pass()
         holder.mayEnd.open()
         await occupier.waitUntilFinished()
         await first.waitUntilFinished()
@@ -231,8 +235,12 @@ import Testing
         await first.asksForResources(in: serial)
         let second = CountingOperation()
         second.addRequirement(.exclusive("inbox"))
-        let occupier = serial.addTask { await second.waitUntilFinished() }
-        while !occupier.isExecuting { await Task.yield() }
+        let begins = AsyncGate()
+        serial.addTask {
+            begins.open()
+            await second.waitUntilFinished()
+        }
+        await begins.pass()
         first.queuePriority = .high
         wide.addOperation(second)
         await second.asksForResources(in: wide)
