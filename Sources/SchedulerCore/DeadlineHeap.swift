@@ -41,6 +41,12 @@ public struct DeadlineHeap<Element> {
         return first.element
     }
 
+    /// Removes all that fulfil the condition. O(n).
+    public mutating func removeAll(where isToGo: (Element) -> Bool) {
+        entries.removeAll { isToGo($0.element) }
+        for parent in entries.indices.prefix(entries.count / 2).reversed() { siftDown(from: parent) }
+    }
+
     private mutating func siftUp(from start: Int) {
         var child = start
         while child > 0 {

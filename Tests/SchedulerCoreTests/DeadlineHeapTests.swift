@@ -27,7 +27,11 @@ struct DeadlineHeapTests {
         var heap = DeadlineHeap<Int>()
         var model: [(deadline: UInt64, element: Int)] = []
         for element in 0..<1000 {
-            if random.below(3) < 2 {
+            if random.chance(2) {
+                let divisor = random.below(5) + 2
+                heap.removeAll { $0 % divisor == 0 }
+                model.removeAll { $0.element % divisor == 0 }
+            } else if random.below(3) < 2 {
                 let deadline = UInt64(random.below(20))
                 heap.insert(element, at: deadline)
                 let place = model.firstIndex { $0.deadline > deadline } ?? model.count
