@@ -11,6 +11,10 @@ let settings: [SwiftSetting] = [
 /// The settings of code that comes to this project from Foundation: a warning fails the build.
 let adoptionSettings: [SwiftSetting] = settings + [.treatAllWarnings(as: .error)]
 
+/// Fetched and built with the trait only.
+let openCombine = Target.Dependency.product(
+    name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["Combine"]))
+
 let package = Package(
     name: "swift-operations",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -18,9 +22,15 @@ let package = Package(
         .library(name: "Operations", targets: ["Operations"]),
         .library(name: "KeyValueObserving", targets: ["KeyValueObserving"]),
         .library(name: "OperationsFoundation", targets: ["OperationsFoundation"]),
+        .library(name: "OperationsCombine", targets: ["OperationsCombine"]),
         .library(name: "OperationsTesting", targets: ["OperationsTesting"]),
         .library(name: "OperationsTrace", targets: ["OperationsTrace"]),
         .executable(name: "opq", targets: ["opq"]),
+    ],
+    traits: [
+        .trait(
+            name: "Combine",
+            description: "OperationsCombine, where a queue is a scheduler of OpenCombine. Fetches OpenCombine.")
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -28,6 +38,7 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
+        .package(url: "https://github.com/OpenCombine/OpenCombine", .upToNextMinor(from: "0.14.0")),
     ],
     targets: [
         .target(name: "CPlatform"),
@@ -38,6 +49,9 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "OperationsFoundation", dependencies: ["KeyValueObserving", "Operations"], swiftSettings: settings),
+        .target(
+            name: "OperationsCombine",
+            dependencies: ["Operations", "SchedulerCore", openCombine], swiftSettings: settings),
         .target(name: "OperationsTesting", dependencies: ["Operations", "SchedulerCore"], swiftSettings: settings),
         .target(name: "OperationsTrace", dependencies: ["KeyValueObserving", "Operations"], swiftSettings: settings),
         .target(
@@ -76,6 +90,12 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "OperationsFoundationTests", dependencies: ["OperationsFoundation", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "OperationsCombineTests",
+            dependencies: [
+                "OperationsCombine", "OperationsFoundation", "OperationsTesting", "TestSupport", openCombine,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "OperationsTestingTests", dependencies: ["Operations", "OperationsTesting", "TestSupport"],

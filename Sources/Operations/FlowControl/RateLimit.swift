@@ -133,7 +133,7 @@ extension OperationQueue.State {
 
 extension Duration {
     /// From 0 to as many as fit.
-    var wholeNanoseconds: UInt64 {
+    package var wholeNanoseconds: UInt64 {
         guard self > .zero else { return 0 }
         let (seconds, attoseconds) = components
         let (whole, isTooLong) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)

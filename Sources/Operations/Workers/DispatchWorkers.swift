@@ -29,7 +29,7 @@ extension OperationQueue {
     }
 
     /// Where what belongs to a queue without being one of its operations runs: conditions.
-    var executorBeside: any TaskExecutor {
+    package var executorBeside: any TaskExecutor {
         let (kind, level) = state.withLock { ($0.kind, ServiceLevel($0.qualityOfService)) }
         if case .hosted(let host) = kind { return host }
         return PoolExecutor.of(level)
