@@ -74,9 +74,10 @@
             #expect(seconds == [10, 25, 30])
         }
 
-        /// Rule U2.
+        /// Rules U2, G1: its operation is cancelled, so it is no unit of work done.
         @Test func `a run that waits in the queue when it is cancelled does not begin`() {
             begin(from: 1, every: 1)
+            virtual.queue.progress.totalUnitCount = 5
             virtual.queue.isSuspended = true
             virtual.run(until: 5)
             #expect(virtual.queue.snapshot().waiting == 1)
@@ -84,6 +85,7 @@
             virtual.queue.isSuspended = false
             virtual.run()
             #expect(seconds.isEmpty && virtual.queue.snapshot().waiting == 0 && virtual.clock.sleeperCount == 0)
+            #expect(virtual.queue.progress.completedUnitCount == 0)
         }
 
         /// Rules U2, C5.
