@@ -192,6 +192,9 @@ open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConv
     /// The operation is about to become a queue's. Called by the adding thread, at least once.
     func prepare(for queue: Unmanaged<OperationQueue>) {}
 
+    /// By what the tasks are known that are part of it; nil when they are not, because it is not async.
+    var executorOfTask: UnownedTaskExecutor? { nil }
+
     /// Releases work that will not be done, because the operation finished without running it (rule W5).
     func discardWork() {}
 

@@ -6,12 +6,18 @@ extension Operation {
     /// Misuse M8. `isFinished` as the system knows it: who waits for an operation that has left is never wrong.
     final func checkWait() throws(OperationError) {
         guard word.lifecycle.phase != .finished else { return }
-        let context = ThreadContext.current
-        if context.isRunning(self) { throw .waitsForItself(operation: label) }
-        guard word.lifecycle.phase == .enqueued, let queue = context.innermost?.queue,
+        let callers = ThreadContext.current.callerFrames
+        let sought = Unmanaged.passUnretained(self).toOpaque()
+        if callers.contains(where: { $0.operation.toOpaque() == sought }) { throw .waitsForItself(operation: label) }
+        try checkWait(in: ThreadContext.current.innermost)
+    }
+
+    /// Misuse M8 for who runs as part of another operation.
+    private final func checkWait(in frame: ThreadContext.Frame?) throws(OperationError) {
+        guard word.lifecycle.phase == .enqueued, let frame, let queue = frame.queue,
             self.queue?.toOpaque() == queue.toOpaque()
         else { return }
-        try queue.takeUnretainedValue().checkWait(for: self)
+        try queue.takeUnretainedValue().checkWait(for: self, in: frame)
     }
 
     /// The default `waitUntilFinished()`.
@@ -24,9 +30,13 @@ extension Operation {
         Worker.blocking { parker.park() }
     }
 
-    /// Misuse M8 for a task, which may be one that runs in parts (`TaskJob`): that holds no slot while it waits.
+    /// Misuse M8 for a task.
     final func checkSuspension() throws(OperationError) {
-        if ThreadContext.current.innermost?.isPartOfTask != true { try checkWait() }
+        guard word.lifecycle.phase != .finished, let frame = ThreadContext.Frame.ofCurrentTask else { return }
+        guard frame.operation.toOpaque() != Unmanaged.passUnretained(self).toOpaque() else {
+            throw .waitsForItself(operation: label)
+        }
+        try checkWait(in: frame)
     }
 
     final func suspendUntilFinished() async {
@@ -56,34 +66,56 @@ extension Operation {
 }
 
 extension ThreadContext.Frame {
-    fileprivate var isPartOfTask: Bool { operation._withUnsafeGuaranteedRef { $0 is TaskJob } }
+    /// False when this thread runs a task that is no part of the operation. A thread that drains an actor for the operation
+    /// does what others have asked of the actor too, and then goes on with their tasks for a while.
+    var includesCurrentTask: Bool {
+        guard let executor = operation._withUnsafeGuaranteedRef({ $0.executorOfTask }) else { return true }
+        return withUnsafeCurrentTask { $0?.unownedTaskExecutor } == executor
+    }
+
+    /// The async operation that the current task is part of. A task is known by its executor, on whatever thread it runs.
+    static var ofCurrentTask: Self? {
+        guard let executor = withUnsafeCurrentTask(body: { $0?.unownedTaskExecutor }) else { return nil }
+        guard #available(macOS 26.4, iOS 26.4, tvOS 26.4, watchOS 26.4, visionOS 26.4, *) else {
+            let frame = ThreadContext.current.innermost
+            return frame.flatMap { $0.operation._withUnsafeGuaranteedRef { $0 is AsyncOperation } ? frame : nil }
+        }
+        guard let task = executor.asTaskExecutor() as? OperationTask else { return nil }
+        return Self(
+            operation: Unmanaged.passUnretained(task.heldOperation), queue: task.queue.map(Unmanaged.passUnretained))
+    }
 }
 
 extension OperationQueue {
-    /// Misuse M8: this thread holds the only slot of the queue that the operation is or will be in.
-    func checkWait(for operation: Operation) throws(OperationError) {
-        guard let frame = ThreadContext.current.innermost,
-            frame.queue?.toOpaque() == Unmanaged.passUnretained(self).toOpaque()
-        else { return }
-        let phase = frame.operation.takeUnretainedValue().word.lifecycle.phase
+    /// Misuse M8: the caller, of this queue, holds the only slot of the queue that the operation is or will be in.
+    fileprivate func checkWait(for operation: Operation, in frame: ThreadContext.Frame) throws(OperationError) {
+        guard frame.queue?.toOpaque() == Unmanaged.passUnretained(self).toOpaque() else { return }
+        let phase = frame.operation._withUnsafeGuaranteedRef { $0.word.lifecycle.phase }
         guard phase.rawValue < Lifecycle.Phase.finishing.rawValue, maxConcurrentOperationCount == 1 else { return }
         throw .waitsInsideSerialQueue(operation: operation.label, queue: label)
     }
 
-    /// Misuse M8 for a task; see `Operation.checkSuspension`.
+    /// Misuse M8 for a thread that is about to add the operation and wait for it.
+    func checkWait(for operation: Operation) throws(OperationError) {
+        if let frame = ThreadContext.current.innermost { try checkWait(for: operation, in: frame) }
+    }
+
+    /// Misuse M8 for a task that is about to add the operation and wait for it.
     @usableFromInline
     func checkSuspension(for operation: Operation) throws(OperationError) {
-        if ThreadContext.current.innermost?.isPartOfTask != true { try checkWait(for: operation) }
+        if let frame = ThreadContext.Frame.ofCurrentTask { try checkWait(for: operation, in: frame) }
     }
 
-    /// The same for all.
+    /// Misuse M8 for a task.
     func checkSuspensionForAll() throws(OperationError) {
-        if ThreadContext.current.innermost?.isPartOfTask != true { try checkWaitForAll() }
+        if let frame = ThreadContext.Frame.ofCurrentTask { try checkWaitForAll(in: [frame]) }
     }
 
-    func checkWaitForAll() throws(OperationError) {
+    func checkWaitForAll() throws(OperationError) { try checkWaitForAll(in: ThreadContext.current.callerFrames) }
+
+    private func checkWaitForAll(in frames: [ThreadContext.Frame]) throws(OperationError) {
         let own = Unmanaged.passUnretained(self).toOpaque()
-        for frame in ThreadContext.current.allFrames where frame.queue?.toOpaque() == own {
+        for frame in frames where frame.queue?.toOpaque() == own {
             let operation = frame.operation.takeUnretainedValue()
             guard operation.word.lifecycle.phase.rawValue >= Lifecycle.Phase.finishing.rawValue else {
                 throw .waitsForItself(operation: operation.label)

@@ -61,6 +61,8 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         return false
     }
 
+    final override var executorOfTask: UnownedTaskExecutor? { taskReference.load()?.asUnownedTaskExecutor() }
+
     override func discardWork() {
         if let task = taskReference.load() { task.launch() } else { releaseWork() }
     }

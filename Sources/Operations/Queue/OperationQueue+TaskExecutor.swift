@@ -39,6 +39,8 @@ final class TaskJob: Operation, @unchecked Sendable {
         }
     }
 
+    override var executorOfTask: UnownedTaskExecutor? { executor.asUnownedTaskExecutor() }
+
     override func main() { job.runSynchronously(on: executor.asUnownedTaskExecutor()) }
 }
 

@@ -51,15 +51,21 @@ package final class ThreadContext {
         Unmanaged<ThreadContext>.fromOpaque(known).release()
     }
 
-    var innermost: Frame? { frames.last ?? worker?.frame }
-
-    var innermostQueue: Unmanaged<OperationQueue>? {
-        frames.last { $0.queue != nil }?.queue ?? worker?.frame?.queue
+    /// What the calling code is part of.
+    var innermost: Frame? {
+        guard let last = frames.last ?? worker?.frame, last.includesCurrentTask else { return nil }
+        return last
     }
 
-    /// Everything that runs here, in no particular order.
-    var allFrames: [Frame] { frames + (worker?.frame.map { [$0] } ?? []) }
+    var innermostQueue: Unmanaged<OperationQueue>? {
+        guard innermost != nil else { return nil }
+        return frames.last { $0.queue != nil }?.queue ?? worker?.frame?.queue
+    }
 
+    /// Everything that the calling code is part of, in no particular order.
+    var callerFrames: [Frame] { innermost == nil ? [] : frames + (worker?.frame.map { [$0] } ?? []) }
+
+    /// The operation has said that it runs here. Of the calling code this says nothing.
     func isRunning(_ operation: Operation) -> Bool {
         let sought = Unmanaged.passUnretained(operation).toOpaque()
         return worker?.frame?.operation.toOpaque() == sought || frames.contains { $0.operation.toOpaque() == sought }
