@@ -125,9 +125,10 @@ extension Schedule {
         if left.entries > 2 * left.live + 64 { sweep(lane, ofSegment: segment) }
     }
 
-    /// The ready member of the highest priority, earliest arrival, of the first segment; it has left its lane.
+    /// The ready member of the highest priority, or the one that is due by its age, earliest arrival, of the first segment;
+    /// it has left its lane.
     mutating func popReady() -> Ticket? {
-        guard let lane = front.lanes.highest else { return nil }
+        guard let lane = chooseLane() else { return nil }
         while let ticket = front.lanes[lane].pop() {
             guard isReady(ticket, in: lane) else { continue }
             front.lanes.left(lane)

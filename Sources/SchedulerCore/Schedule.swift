@@ -68,6 +68,7 @@ public struct Schedule {
     public internal(set) var pauses = 0
     /// While true, nothing starts: a rate limit has no permit left.
     public internal(set) var isThrottled = false
+    var ageing: Ageing?
     private let keptSlots: Int
 
     /// - Parameter keptSlots: How many slots of 32 bytes an empty schedule keeps for what comes next.

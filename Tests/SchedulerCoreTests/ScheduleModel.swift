@@ -17,8 +17,14 @@ struct ScheduleModel {
     private var barriersSoFar = 0
     var width: Int
     var isSuspended = false
+    /// How often a priority may be passed over, and how often each one was.
+    let ageing: Int?
+    private var passedOver: [PriorityLane: Int] = [:]
 
-    init(width: Int) { self.width = width }
+    init(width: Int, ageing: Int? = nil) {
+        self.width = width
+        self.ageing = ageing
+    }
 
     // MARK: Events
 
@@ -41,6 +47,14 @@ struct ScheduleModel {
 
     mutating func next() -> Schedule.ID? {
         guard let best else { return nil }
+        let standing = front.filter { $0.isReady && !$0.isRunning }
+        if let served = standing.first(where: { $0.id == best })?.lane {
+            passedOver[served] = 0
+            for lane in PriorityLane.allCases {
+                if !standing.contains(where: { $0.lane == lane }) { passedOver[lane] = 0 }
+                if lane < served, standing.contains(where: { $0.lane == lane }) { passedOver[lane, default: 0] += 1 }
+            }
+        }
         change(best) { $0.isRunning = true }
         return best
     }
@@ -73,7 +87,18 @@ struct ScheduleModel {
         guard hasRoom else { return nil }
         if let barrier = front.first(where: \.isBarrier) { return running == 0 ? barrier.id : nil }
         return front.filter { $0.isReady && !$0.isRunning }.enumerated()
-            .max { ($0.element.lane, -$0.offset) < ($1.element.lane, -$1.offset) }?.element.id
+            .max {
+                (age(of: $0.element.lane), $0.element.lane, -$0.offset) < (
+                    age(of: $1.element.lane), $1.element.lane, -$1.offset
+                )
+            }?
+            .element.id
+    }
+
+    /// 0 as long as the priority is not due.
+    private func age(of lane: PriorityLane) -> Int {
+        let age = passedOver[lane, default: 0]
+        return age >= ageing ?? .max ? age : 0
     }
 
     var idsInOrder: [Schedule.ID] { members.filter { $0.kind == .operation }.map(\.id) }

@@ -88,7 +88,10 @@ private struct ScheduleAndModel {
         generator = SeededRandom(seed: seed)
         let width = generator.below(6)
         schedule = Schedule(width: width)
-        model = ScheduleModel(width: width)
+        // Every third never ages.
+        let ageing = seed % 3 == 0 ? nil : generator.below(4) + 1
+        schedule.setAgeing(limit: ageing)
+        model = ScheduleModel(width: width, ageing: ageing)
     }
 
     var scheduleView: View {

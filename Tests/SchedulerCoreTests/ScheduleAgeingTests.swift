@@ -1,0 +1,111 @@
+import SchedulerCore
+import TestSupport
+import Testing
+
+@Suite struct ScheduleAgeingTests {
+    @Test func `without ageing a low one waits as long as there are better ones`() {
+        var schedule = Schedule(width: 1)
+        let low = schedule.added(1, lane: .low, isReady: true)
+        #expect(startsBefore(low, inAStreamOf: .normal, &schedule, atMost: 1000) == nil)
+    }
+
+    @Test(arguments: [1, 2, 7, 100])
+    func `a priority is passed over as often as the limit says, and then has a turn`(limit: Int) {
+        var schedule = Schedule(width: 1)
+        schedule.setAgeing(limit: limit)
+        let low = schedule.added(1, lane: .veryLow, isReady: true)
+        #expect(startsBefore(low, inAStreamOf: .veryHigh, &schedule, atMost: 1000) == limit)
+    }
+
+    @Test func `of a crowd of low ones one starts each time, and the better ones have the other turns`() {
+        var schedule = Schedule(width: 1)
+        schedule.setAgeing(limit: 9)
+        for id in 1...50 as ClosedRange<UInt> { _ = schedule.added(id, lane: .low, isReady: true) }
+        for id in 1001...1500 as ClosedRange<UInt> { _ = schedule.added(id, lane: .high, isReady: true) }
+        let started = startAll(&schedule)
+        #expect(started.prefix(500).filter { $0 < 1000 } == Array(1...50))
+        #expect(
+            started.enumerated().filter { $0.element < 1000 }.map { $0.offset % 10 } == Array(repeating: 9, count: 50))
+    }
+
+    @Test func `several that are due go one after the other, who waited longest first, and nobody is forgotten`() {
+        var schedule = Schedule(width: 1)
+        schedule.setAgeing(limit: 1)
+        for round in 0..<10 as Range<UInt> {
+            for lane in PriorityLane.allCases {
+                _ = schedule.added(round * 5 + UInt(lane.rawValue), lane: lane, isReady: true)
+            }
+        }
+        let lanes = startAll(&schedule).map { Int($0 % 5) }
+        for start in stride(from: 0, to: lanes.count, by: 5) {
+            #expect(Set(lanes[start..<(start + 5)]).count == 5, "every priority once in five starts")
+        }
+    }
+
+    @Test func `the age of a priority ends when nobody of it is left`() {
+        var schedule = Schedule(width: 1)
+        schedule.setAgeing(limit: 3)
+        let first = schedule.added(1, lane: .low, isReady: true)
+        #expect(startsBefore(first, inAStreamOf: .high, &schedule, atMost: 2) == nil)
+        schedule.finished(first)
+        _ = schedule.added(2, lane: .high, isReady: true)
+        #expect(startAll(&schedule) == [2])
+        let second = schedule.added(3, lane: .low, isReady: true)
+        #expect(startsBefore(second, inAStreamOf: .high, &schedule, atMost: 100) == 3)
+    }
+
+    @Test(arguments: UInt64(1)...20)
+    func `whatever comes in, nobody first in line is passed over for higher ones more often than the limit and three`(
+        seed: UInt64
+    ) {
+        var generator = SeededRandom(seed: seed)
+        let limit = generator.below(6) + 1
+        var schedule = Schedule(width: 1)
+        schedule.setAgeing(limit: limit)
+        var waiting: [PriorityLane: [UInt]] = [:]
+        var lanes: [UInt: PriorityLane] = [:]
+        var passedOver: [PriorityLane: Int] = [:]
+        var id: UInt = 0
+        for _ in 0..<2000 {
+            for _ in 0..<generator.below(3) {
+                id += 1
+                let lane = generator.chance(70) ? PriorityLane.veryHigh : generator.pick(PriorityLane.allCases)
+                _ = schedule.added(id, lane: lane, isReady: true)
+                waiting[lane, default: []].append(id)
+                lanes[id] = lane
+            }
+            guard let (ticket, started) = schedule.next() else { continue }
+            schedule.finished(ticket)
+            let lane = lanes[started]!
+            #expect(waiting[lane]!.removeFirst() == started)
+            passedOver[lane] = 0
+            for other in PriorityLane.allCases where other < lane && waiting[other]?.isEmpty == false {
+                passedOver[other, default: 0] += 1
+                #expect(passedOver[other]! <= limit + 3)
+            }
+        }
+    }
+
+    /// Starts one after the other while new ones arrive; answers how many started before the one sought, nil if it did not.
+    private func startsBefore(
+        _ sought: Schedule.Ticket, inAStreamOf lane: PriorityLane, _ schedule: inout Schedule, atMost limit: Int
+    ) -> Int? {
+        for count in 0..<limit {
+            _ = schedule.added(UInt(10_000 + count), lane: lane, isReady: true)
+            guard let next = schedule.next() else { return nil }
+            schedule.finished(next.ticket)
+            if next.ticket == sought { return count }
+        }
+        return nil
+    }
+
+    private func startAll(_ schedule: inout Schedule) -> [Schedule.ID] {
+        var started: [Schedule.ID] = []
+        while let next = schedule.next() {
+            started.append(next.id)
+            schedule.finished(next.ticket)
+            schedule.checkInvariants()
+        }
+        return started
+    }
+}
