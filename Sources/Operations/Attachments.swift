@@ -60,6 +60,8 @@ final class Attachments: KeyValueObservers, @unchecked Sendable {
         /// Who is told of a failure that nobody has looked at.
         @exclusivity(unchecked) var failureHandler: FailureHandler?
         @exclusivity(unchecked) var gates: Gates?
+        /// What it waits for while it runs, if anybody ever lends priorities.
+        @exclusivity(unchecked) var awaited: [Operation] = []
     }
 
     final class WeakOperation {

@@ -21,6 +21,7 @@ extension Operation {
         // Read after the word has said that it waits in a queue, which from then on it cannot leave before this push. Read
         // before, it might be the one of before it was added: none.
         if case .push = reordering { queue?.takeUnretainedValue().push(self, last: nil) }
+        if PriorityLending.isUsed { lendOn() }
     }
 
     final func setQualityOfService(_ quality: QualityOfService) {

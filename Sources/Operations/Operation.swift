@@ -192,6 +192,12 @@ open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConv
     /// The operation is about to become a queue's. Called by the adding thread, at least once.
     func prepare(for queue: Unmanaged<OperationQueue>) {}
 
+    /// What it waits for: whoever lends it a priority lends it to them.
+    var operationsWaitedFor: [Operation] { dependenciesAndAwaited }
+
+    /// It is to run with at least this priority, if that means something to it.
+    func raiseTask(to lane: PriorityLane) {}
+
     /// By what the tasks are known that are part of it; nil when they are not, because it is not async.
     var executorOfTask: UnownedTaskExecutor? { nil }
 
@@ -227,7 +233,6 @@ extension Operation {
 
     /// `waitUntilFinished` that throws misuse M8 as an error and then has not waited.
     public final func tryWaitUntilFinished() async throws(OperationError) {
-        try checkSuspension()
-        await suspendUntilFinished()
+        try await waitUntilFinished(inAnyQueue: false)
     }
 }

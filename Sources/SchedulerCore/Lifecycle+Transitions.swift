@@ -33,14 +33,15 @@ extension Lifecycle {
 
     /// Ends `entering` with what `isReady` answered.
     @inlinable
-    public func enqueued(isReady: Bool, priority: PriorityLane) -> Entry {
+    public func enqueued(isReady: Bool, priority: PriorityLane, inherits: Bool = false) -> Entry {
         var next = self
         if contains(.askAgain) {
             next.remove(.askAgain)
             return .askAgain(next)
         }
         next.phase = .enqueued
-        next.effectivePriority = priority
+        if inherits { next.insert(.inherits) }
+        next.effectivePriority = next.raised(priority)
         next.insert([.inInbox, .queued])
         if isReady, !contains(.finishAnnounced) { next.insert(.ready) }
         return .enqueued(next)
@@ -129,9 +130,10 @@ extension Lifecycle {
         case push(Lifecycle)
     }
 
-    /// `queuePriority` may have changed.
+    /// `queuePriority` may have changed: it is this now.
     @inlinable
-    public func reordered(_ lane: PriorityLane) -> Reordering {
+    public func reordered(_ own: PriorityLane) -> Reordering {
+        let lane = raised(own)
         var next = self
         switch phase {
         case .entering:
@@ -142,12 +144,57 @@ extension Lifecycle {
             guard !contains(.inInbox) else { return .delegated(next) }
             next.insert(.inInbox)
             return .push(next)
-        case .starting where contains(.admitting):
-            // If it is put back, it is put into this lane.
+        case .starting where effectivePriority != lane, .executing where effectivePriority != lane:
+            // If it is put back, it is put into this lane; and it lends that to what it waits for.
             next.effectivePriority = lane
             return .delegated(next)
         default:
             return .needless
+        }
+    }
+
+    @inlinable @inline(__always)
+    func raised(_ own: PriorityLane) -> PriorityLane { contains(.inherits) ? max(own, lentPriority) : own }
+
+    @frozen
+    public enum Lending: Equatable, Sendable {
+        /// It has ended, or that was known.
+        case needless
+        /// To be passed on to what this one waits for.
+        case noted(Lifecycle)
+        /// The same, and pinned by this thread: push it, so that its queue looks at it anew.
+        case push(Lifecycle)
+    }
+
+    /// Somebody of this priority waits for the operation.
+    ///
+    /// - Parameter inAnyQueue: It is to stand that high whether or not its queue has it inherit.
+    @inlinable
+    public func lent(_ lane: PriorityLane, inAnyQueue: Bool = false) -> Lending {
+        guard phase.rawValue < Phase.ended.rawValue else { return .needless }
+        var next = self
+        if inAnyQueue { next.insert(.inherits) }
+        next.lentPriority = max(lentPriority, lane)
+        guard next != self else { return .needless }
+        let lane = next.raised(effectivePriority)
+        guard phase == .enqueued && lane != effectivePriority else {
+            // If it is put back, it is put into this lane.
+            if phase == .starting { next.effectivePriority = lane }
+            return .noted(next)
+        }
+        next.effectivePriority = lane
+        guard !contains(.inInbox) else { return .noted(next) }
+        next.insert(.inInbox)
+        return .push(next)
+    }
+
+    /// What it lends to those it waits for: how high it stands, if it is in a queue or runs, and else what it was lent.
+    @inlinable
+    public var lends: PriorityLane {
+        switch phase {
+        case .idle, .entering: lentPriority
+        case .enqueued, .starting, .executing: max(effectivePriority, lentPriority)
+        case .ended, .finishing, .finished: .veryLow
         }
     }
 

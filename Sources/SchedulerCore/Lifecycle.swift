@@ -86,6 +86,8 @@ extension Lifecycle {
         @inlinable @inline(__always) public static var ranMain: Flags { Flags(rawValue: 1 << 14) }
         /// It was added to a queue, which holds it until it has left.
         @inlinable @inline(__always) public static var queued: Flags { Flags(rawValue: 1 << 15) }
+        /// Its queue, or who awaits its value, has it stand at least as high as `lentPriority`.
+        @inlinable @inline(__always) public static var inherits: Flags { Flags(rawValue: 1 << 31) }
     }
 
     @inlinable @inline(__always)
@@ -113,7 +115,8 @@ extension Lifecycle {
         set { rawValue = rawValue & ~(0b111 << 16) | UInt64(newValue.rawValue) << 16 }
     }
 
-    /// The priority its queue schedules it by: what `queuePriority`, overridden or not, last answered.
+    /// The priority its queue schedules it by: what `queuePriority`, overridden or not, last answered; with `inherits`,
+    /// that or what it was lent, whichever is higher.
     @inlinable @inline(__always)
     public var effectivePriority: PriorityLane {
         get { PriorityLane(rawValue: UInt8(truncatingIfNeeded: rawValue >> 19 & 0b111)).unsafelyUnwrapped }
@@ -127,11 +130,21 @@ extension Lifecycle {
         set { rawValue = rawValue & ~(0b111 << 22) | UInt64(newValue & 0b111) << 22 }
     }
 
-    /// The number of dependencies that hold it back.
+    /// The number of dependencies that hold it back; fewer than 2²⁹.
     @inlinable @inline(__always)
     public var unfinished: UInt32 {
-        get { UInt32(truncatingIfNeeded: rawValue >> 32) }
-        set { rawValue = rawValue & 0xFFFF_FFFF | UInt64(newValue) << 32 }
+        get { UInt32(truncatingIfNeeded: rawValue >> 32 & 0x1FFF_FFFF) }
+        set {
+            precondition(newValue <= 0x1FFF_FFFF, "an operation has more than half a billion unfinished dependencies")
+            rawValue = rawValue & ~(0x1FFF_FFFF << 32) | UInt64(newValue) << 32
+        }
+    }
+
+    /// The highest priority of what waits for it, as far as that was told: `veryLow` if nothing was.
+    @inlinable @inline(__always)
+    public var lentPriority: PriorityLane {
+        get { PriorityLane(rawValue: UInt8(truncatingIfNeeded: rawValue >> 61)).unsafelyUnwrapped }
+        set { rawValue = rawValue & ~(0b111 << 61) | UInt64(newValue.rawValue) << 61 }
     }
 }
 

@@ -36,7 +36,9 @@ extension Schedule {
     public mutating func setAgeing(limit: Int?) { ageing = limit.map { Ageing(limit: $0) } }
 
     /// The line to serve next.
-    mutating func chooseLane() -> PriorityLane? {
-        ageing == nil ? front.lanes.highest : ageing!.choose(among: front.lanes.occupied)
-    }
+    @inline(__always)
+    mutating func chooseLane() -> PriorityLane? { ageing == nil ? front.lanes.highest : chooseByAge() }
+
+    @inline(never)
+    private mutating func chooseByAge() -> PriorityLane? { ageing?.choose(among: front.lanes.occupied) }
 }

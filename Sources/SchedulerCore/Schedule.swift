@@ -63,11 +63,8 @@ public struct Schedule {
 
     /// The most members that may run at once.
     public internal(set) var width: Int
-    public internal(set) var isSuspended = false
-    /// While above 0, nothing starts; for changes of many members that are to look like one.
-    public internal(set) var pauses = 0
-    /// While true, nothing starts: a rate limit has no permit left.
-    public internal(set) var isThrottled = false
+    /// Why nothing starts at all, in one number, since that is asked four times an operation.
+    @usableFromInline var holds = Holds()
     var ageing: Ageing?
     private let keptSlots: Int
 
@@ -87,7 +84,7 @@ public struct Schedule {
     /// Something that arrives, or becomes ready, now could start now. While false, whoever brings it need not call a
     /// worker: the next `finished`, `setWidth` or `setSuspended` looks.
     @inlinable @inline(__always) public var hasRoom: Bool {
-        !isSuspended && pauses == 0 && running < width && !isThrottled && !isBarrierRunning
+        holds.isEmpty && running < width && !isBarrierRunning
     }
 
     /// `next()` would answer an operation, unless its claim fails.
@@ -180,13 +177,36 @@ extension Schedule {
 
     public mutating func setWidth(_ width: Int) { self.width = width }
 
-    public mutating func pause() { pauses += 1 }
+    /// Nothing starts until `goOn` has been called as often; for changes of many members that are to look like one.
+    public mutating func pause() { holds.rawValue += Holds.onePause }
 
-    public mutating func goOn() { pauses -= 1 }
+    public mutating func goOn() { holds.rawValue -= Holds.onePause }
 
-    public mutating func setThrottled(_ isThrottled: Bool) { self.isThrottled = isThrottled }
+    public mutating func setThrottled(_ isThrottled: Bool) { holds.set(.throttled, isThrottled) }
 
-    public mutating func setSuspended(_ isSuspended: Bool) { self.isSuspended = isSuspended }
+    public mutating func setSuspended(_ isSuspended: Bool) { holds.set(.suspended, isSuspended) }
+}
+
+// MARK: - Holds
+
+extension Schedule {
+    public var isSuspended: Bool { holds.contains(.suspended) }
+
+    /// A rate limit has no permit left.
+    public var isThrottled: Bool { holds.contains(.throttled) }
+
+    @usableFromInline struct Holds: OptionSet {
+        @usableFromInline var rawValue: UInt
+
+        @usableFromInline init(rawValue: UInt) { self.rawValue = rawValue }
+
+        static var suspended: Holds { Holds(rawValue: 1 << 0) }
+        static var throttled: Holds { Holds(rawValue: 1 << 1) }
+        /// From here up stands the number of pauses.
+        static var onePause: UInt { 1 << 2 }
+
+        mutating func set(_ hold: Holds, _ isOn: Bool) { if isOn { insert(hold) } else { remove(hold) } }
+    }
 }
 
 // MARK: - Members

@@ -49,10 +49,11 @@ struct Parts: Equatable {
     var effectivePriority: PriorityLane
     var serviceIndex: UInt8
     var unfinished: UInt32
+    var lentPriority: PriorityLane
 
     static let allFlags: [Lifecycle.Flags] = [
         .cancelled, .ready, .inInbox, .evaluating, .askAgain, .hasDependents, .hasCompletionBlock, .hasWaiters,
-        .observed, .barrier, .finishAnnounced, .ranMain, .queued,
+        .observed, .barrier, .finishAnnounced, .ranMain, .queued, .inherits,
     ]
 
     init(_ word: Lifecycle) {
@@ -62,6 +63,7 @@ struct Parts: Equatable {
         effectivePriority = word.effectivePriority
         serviceIndex = word.serviceIndex
         unfinished = word.unfinished
+        lentPriority = word.lentPriority
     }
 
     var word: Lifecycle {
@@ -71,6 +73,7 @@ struct Parts: Equatable {
         word.effectivePriority = effectivePriority
         word.serviceIndex = serviceIndex
         word.unfinished = unfinished
+        word.lentPriority = lentPriority
         return word
     }
 }
@@ -79,7 +82,7 @@ extension Lifecycle {
     /// The same word but for what is named.
     func but(
         _ phase: Phase? = nil, with set: Flags = [], without cleared: Flags = [], moreUnfinished: Int64 = 0,
-        effectivePriority: PriorityLane? = nil
+        effectivePriority: PriorityLane? = nil, lentPriority: PriorityLane? = nil
     ) -> Lifecycle {
         var parts = Parts(self)
         parts.phase = phase ?? parts.phase
@@ -87,6 +90,7 @@ extension Lifecycle {
         parts.flags.subtract(cleared)
         parts.unfinished = UInt32(Int64(parts.unfinished) + moreUnfinished)
         parts.effectivePriority = effectivePriority ?? parts.effectivePriority
+        parts.lentPriority = lentPriority ?? parts.lentPriority
         return parts.word
     }
 }
@@ -105,14 +109,14 @@ let allWords: [Lifecycle] = {
             parts.flags = flags
             words.append(parts.word)
 
-            parts.flags = flags.union([.hasDependents, .hasWaiters, .barrier, .queued])
+            parts.flags = flags.union([.hasDependents, .hasWaiters, .barrier, .queued, .inherits])
             (parts.priority, parts.effectivePriority) = (.low, .high)
-            (parts.serviceIndex, parts.unfinished) = (5, 1)
+            (parts.serviceIndex, parts.unfinished, parts.lentPriority) = (5, 1, .low)
             words.append(parts.word)
 
             parts.flags = flags.union(others)
             (parts.priority, parts.effectivePriority) = (.veryHigh, .veryHigh)
-            (parts.serviceIndex, parts.unfinished) = (7, .max - 1)
+            (parts.serviceIndex, parts.unfinished, parts.lentPriority) = (7, 0x1FFF_FFFE, .veryHigh)
             words.append(parts.word)
         }
     }

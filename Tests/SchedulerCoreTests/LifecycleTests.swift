@@ -45,7 +45,8 @@ import Testing
                 Row(without: .askAgain) { word in
                     let mayStart = isReady && !word.contains(.finishAnnounced)
                     let answer: Lifecycle.Flags = mayStart ? .ready : []
-                    let enqueued = word.but(.enqueued, with: [.inInbox, .queued], effectivePriority: lane)
+                    let raised = word.contains(.inherits) ? max(lane, word.lentPriority) : lane
+                    let enqueued = word.but(.enqueued, with: [.inInbox, .queued], effectivePriority: raised)
                     return .enqueued(enqueued.but(with: answer))
                 },
             ])
@@ -101,23 +102,64 @@ import Testing
     }
 
     @Test func `a new priority pins what waits outside the inbox, and makes an adder ask again`() {
-        func inLane(_ word: Lifecycle) -> Lifecycle {
-            var next = word
-            next.effectivePriority = .high
-            return next
+        func answer(_ word: Lifecycle, _ made: (Lifecycle) -> Lifecycle.Reordering) -> Lifecycle.Reordering {
+            let lane = word.contains(.inherits) ? max(.high, word.lentPriority) : .high
+            return word.effectivePriority == lane ? .needless : made(word.but(effectivePriority: lane))
         }
         check(
             { $0.reordered(.high) },
             [
                 Row([.entering]) { .delegated($0.but(with: .askAgain)) },
-                Row([.enqueued], with: .inInbox) {
-                    $0.effectivePriority == .high ? .needless : .delegated(inLane($0))
-                },
-                Row([.enqueued], without: .inInbox) {
-                    $0.effectivePriority == .high ? .needless : .push(inLane($0.but(with: .inInbox)))
-                },
-                Row(allBut([.entering, .enqueued])) { _ in .needless },
+                Row([.enqueued], with: .inInbox) { answer($0) { .delegated($0) } },
+                Row([.enqueued], without: .inInbox) { answer($0) { .push($0.but(with: .inInbox)) } },
+                Row([.starting, .executing]) { answer($0) { .delegated($0) } },
+                Row(Self.over.union([.idle])) { _ in .needless },
             ])
+    }
+
+    @Test func `what was lent is noted before the end, and raises what waits in a queue that has it inherit`() {
+        func noted(_ word: Lifecycle) -> Lifecycle.Lending {
+            word.lentPriority == .veryHigh ? .needless : .noted(word.but(lentPriority: .veryHigh))
+        }
+        func raised(_ word: Lifecycle, _ flags: Lifecycle.Flags = []) -> Lifecycle {
+            word.but(with: flags, effectivePriority: .veryHigh, lentPriority: .veryHigh)
+        }
+        check(
+            { $0.lent(.veryHigh) },
+            [
+                Row(Self.over) { _ in .needless },
+                Row([.idle, .entering, .executing]) { noted($0) },
+                Row([.enqueued, .starting], without: .inherits) { noted($0) },
+                Row([.starting], with: .inherits) { $0.lentPriority == .veryHigh ? .needless : .noted(raised($0)) },
+                Row([.enqueued], with: [.inherits, .inInbox]) {
+                    $0.lentPriority == .veryHigh ? .needless : .noted(raised($0))
+                },
+                Row([.enqueued], with: .inherits, without: .inInbox) {
+                    $0.lentPriority == .veryHigh ? .needless : .push(raised($0, .inInbox))
+                },
+            ])
+    }
+
+    @Test func `who awaits an operation raises it in any queue`() {
+        var word = Lifecycle()
+        word.phase = .enqueued
+        let raised = word.but(
+            with: [.inherits, .inInbox], effectivePriority: .high, lentPriority: .high)
+        #expect(word.lent(.high, inAnyQueue: true) == .push(raised))
+        #expect(word.lent(.high) == .noted(word.but(lentPriority: .high)))
+        #expect(raised.lent(.high, inAnyQueue: true) == .needless)
+        #expect(raised.lent(.normal) == .needless)
+    }
+
+    @Test func `an operation lends what it stands at, before it is added only what it was lent, after its end nothing`()
+    {
+        var word = Lifecycle().but(effectivePriority: .high, lentPriority: .low)
+        for phase in Lifecycle.Phase.allCases {
+            word.phase = phase
+            let isWaiting = [.enqueued, .starting, .executing].contains(phase)
+            let expected: PriorityLane = isWaiting ? .high : Self.over.contains(phase) ? .veryLow : .low
+            #expect(word.lends == expected)
+        }
     }
 
     @Test func `a dependency more holds back what has not started, and makes it unready unless it is cancelled`() {

@@ -19,7 +19,8 @@ import Testing
 /// One operation after the other, driven through random transitions as the callers of `Lifecycle` are allowed to.
 struct LifecycleWalk {
     enum Step: CaseIterable {
-        case enter, refuse, enqueue, drain, reconsider, answer, reorder, hold, release, claim, start, end, finish, leave
+        case enter, refuse, enqueue, drain, reconsider, answer, reorder, lend, hold, release, claim, start, end, finish,
+            leave
         case cancel, startPlainly, endPlainly
     }
 
@@ -108,6 +109,11 @@ struct LifecycleWalk {
             case .needless: return nil
             case .delegated(let next), .push(let next): return next
             }
+        case .lend:
+            switch word.lent(generator.pick(PriorityLane.allCases), inAnyQueue: generator.chance(20)) {
+            case .needless: return nil
+            case .noted(let next), .push(let next): return next
+            }
         case .hold: return word.unfinished < 4 ? word.heldByOneMore() : nil
         case .release: return word.unfinished > 0 ? word.heldByOneLess() : nil
         case .claim: return word.claimed()
@@ -129,7 +135,7 @@ struct LifecycleWalk {
 
     private mutating func enqueue() -> Lifecycle {
         let lane = generator.pick(PriorityLane.allCases)
-        switch word.enqueued(isReady: generator.chance(50), priority: lane) {
+        switch word.enqueued(isReady: generator.chance(50), priority: lane, inherits: generator.chance(30)) {
         case .askAgain(let next):
             outcomes.insert(.entryAskedAgain)
             return next
@@ -246,8 +252,12 @@ extension LifecycleWalk {
     private func brokenPart(_ step: Step, from old: Lifecycle, to new: Lifecycle) -> String? {
         if new.priority != birth.priority { return "the owner's priority changed" }
         if new.serviceIndex != birth.serviceIndex { return "the quality of service changed" }
-        if new.effectivePriority != old.effectivePriority && step != .enqueue && step != .reorder {
+        if new.effectivePriority != old.effectivePriority && ![.enqueue, .reorder, .lend].contains(step) {
             return "the queue's priority changed"
+        }
+        if new.lentPriority < old.lentPriority { return "what was lent was taken back" }
+        if new.phase == .enqueued && new.contains(.inherits) && new.effectivePriority < new.lentPriority {
+            return "it stands lower than what waits for it"
         }
         if new.unfinished > old.unfinished && old.hasStarted { return "a dependency held back what had started" }
         if new.unfinished != old.unfinished && step != .hold && step != .release { return "a count went wrong" }

@@ -12,6 +12,7 @@ import Testing
         #expect(word.effectivePriority == .normal)
         #expect(word.serviceIndex == 0)
         #expect(word.unfinished == 0)
+        #expect(word.lentPriority == .veryLow)
     }
 
     @Test func `each flag is one bit of its own`() {
@@ -25,9 +26,10 @@ import Testing
             for lane in PriorityLane.allCases {
                 checkSetting(\.priority, \.priority, to: lane, in: word)
                 checkSetting(\.effectivePriority, \.effectivePriority, to: lane, in: word)
+                checkSetting(\.lentPriority, \.lentPriority, to: lane, in: word)
             }
             for index: UInt8 in 0...7 { checkSetting(\.serviceIndex, \.serviceIndex, to: index, in: word) }
-            for count in [0, 1, UInt32.max] { checkSetting(\.unfinished, \.unfinished, to: count, in: word) }
+            for count in [0, 1, UInt32(0x1FFF_FFFF)] { checkSetting(\.unfinished, \.unfinished, to: count, in: word) }
             for flag in Parts.allFlags {
                 var (more, less, parts) = (word, word, Parts(word))
                 more.insert(flag)

@@ -10,7 +10,7 @@ extension OperationQueue {
     func add(_ operation: Operation) throws(OperationError) {
         guard !boundReference.isSet, !hooks.isSet else { return try add(operation, hasPlace: false) {} }
         try operation.enter(self)
-        bring(operation)
+        bring(operation, inherits: false)
     }
 
     /// The same for a queue that is bounded, or watched, or when there is something to prepare.
@@ -23,17 +23,20 @@ extension OperationQueue {
         if boundReference.isSet { try enterBound(operation, hasPlace: hasPlace) }
         prepare()
         if !operation.word.lifecycle.contains(.unlisted) { tellWatchers(.wasAdded, of: operation) }
-        bring(operation)
+        bring(operation, inherits: hasMembersInherit)
     }
+
+    private var hasMembersInherit: Bool { hooks.withLoaded { $0.inheritsPriority } ?? false }
 
     /// Makes a claimed operation the queue's.
     @inline(__always)
-    private func bring(_ operation: Operation) {
+    private func bring(_ operation: Operation, inherits: Bool) {
         if !operation.isPlainBlock || operation.word.lifecycle.contains(.gated) { operation.prepareWhileEntering(self) }
         var entry: Operation.Entered?
-        while entry == nil { entry = operation.enqueue(operation.answerWhileEntering()) }
+        while entry == nil { entry = operation.enqueue(operation.answerWhileEntering(), inherits: inherits) }
         push(operation, last: nil)
         if entry == .finishAnnounced { operation.finishAsAnnounced() }
+        if entry == .enqueuedToWait, PriorityLending.isUsed { operation.lendOn() }
     }
 
     /// Adds all or none (rule Q2). The queue sees them together, so the highest priority among them starts first.
@@ -60,19 +63,21 @@ extension OperationQueue {
         // code of the user's may run, for it could end one of them, which would wait for the push to leave the queue.
         // Asking plain blocks runs no such code, and going once less over all of them is a tenth of the time.
         let answers = arePlain ? nil : operations.map { $0.answerWhileEntering() }
+        let inherits = hooks.isSet && hasMembersInherit
         var chain = Chain()
         var finishAnnounced: [Operation] = []
         for (index, operation) in operations.enumerated() {
-            var entry = operation.enqueue(answers?[index] ?? operation.answerWhileEntering())
+            var entry = operation.enqueue(answers?[index] ?? operation.answerWhileEntering(), inherits: inherits)
             while entry == nil {
                 if !arePlain { push(&chain) }
-                entry = operation.enqueue(operation.answerWhileEntering())
+                entry = operation.enqueue(operation.answerWhileEntering(), inherits: inherits)
             }
             chain.append(operation)
             if entry == .finishAnnounced { finishAnnounced.append(operation) }
         }
         push(&chain)
         for operation in finishAnnounced { operation.finishAsAnnounced() }
+        if PriorityLending.isUsed { for operation in operations { operation.lendOn() } }
     }
 
     private func enterBound(_ operation: Operation, hasPlace: Bool) throws(OperationError) {
@@ -153,20 +158,23 @@ extension Operation {
         }
     }
 
-    fileprivate enum Entered { case enqueued, finishAnnounced }
+    fileprivate enum Entered { case enqueued, enqueuedToWait, finishAnnounced }
 
     /// Makes the operation the queue's, which holds it from now on; the caller pushes it. nil: ask again.
-    fileprivate final func enqueue(_ answer: (isReady: Bool, lane: PriorityLane)) -> Entered? {
+    fileprivate final func enqueue(_ answer: (isReady: Bool, lane: PriorityLane), inherits: Bool) -> Entered? {
         // Held before the word says so: the next moment anybody may end it, and the queue lets it go.
         let held = Unmanaged.passRetained(self)
         let entry = word.decide {
-            $0.enqueued(isReady: answer.isReady, priority: answer.lane)
+            $0.enqueued(isReady: answer.isReady, priority: answer.lane, inherits: inherits)
         } next: {
             switch $0 {
             case .askAgain(let next), .enqueued(let next): next
             }
         }
-        if case .enqueued(let next) = entry { return next.contains(.finishAnnounced) ? .finishAnnounced : .enqueued }
+        if case .enqueued(let next) = entry {
+            if next.contains(.finishAnnounced) { return .finishAnnounced }
+            return next.unfinished > 0 ? .enqueuedToWait : .enqueued
+        }
         held.release()
         return nil
     }

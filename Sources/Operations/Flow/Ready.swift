@@ -109,6 +109,7 @@ extension Operation {
         }
         guard isHeld else { return }
         if !dependency.adopt(attachments) { attachments.finished(dependency) }
+        if PriorityLending.isUsed { dependency.lend(word.lifecycle.lends) }
         announceReadiness()
         reconsiderReadiness()
     }

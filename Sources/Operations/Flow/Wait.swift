@@ -27,7 +27,7 @@ extension Operation {
         if Processor.spin(until: { hasLeft }) { return }
         let parker = ThreadContext.current.parker
         guard enlist(.thread(parker)) else { return }
-        Worker.blocking { parker.park() }
+        lending { Worker.blocking { parker.park() } }
     }
 
     /// Misuse M8 for a task.
@@ -39,7 +39,16 @@ extension Operation {
         try checkWait(in: frame)
     }
 
-    final func suspendUntilFinished() async {
+    /// The waiting of a task.
+    ///
+    /// - Parameter inAnyQueue: The operation is raised to its priority whether or not its queue has it inherit.
+    final func waitUntilFinished(inAnyQueue: Bool) async throws(OperationError) {
+        try checkSuspension()
+        guard !hasLeft else { return }
+        await lending(inAnyQueue: inAnyQueue) { await suspendUntilFinished() }
+    }
+
+    private final func suspendUntilFinished() async {
         guard !hasLeft else { return }
         await withUnsafeContinuation { continuation in
             if !enlist(.task(continuation)) { continuation.resume() }

@@ -26,18 +26,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         func work() async throws
     { try await run() }
 
-    /// Somebody of this priority waits for the operation: it, and its place in the queue, are raised to that.
-    final func escalate(to priority: TaskPriority) {
-        guard let task = taskReference.load(), task.escalate(to: priority) else { return }
-        let lane = max(word.lifecycle.effectivePriority, PriorityLane(priority))
-        let reordering = word.decide {
-            $0.reordered(lane)
-        } next: {
-            $0.next
-        }
-        // As in `reconsiderPriority`.
-        if case .push = reordering { queue?.takeUnretainedValue().push(self, last: nil) }
-    }
+    override func raiseTask(to lane: PriorityLane) { taskReference.load()?.escalate(to: TaskPriority(lane)) }
 
     /// Lets go of work that will not be done. Called by the task, or when there is none.
     func releaseWork() {}

@@ -87,6 +87,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         }
         // Meanwhile, perhaps.
         if !takesChildren { child.cancel() }
+        if PriorityLending.isUsed { child.lend(word.lifecycle.lends) }
     }
 
     private final var takesChildren: Bool { !isCancelled && !children.withLock { $0.isDecided } }
@@ -158,6 +159,9 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     }
 
     // MARK: - Children
+
+    /// Its children, too.
+    override var operationsWaitedFor: [Operation] { super.operationsWaitedFor + unfinishedChildren }
 
     /// What is in the group and has not finished.
     final var unfinishedChildren: [Operation] { childQueue.listed() }

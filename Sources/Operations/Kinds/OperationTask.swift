@@ -81,14 +81,13 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
     /// For the thread that runs a job: the operation, held until it has been run.
     var heldOperation: AsyncOperation { operation }
 
-    /// False when the task has that priority already.
-    func escalate(to priority: TaskPriority) -> Bool {
+    /// Raises the task, unless it has that priority already.
+    func escalate(to priority: TaskPriority) {
         guard let task = lock.withLock({ task }), self.priority.load(ordering: .relaxed) < priority.rawValue else {
-            return false
+            return
         }
         self.priority.store(priority.rawValue, ordering: .relaxed)
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) { task.escalatePriority(to: priority) }
-        return true
     }
 
     func cancel() { lock.withLock { task }?.cancel() }

@@ -25,29 +25,11 @@ public final class TaskOperation<Success: Sendable>: ClosureOperation, @unchecke
     /// The result, or why there is none, as soon as the operation is finished. See `value`.
     public var result: Result<Success, any Error> {
         get async {
-            do { try await waitEscalating() } catch { return .failure(error) }
+            do { try await waitUntilFinished(inAnyQueue: true) } catch { return .failure(error) }
             noteFailureSeen()
             if let failure = reportedFailure { return .failure(failure) }
             return success.map { .success($0) } ?? .failure(CancellationError())
         }
-    }
-}
-
-extension AsyncOperation {
-    /// Waits for the end, and lends the operation the priority of who waits, also when that is raised meanwhile.
-    fileprivate final func waitEscalating() async throws(OperationError) {
-        guard !isFinished else { return try await tryWaitUntilFinished() }
-        escalate(to: Task.currentPriority)
-        guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
-            return try await tryWaitUntilFinished()
-        }
-        let misuse: OperationError? = await withTaskPriorityEscalationHandler {
-            do throws(OperationError) { try await tryWaitUntilFinished() } catch { return error }
-            return nil
-        } onPriorityEscalated: { _, new in
-            escalate(to: new)
-        }
-        if let misuse { throw misuse }
     }
 }
 

@@ -145,6 +145,8 @@ public enum PolicyError: Error, Equatable, Sendable, CustomStringConvertible {
     case rateNotPositive(Int)
     /// A bound below 1.
     case capacityNotPositive(Int)
+    /// A limit of ageing below 1.
+    case ageingNotPositive(Int)
     /// A time limit set on an operation that has started.
     case tooLate(operation: String)
 
@@ -157,6 +159,8 @@ public enum PolicyError: Error, Equatable, Sendable, CustomStringConvertible {
         case .limitNotPositive(let limit): "a time limit of \(limit). Use more than zero, or cancel the operation."
         case .rateNotPositive(let rate): "a rate of \(rate). Use 1 or more; to let nothing start, suspend the queue."
         case .capacityNotPositive(let capacity): "a bound of \(capacity) operations. Use 1 or more, or nil for none."
+        case .ageingNotPositive(let limit):
+            "a priority that may be passed over \(limit) times. Use 1 or more, or nil for as often as it comes."
         case .tooLate(let operation): "a time limit was set on \(operation), which has started. Set it before."
         }
     }

@@ -44,6 +44,20 @@ final class TaskJob: Operation, @unchecked Sendable {
     override func main() { job.runSynchronously(on: executor.asUnownedTaskExecutor()) }
 }
 
+extension TaskPriority {
+    /// The priority of a task whose lane is this.
+    init(_ lane: PriorityLane) {
+        self =
+            switch lane {
+            case .veryHigh: TaskPriority(rawValue: 33)
+            case .high: .high
+            case .normal: .medium
+            case .low: .low
+            case .veryLow: .background
+            }
+    }
+}
+
 extension PriorityLane {
     /// The lane of a task: those of medium priority stand with operations of normal priority.
     init(_ priority: TaskPriority) {

@@ -34,6 +34,8 @@ final class QueueHooks: Sendable {
     fileprivate let reporter = LazyReference<InstalledReporter>()
     private let watchers = Locked<[any QueueWatcher]>([])
     private let hasWatchers = Atomic(false)
+    let priorityPolicy = Locked(OperationQueue.PriorityPolicy.documented)
+    private let inherits = Atomic(false)
     private let handler = Locked<(@Sendable (UnseenFailure) -> Void)?>(nil)
 
     var failureHandler: (@Sendable (UnseenFailure) -> Void)? { handler.withLock { $0 } }
@@ -45,6 +47,14 @@ final class QueueHooks: Sendable {
             return old
         }
         withExtendedLifetime(old) {}
+    }
+
+    /// Its operations stand as high as what waits for them.
+    var inheritsPriority: Bool { inherits.load(ordering: .sequentiallyConsistent) }
+
+    func set(_ policy: OperationQueue.PriorityPolicy) {
+        priorityPolicy.withLock { $0 = policy }
+        inherits.store(policy.inheritsPriority, ordering: .sequentiallyConsistent)
     }
 
     func add(_ watcher: any QueueWatcher) {

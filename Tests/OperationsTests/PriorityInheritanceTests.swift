@@ -1,0 +1,238 @@
+@testable import Operations
+import SchedulerCore
+import TestSupport
+import Testing
+
+/// `priorityPolicy`: what may go before `queuePriority` and arrival.
+@Suite(.timeLimit(.minutes(5))) struct PriorityInheritanceTests {
+    private let held = HeldQueue()
+    private let log = Journal<String>()
+    private var queue: OperationQueue { held.queue }
+
+    private func add(
+        _ name: String, _ priority: Operation.QueuePriority, after: [Operation] = [], to queue: OperationQueue? = nil
+    ) -> Operation {
+        let operation = BlockOperation { [log] in log.append(name) }
+        operation.name = name
+        operation.queuePriority = priority
+        for dependency in after { operation.addDependency(dependency) }
+        (queue ?? self.queue).addOperation(operation)
+        return operation
+    }
+
+    private func inherit(ageingLimit: Int? = nil) throws {
+        queue.priorityPolicy = try .init(inheritsPriority: true, ageingLimit: ageingLimit)
+    }
+
+    @Test func `without it a dependency of something urgent waits its turn`() {
+        let low = add("low", .low)
+        _ = add("normal", .normal)
+        _ = add("urgent", .veryHigh, after: [low])
+        held.release()
+        #expect(log.entries == ["normal", "low", "urgent"])
+    }
+
+    @Test func `an operation stands as high as what depends on it, through any number of others`() throws {
+        try inherit()
+        let lows = [add("first", .veryLow)]
+        let middle = (1...3).reduce(into: lows) { $0.append(add("middle \($1)", .low, after: [$0.last!])) }
+        _ = add("normal", .normal)
+        _ = add("urgent", .high, after: [middle.last!])
+        held.release()
+        #expect(log.entries == ["first", "middle 1", "middle 2", "middle 3", "urgent", "normal"])
+    }
+
+    @Test func `it does not matter in which order they are added, made to depend, and given their priority`() throws {
+        try inherit()
+        // The dependent first.
+        let low = BlockOperation { [log] in log.append("low") }
+        low.queuePriority = .low
+        let urgent = add("urgent", .veryHigh, after: [low])
+        _ = add("normal", .normal)
+        queue.addOperation(low)
+        // The dependency later.
+        let other = add("other", .veryLow)
+        let late = add("late", .low)
+        late.queuePriority = .high
+        late.addDependency(other)
+        // The priority later.
+        let third = add("third", .veryLow)
+        let raised = add("raised", .low, after: [third])
+        raised.queuePriority = .high
+        held.release()
+        #expect(log.entries == ["low", "urgent", "other", "late", "third", "raised", "normal"])
+        withExtendedLifetime(urgent) {}
+    }
+
+    @Test func `it holds across queues, also through one that does not inherit`() throws {
+        try inherit()
+        let between = HeldQueue()
+        let low = add("low", .veryLow)
+        let middle = add("middle", .veryLow, after: [low], to: between.queue)
+        _ = add("normal", .normal)
+        let elsewhere = OperationQueue()
+        let urgent = add("urgent", .veryHigh, after: [middle], to: elsewhere)
+        let plain = add("plain", .low, to: between.queue)
+        #expect(between.queue.lane(of: middle) == .veryLow)
+        held.release()
+        between.release()
+        urgent.waitUntilFinished()
+        plain.waitUntilFinished()
+        #expect(log.entries.prefix(2) == ["low", "normal"])
+    }
+
+    @Test func `what is in the queue when it begins to inherit takes part, and stays raised when it ends`() throws {
+        let low = add("low", .low)
+        _ = add("normal", .normal)
+        _ = add("urgent", .veryHigh, after: [low])
+        #expect(queue.lane(of: low) == .low)
+        try inherit()
+        #expect(queue.lane(of: low) == .veryHigh)
+        queue.priorityPolicy = .documented
+        #expect(queue.lane(of: low) == .veryHigh)
+        let later = add("later", .low)
+        _ = add("urgent too", .veryHigh, after: [later])
+        #expect(queue.lane(of: later) == .low)
+        held.release()
+        #expect(log.entries == ["low", "urgent", "normal", "later", "urgent too"])
+    }
+
+    @Test func `a raised operation keeps what it was lent when its own priority is lowered`() throws {
+        try inherit()
+        let low = add("low", .normal)
+        _ = add("urgent", .high, after: [low])
+        low.queuePriority = .veryLow
+        #expect(queue.lane(of: low) == .high)
+        low.queuePriority = .veryHigh
+        #expect(queue.lane(of: low) == .veryHigh)
+        low.queuePriority = .low
+        #expect(queue.lane(of: low) == .high)
+        held.release()
+    }
+
+    @Test func `operations that wait for one another in a circle come to an end`() throws {
+        try inherit()
+        let operations = (0..<3).map { _ in BlockOperation {} }
+        for (index, operation) in operations.enumerated() { operation.addDependency(operations[(index + 1) % 3]) }
+        queue.addOperations(operations, waitUntilFinished: false)
+        operations[0].queuePriority = .veryHigh
+        for operation in operations { #expect(queue.lane(of: operation) == .veryHigh) }
+        operations[1].cancel()
+        held.release()
+    }
+
+    @Test func `who waits inside an operation lends its priority, also when that is raised while it waits`() throws {
+        try inherit()
+        let other = OperationQueue()
+        let low = add("low", .veryLow)
+        let waits = Gate()
+        let waiter = BlockOperation {
+            waits.open()
+            low.waitUntilFinished()
+        }
+        waiter.queuePriority = .high
+        other.addOperation(waiter)
+        waits.pass()
+        while queue.lane(of: low) != .high { Processor.yield() }
+        // Only the next one needs the waiter now.
+        let urgent = add("urgent", .veryHigh, after: [waiter], to: other)
+        #expect(queue.lane(of: low) == .veryHigh)
+        held.release()
+        urgent.waitUntilFinished()
+    }
+
+    @Test
+    func `a task that awaits an operation lends its priority, and one that awaits it as part of an operation both`()
+        async throws
+    {
+        try inherit()
+        let low = add("low", .veryLow)
+        let first = Task(priority: .low) { await low.waitUntilFinished() }
+        while queue.lane(of: low) != .low { await Task.yield() }
+        let other = OperationQueue()
+        let operation = TaskOperation { await low.waitUntilFinished() }
+        operation.queuePriority = .high
+        other.addOperation(operation)
+        while queue.lane(of: low) != .high { await Task.yield() }
+        operation.queuePriority = .veryHigh
+        #expect(queue.lane(of: low) == .veryHigh)
+        held.release()
+        await first.value
+        try await operation.value
+    }
+
+    @Test func `a group lends what it is lent to its children, and they to what they wait for`() throws {
+        try inherit()
+        let low = add("low", .veryLow)
+        let child = BlockOperation {}
+        child.addDependency(low)
+        let group = GroupOperation { [child] }
+        let other = OperationQueue()
+        other.addOperation(group)
+        _ = add("urgent", .high, after: [group], to: other)
+        #expect(queue.lane(of: low) == .high)
+        let second = add("second", .veryLow)
+        let late = BlockOperation {}
+        late.addDependency(second)
+        group.addChild(late)
+        #expect(queue.lane(of: second) == .high)
+        held.release()
+        group.waitUntilFinished()
+    }
+
+    @Test func `a hundred thousand in a row are raised without recursion`() throws {
+        try inherit()
+        let first = BlockOperation {}
+        first.queuePriority = .veryLow
+        var last: Operation = first
+        var all: [Operation] = [first]
+        for _ in 0..<100_000 {
+            let next = BlockOperation {}
+            next.queuePriority = .veryLow
+            next.addDependency(last)
+            all.append(next)
+            last = next
+        }
+        queue.addOperations(all, waitUntilFinished: false)
+        #expect(queue.lane(of: first) == .veryLow)
+        last.queuePriority = .high
+        #expect(queue.lane(of: first) == .high)
+        held.release()
+    }
+
+    @Test func `ageing gives the low ones a turn, and a limit below one is refused`() throws {
+        queue.priorityPolicy = try .init(ageingLimit: 2)
+        for number in 1...6 { _ = add("high \(number)", .high) }
+        for number in 1...2 { _ = add("low \(number)", .low) }
+        held.release()
+        #expect(log.entries == ["high 1", "high 2", "low 1", "high 3", "high 4", "low 2", "high 5", "high 6"])
+        #expect(throws: PolicyError.ageingNotPositive(0)) { try OperationQueue.PriorityPolicy(ageingLimit: 0) }
+        #expect(throws: PolicyError.ageingNotPositive(-3)) { try OperationQueue.PriorityPolicy(ageingLimit: -3) }
+        #expect(queue.priorityPolicy.ageingLimit == 2)
+        #expect(OperationQueue().priorityPolicy == .documented)
+    }
+
+    /// Two threads add dependents of various priorities while a third one changes them.
+    @Test(arguments: UInt64(1)...20)
+    func `whoever comes at the same time, nobody's priority is forgotten`(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        try inherit()
+        let lows = (0..<20).map { _ in BlockOperation {} }
+        for low in lows { low.queuePriority = .veryLow }
+        let middles = (0..<20).map { _ in BlockOperation {} }
+        let edges = (0..<40).map { _ in (random.pick(middles), random.pick(lows)) }
+        let priorities = middles.map { _ in random.pick(Operation.QueuePriority.allCases) }
+        let threads = [
+            TestThread { for low in lows { queue.addOperation(low) } },
+            TestThread { for (middle, low) in edges { middle.addDependency(low) } },
+            TestThread { for middle in middles { queue.addOperation(middle) } },
+            TestThread { for (middle, priority) in zip(middles, priorities) { middle.queuePriority = priority } },
+        ]
+        for thread in threads { thread.join() }
+        for (middle, low) in edges {
+            #expect(queue.lane(of: low) >= queue.lane(of: middle))
+        }
+        for (middle, priority) in zip(middles, priorities) { #expect(queue.lane(of: middle) >= priority.lane) }
+        held.release()
+    }
+}
