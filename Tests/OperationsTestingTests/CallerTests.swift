@@ -22,7 +22,7 @@ import Testing
             return nil
         }
         queue.addOperation(operation)
-        try await operation.value
+        _ = try await operation.value
         await queue.waitUntilAllOperationsAreFinished()
         others.runUntilIdle()
         #expect(try await stranger.value == nil)
