@@ -1,4 +1,4 @@
-/* A queue: adders, workers, the inbox, the signal, the lock, suspension, the idle waiter.
+/* A queue: adders, workers, the inbox, the signal, the lock, suspension, the idle waiter; with RESUME the resumptions.
  *
  * One step is one access of an atomic of the real code, or what a lock holder does with data that only lock holders touch.
  *
@@ -28,6 +28,22 @@
  *   Waiting                     OperationQueue.waitForAll, enlist
  *   tell                        Operation.tellDependents ... askWhetherReady: `answered` says `push`
  *
+ * With RESUME:
+ *
+ *   ring, resumptions           Resumptions.waiting, Resumptions.count
+ *   hasResumptions              OperationQueue.hasResumptions: one load of the count
+ *   resume                      OperationQueue.resume: Resumptions.append (ring, then count), `worker.owes`, the call
+ *   claimCallForResumption      Signal.claimCallForResumption: load, compare-and-exchange in a loop; callWorker
+ *   takeResumption              OperationQueue.takeResumption: `isEmpty`, then Resumptions.takeFirst (ring, then count)
+ *   claimUnlessResuming         OperationQueue.claimUnlessResuming; before claimingNext: mayClaimBlindly
+ *   callIfStartable             OperationQueue.callWorkerIfStartable (without RESUME too)
+ *   runResumption               OperationQueue.run(_ resumption:on:_:)
+ *   runLone                     Resumption.runAlone: a job of the runtime, part of no operation
+ *   goOn                        OperationTask.launch or run(_:): until the task suspends, or to the end: finishIfFinished
+ *   Handed                      a thread of the user's, or a timer: OperationTask.enqueue
+ *   wakeSecond                  WAKES 1: Operation.wakeWaiters, 2: Bound.vacate, by which operation 2 goes on, on this thread
+ *   Once                        OperationQueue.workOnce, `run(_ resumption:)` of DispatchWorkers: threads that are no workers
+ *
  * Abstractions, and why they are sound
  *
  *   - A swap of the word is one step: the transition is a function of the word read, and the exchange succeeds only on
@@ -41,17 +57,27 @@
  *   - Priorities: the lowest number goes first. Which of the ready ones starts changes nothing that is checked.
  *   - `Locked.withLock` in callWorker reads constants and is left out.
  *   - `debt` belongs to one worker; only the Monitor touches it from outside, so plain stores are one step each.
+ *   - The lock of the ring guards an append and a removal, nothing else: each is one step. The count changes in another one.
+ *   - The reference to the resumptions is set once, before the first append: until then the count is 0 here.
+ *   - An operation has one resumption at a time. Child tasks would have more; LONE is another one that comes at any time.
+ *     A resumption may come before the part that suspends has returned to its worker: so it is with tasks.
+ *   - A thread that awaits and finds that what it waits for has come goes on without suspending; see `waiter.pml` for how.
  *
  * Sizes: NOPS operations (2 or 3), two adders, two workers, one queue. WIDTH 1 or 2. See Scripts/models.
  *
- * Switches: WIDTH; OPS; PACE (1: free departures and attending; 2: attending only); PATHS (1 plain, 2 long,
- *   3 either); SUSPEND; WAITER; REORDER;
+ * Switches: WIDTH; OPS; PACE (1: free departures and attending; 2: attending only; 3: attending always); PATHS (1 plain,
+ *   2 long, 3 either); SUSPEND; WAITER; REORDER;
  *   BATCH (the first adder adds in one push); DEP (operation 2 depends on operation 1);
  *   BARRIER (one adder: 1 and 2 in one push, then 3, a barrier);
  *   ASYNC (with PATHS 2: `start()` returns, and another thread announces the end);
  *   BLOCKS 1: the body of operation 1 waits for operation 2; 2: its completion block does, set before it ran;
- *          3: the same, but the block is set at the last moment (short way to the end).
+ *          3: the same, but the block is set at the last moment (short way to the end);
+ *          4: the body of operation 3 waits until operation 2 is finished; 5: the resumption LONE waits for operation 2.
  *   MONITOR 1: it collects a debt while that body waits; 2: at any moment.
+ *   RESUME 1: operation 1 is async; 2: operation 2; 3: both; 0: none. PARTS: how often operation 1 suspends.
+ *   IN_TURN (one adder adds all, one after the other, or with BATCH in one push);
+ *   BOTH (two threads bring resumptions); LONER (the adder brings LONE after operation 1);
+ *   WAKES (operation 2 waits for 1: see wakeSecond); DISPATCH (threads of Dispatch in place of workers).
  *   FINDING n: the code with a fault that this model has found; see README.md. MUTANT n: a fault put in, see Scripts/models.
  */
 #ifndef WIDTH
@@ -74,6 +100,9 @@
 #endif
 #ifndef FINDING
 #define FINDING 0
+#endif
+#ifndef WAKES
+#define WAKES 0
 #endif
 
 #define CALLING 1
@@ -125,7 +154,32 @@ bit suspended, idleWaiter;
 /* Workers. 0 is any thread that is no worker. */
 bit debt[3];
 byte pending;
-chan handed = [2] of { byte };
+chan handed = [3] of { byte };
+
+#ifdef RESUME
+/* Resumptions: the ring, by the number of the operation; LONE is part of none. And `count`. */
+#define LONE 4
+chan ring = [4] of { byte };
+short resumptions;
+#define hasResumptions (resumptions != 0)
+/* Somebody is between a step in the ring and the count; or nobody is, and what is counted is there: no looking for ever. */
+#define lags (hasResumptions && between != 0)
+#define hasArrivals (head != 0 || hasResumptions)
+#define isThere atomic { hasResumptions && between == 0 -> assert(resumptions == len(ring)) }
+#define isAsync(x) ((RESUME >> ((x) - 1)) & 1)
+/* How often operation 1 suspends; 2 and 3 do once. */
+#ifndef PARTS
+#define PARTS 1
+#endif
+byte suspensions[4];
+bit isOdd;
+/* WAKES: operation 2 waits for the end of 1, or for the place that it leaves. */
+bit hasCome, awaits;
+#else
+#define hasResumptions false
+#define hasArrivals (head != 0)
+#define isAsync(x) false
+#endif
 
 /* Ghosts: for the properties only. */
 bit inside[4];                  /* in the inbox */
@@ -134,7 +188,10 @@ bit ran[4];
 byte executing;
 bit mustNotStart;               /* isSuspended = true has returned */
 bit parker, waiterIsBack;
-byte stuck;                     /* the worker that runs operation 1, while that waits */
+byte stuck;                     /* the worker that runs an operation that waits for another, meanwhile */
+bit due[5];                     /* has been appended to the resumptions, and has not run */
+byte between;                   /* threads between a step in the ring and the count */
+bit loneRan;
 
 #define LOCALS byte old, node, o, want, got, cur, ev; bit changed, late, more, wakes, mustCall, claimingNext, done, startable
 
@@ -377,6 +434,107 @@ inline offerSlot(me) {
     fi
 }
 
+/* callWorkerIfStartable */
+inline callIfStartable() {
+#ifdef RESUME
+    if
+    :: hasResumptions -> startable = 1
+    :: else -> ev = LOOK; withState()
+    fi;
+#else
+    ev = LOOK; withState();
+#endif
+    if
+    :: startable -> startable = 0; claimCall()
+    :: else
+    fi
+}
+
+#ifdef RESUME
+
+/* Sets `want` for an instant only. */
+inline claimCallForResumption() {
+#if MUTANT == 14
+    /* As for a push: where there is no room nobody is called. */
+    advise();
+    if
+    :: want == 1 -> want = 0; callWorker()
+    :: else -> want = 0
+    fi
+#else
+    old = bits;
+    do
+    :: atomic { old & (CALLING | ATTENDED) -> old = 0 }; break
+    :: atomic { !(old & (CALLING | ATTENDED)) ->
+            if
+            :: bits == old -> bits = bits | CALLING; old = 0; want = 1
+            :: else -> old = bits
+            fi
+       };
+       if
+       :: atomic { want == 1 -> want = 0; callWorker() }; break
+       :: else
+       fi
+    od
+#endif
+}
+
+/* The thread `me` has `x` go on. */
+inline resume(x, me) {
+    atomic { assert(!due[x] && nfull(ring)); due[x] = 1; between++; ring ! x };
+#if MUTANT != 16
+    atomic { resumptions++; between-- };
+#endif
+    if
+    :: debt[me]
+    :: else -> claimCallForResumption()
+    fi;
+#if MUTANT == 16
+    /* Counts when it has called. */
+    atomic { resumptions++; between-- }
+#endif
+}
+
+/* Answers in `got`. */
+inline takeResumption() {
+    if
+    :: hasResumptions ->
+        if
+        :: atomic { nempty(ring) -> ring ? got; assert(due[got]); due[got] = 0; between++ };
+#if MUTANT == 17
+            /* Is counted for ever. */
+            between--
+#else
+            atomic { resumptions--; between-- }
+#endif
+        :: empty(ring)
+        fi
+    :: else
+    fi
+}
+
+/* Operation 1 has ended, or its place is free: operation 2, if it waits for that, goes on. */
+inline wakeSecond(me) {
+    atomic { hasCome = 1; node = awaits; awaits = 0 };
+    if
+    :: node -> node = 0; resume(2, me)
+    :: else
+    fi
+}
+
+#endif
+
+inline claimUnlessResuming() {
+#ifdef RESUME
+    if
+    :: hasResumptions
+    :: else -> claim()
+    fi
+#else
+    claim()
+#endif
+}
+
 /* Leaves with `cur`. The answers of the claim are in got and more. */
 inline leave(me) {
     do
@@ -392,6 +550,13 @@ inline leave(me) {
     :: wakes -> wakes = 0; parker = 1
     :: else
     fi;
+#if WAKES == 2
+    /* Errands: Bound.vacate */
+    if
+    :: cur == 1 -> wakeSecond(me)
+    :: else
+    fi;
+#endif
 #if MUTANT == 7
     startable = 0;
 #endif
@@ -433,11 +598,32 @@ inline enqueue(x) {
     }
 }
 
-#if defined(BARRIER) || BLOCKS != 0
+#if defined(BARRIER) || BLOCKS != 0 || defined(IN_TURN)
 #define ONE_ADDER
 #endif
 
-#if BLOCKS != 0
+#ifdef IN_TURN
+proctype Adder(byte first; byte second) {
+    LOCALS;
+#ifdef BATCH
+    enqueue(1); enqueue(2); next[2] = 1;
+#if OPS == 3
+    enqueue(3); next[3] = 2;
+#endif
+    push(OPS, 1, 0);
+    joined[1] = 1; joined[2] = 1; joined[3] = 1
+#else
+    enqueue(1); push(1, 1, 0); joined[1] = 1;
+#ifdef LONER
+    resume(LONE, 0);
+#endif
+    enqueue(2); push(2, 2, 0); joined[2] = 1;
+#if OPS == 3
+    enqueue(3); push(3, 3, 0); joined[3] = 1
+#endif
+#endif
+}
+#elif BLOCKS != 0
 /* One after the other: who runs operation 1 may be an attendant by then. */
 proctype Adder(byte first; byte second) {
     LOCALS;
@@ -490,6 +676,12 @@ inline body(me) {
     :: else
     fi
 #endif
+#if BLOCKS == 4
+    if
+    :: cur == 3 -> stuck = me; phase[2] == FINISHED; stuck = 0
+    :: else
+    fi
+#endif
 }
 
 inline claimEnd() { atomic { assert(phase[cur] == EXECUTING); phase[cur] = FINISHING; executing-- } }
@@ -509,7 +701,11 @@ inline departure() {
     skip;
 #if PACE
     if
+#if PACE == 3
+    :: attends
+#else
     :: leaving = GOES
+#endif
 #if PACE == 1
     :: leaving = YIELDS
     :: stopAttending()
@@ -529,14 +725,30 @@ inline lastLook() {
     if
     :: attends ->
         if
-        :: head != 0 -> claim()
+        :: hasArrivals -> claimUnlessResuming()
         :: true
         fi;
         if
         :: got == 0 ->
+#ifdef RESUME
+            if
+            :: lags -> progress_2: skip
+            :: isThere
+            :: !hasResumptions ->
+#if MUTANT == 15
+                /* Looks, and then says that it looks no more. */
+                claim();
+                stopAttending()
+#else
+                stopAttending();
+                claimUnlessResuming()
+#endif
+            fi
+#else
             stopAttending();
 #if MUTANT != 8
             claim()
+#endif
 #endif
         :: else
         fi
@@ -554,7 +766,7 @@ inline lastLook() {
             /* Looks, and then says that it looks no more. */
             claim(); bits = bits & without(CALLING)
 #else
-            bits = bits & without(CALLING); claim()
+            bits = bits & without(CALLING); claimUnlessResuming()
 #endif
 #endif
         :: else
@@ -564,7 +776,7 @@ inline lastLook() {
 
 /* The way of an operation that goes through `start()`. */
 inline goLong(me) {
-#ifndef ASYNC
+#if !defined(ASYNC) && !defined(RESUME)
     begin();
 #endif
     body(me); claimEnd();
@@ -574,6 +786,13 @@ inline goLong(me) {
     fi;
     tell(me); leave(me);
     phase[cur] = FINISHED;
+#if WAKES == 1
+    /* wakeWaiters */
+    if
+    :: cur == 1 -> wakeSecond(me)
+    :: else
+    fi;
+#endif
 #if BLOCKS == 2
     if
     :: cur == 1 ->
@@ -583,11 +802,7 @@ inline goLong(me) {
 #if MUTANT != 12
             bits = bits & without(ATTENDED);
 #endif
-            ev = LOOK; withState();
-            if
-            :: startable -> startable = 0; claimCall()
-            :: else
-            fi
+            callIfStartable()
         :: else
         fi;
         ran[2]
@@ -595,6 +810,20 @@ inline goLong(me) {
     fi
 #endif
 }
+
+#ifdef RESUME
+/* The next part of `cur`: until it suspends, or to its end. Operation 2 waits for operation 1 with WAKES. */
+inline goOn(me) {
+    if
+#if WAKES != 0
+    :: atomic { cur == 2 && !hasCome && !awaits -> awaits = 1 }
+#endif
+    :: atomic { !(WAKES != 0 && cur == 2) && suspensions[cur] < (cur == 1 -> PARTS : 1) ->
+            suspensions[cur]++; handed ! cur }
+    :: else -> goLong(me)
+    fi
+}
+#endif
 
 /* completePlainly: whoever set the completion block did so after `endedPlainly`. */
 inline completePlainly() {
@@ -609,21 +838,58 @@ inline completePlainly() {
         more = 0;
 #if FINDING != 2
         stopAttending();
-        ev = LOOK; withState();
-        if
-        :: startable -> startable = 0; claimCall()
-        :: else
-        fi;
+        callIfStartable();
 #endif
         ran[2];
         if
-        :: leaving == GOES -> claim()
+        :: leaving == GOES -> claimUnlessResuming()
         :: else
         fi
     :: else
     fi
 #endif
 }
+
+#ifdef RESUME
+/* run(_ resumption: Resumption, ...) on `cur`. Sets `leaving`. */
+inline runResumption(me) {
+    if
+#ifdef LONER
+    :: cur == LONE ->
+#if FINDING != 6
+        stopAttending();
+#endif
+        callIfStartable();
+        runLone(me)
+#endif
+    :: cur != LONE ->
+        if
+        :: attends -> debt[me] = 1
+        :: !attends ->
+            if
+            :: bits & ATTENDED
+#if MUTANT == 19
+            /* Calls nobody for what else there is. */
+            :: else
+#else
+            :: else -> callIfStartable()
+#endif
+            fi
+        fi;
+        goOn(me);
+        debt[me] = 0
+    fi;
+    departure()
+}
+
+/* A job of the runtime: part of no operation. */
+inline runLone(me) {
+    atomic { assert(!loneRan); loneRan = 1 };
+#if BLOCKS == 5
+    ran[2]
+#endif
+}
+#endif
 
 proctype Worker(byte me) {
     LOCALS;
@@ -632,19 +898,60 @@ proctype Worker(byte me) {
 end_sleeps:
     do
     :: atomic { pending > 0 -> pending-- };
-        bits = bits & without(CALLING); claim();
+        bits = bits & without(CALLING); claimUnlessResuming();
         do
         :: got == 0 ->
+#ifdef RESUME
+            takeResumption();
+            if
+            :: got != 0 ->
+                cur = got; got = 0;
+                runResumption(me);
+                cur = 0;
+                if
+                :: leaving == YIELDS -> leaving = GOES; stopAttending(); claimCall(); break
+                :: leaving == LEAVES -> leaving = GOES; break
+                :: else -> claim()
+                fi
+            :: else ->
+                lastLook();
+                if
+                :: got != 0
+#if FINDING == 4
+                :: got == 0 && !hasResumptions -> stopAttending(); break
+                :: got == 0 && hasResumptions
+#else
+                :: got == 0 && attends
+#if MUTANT == 18
+                /* Leaves without a look at what is to go on. */
+                :: got == 0 && !attends -> break
+#else
+                :: got == 0 && !attends ->
+                    if
+                    :: !hasResumptions -> break
+                    :: lags -> progress_1: skip
+                    :: isThere
+                    fi
+#endif
+#endif
+                fi
+            fi
+#else
             lastLook();
             if
             :: got == 0 -> break
             :: else
             fi
+#endif
         :: got != 0 ->
             cur = got; got = 0;
             if
             :: attends -> more = 0; debt[me] = 1
+#if defined(RESUME) && FINDING != 5
+            :: !attends && (more || hasResumptions) ->
+#else
             :: !attends && more ->
+#endif
                 more = 0;
                 if
                 :: !(bits & ATTENDED) -> claimCall()
@@ -654,39 +961,62 @@ end_sleeps:
             fi;
             if
 #if PATHS != 2
-            :: (BLOCKS != 2 || cur != 1) ->
+            :: (BLOCKS != 2 || cur != 1) && !isAsync(cur) ->
                 begin(); body(me); claimEnd();
                 debt[me] = 1;
                 tell(me);
                 departure();
+#ifdef RESUME
+                /* mayClaimBlindly */
+                if
+                :: leaving == GOES -> claimingNext = !hasResumptions
+                :: else
+                fi;
+#else
                 claimingNext = (leaving == GOES);
+#endif
                 leave(me);
                 debt[me] = 0;
 #if FINDING != 1
                 /* Who attended has gone in between: nobody else looks. */
                 if
-                :: leaving == LEAVES && !(bits & ATTENDED) ->
-                    ev = LOOK; withState();
-                    if
-                    :: startable -> startable = 0; claimCall()
-                    :: else
-                    fi
+                :: leaving == LEAVES && !(bits & ATTENDED) -> callIfStartable()
                 :: else
                 fi;
 #endif
                 completePlainly();
+#if WAKES == 1
+                if
+                :: cur == 1 -> wakeSecond(me)
+                :: else
+                fi;
 #endif
-#if PATHS != 1
-            :: (BLOCKS != 3 || cur != 1) ->
+#ifdef RESUME
+                if
+                :: leaving == GOES && got == 0 -> claimUnlessResuming()
+                :: else
+                fi
+#endif
+#endif
+#if PATHS != 1 || defined(RESUME)
+            :: (BLOCKS != 3 || cur != 1) && (PATHS != 1 || isAsync(cur)) ->
 #ifdef ASYNC
                 begin(); handed ! cur;
+#elif defined(RESUME)
+                begin();
+                if
+                :: isAsync(cur) -> goOn(me)
+#if PATHS != 1
+                :: !isAsync(cur) -> goLong(me)
+#endif
+                fi;
 #else
                 goLong(me);
 #endif
                 debt[me] = 0;
                 departure();
                 if
-                :: leaving == GOES -> claim()
+                :: leaving == GOES -> claimUnlessResuming()
                 :: else
                 fi
 #endif
@@ -708,7 +1038,11 @@ proctype Handed() {
     LOCALS;
 end_sleeps:
     do
+#ifdef RESUME
+    :: handed ? cur -> resume(cur, 0); cur = 0
+#else
     :: handed ? cur -> goLong(0); cur = 0
+#endif
     od
 }
 
@@ -718,14 +1052,76 @@ end_sleeps:
 #define isDue(worker) (stuck == worker)
 #endif
 
+#if MUTANT == 20
+/* Calls nobody. */
+#define collected() bits = bits & without(ATTENDED)
+#else
+#define collected() bits = bits & without(ATTENDED); claimCall()
+#endif
+
 proctype Monitor() {
     byte old;
 end_sleeps:
     do
-    :: atomic { debt[1] && isDue(1) -> debt[1] = 0 }; bits = bits & without(ATTENDED); claimCall()
-    :: atomic { debt[2] && isDue(2) -> debt[2] = 0 }; bits = bits & without(ATTENDED); claimCall()
+    :: atomic { debt[1] && isDue(1) -> debt[1] = 0 }; collected()
+    :: atomic { debt[2] && isDue(2) -> debt[2] = 0 }; collected()
     od
 }
+
+#ifdef DISPATCH
+/* A thread of Dispatch: workOnce. It is no worker: 0. */
+proctype Once() {
+    LOCALS;
+end_sleeps:
+    do
+    :: atomic { pending > 0 -> pending-- };
+        bits = bits & without(CALLING);
+        if
+        :: hasResumptions -> atomic { isOdd = !isOdd; changed = isOdd }
+        :: else
+        fi;
+        if
+        :: changed -> changed = 0; takeResumption()
+        :: else
+        fi;
+        if
+        :: got == 0 ->
+            claim();
+            if
+            :: got != 0 ->
+                /* claim.wantsMore || hasResumptions */
+#if MUTANT == 21
+                /* Calls nobody for what is to go on. */
+                if
+                :: more -> claimCall()
+#else
+                if
+                :: more || hasResumptions -> claimCall()
+#endif
+                :: else
+                fi;
+                more = 0; cur = got; got = 0;
+                begin();
+                if
+                :: isAsync(cur) -> goOn(0)
+                :: else -> goLong(0)
+                fi;
+                cur = 0
+            :: else -> takeResumption()
+            fi
+        :: else
+        fi;
+        if
+        :: got != 0 ->
+            cur = got; got = 0;
+            callIfStartable();
+            goOn(0);
+            cur = 0
+        :: else
+        fi
+    od
+}
+#endif
 
 proctype Steering() {
     LOCALS;
@@ -785,6 +1181,12 @@ proctype Rest() {
 #ifdef WAITER
     assert(waiterIsBack);
 #endif
+#ifdef RESUME
+    assert(resumptions == 0 && empty(ring) && !due[1] && !due[2] && !due[3] && !due[LONE]);
+#endif
+#ifdef LONER
+    assert(loneRan);
+#endif
     skip
 }
 
@@ -794,8 +1196,13 @@ init {
 #ifndef ONE_ADDER
         run Adder(2, 0);
 #endif
+#ifdef DISPATCH
+        run Once();
+        run Once();
+#else
         run Worker(1);
         run Worker(2);
+#endif
 #ifdef SUSPEND
         run Steering();
 #endif
@@ -808,7 +1215,10 @@ init {
 #ifdef MONITOR
         run Monitor();
 #endif
-#if BLOCKS == 3 || defined(ASYNC)
+#if BLOCKS == 3 || defined(ASYNC) || defined(RESUME)
+        run Handed();
+#endif
+#ifdef BOTH
         run Handed();
 #endif
         run Rest()
