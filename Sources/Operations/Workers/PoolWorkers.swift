@@ -59,6 +59,8 @@ extension OperationQueue: WorkSource {
     /// Runs an async operation until it suspends again.
     private func run(_ resumption: Resumption, on worker: Worker, _ pace: inout Pace) -> AfterRun {
         guard let task = resumption.task else {
+            // It may take as long as it likes, and there is no operation whose promise to return the monitor could collect.
+            stopAttending(&pace)
             callWorkerIfStartable()
             resumption.runAlone()
             return departure(of: worker, &pace) ?? .goesOn(nil)
@@ -88,7 +90,12 @@ extension OperationQueue: WorkSource {
         }
         HeldLocks.assertNone()
         worker.begin(claim.operation, of: self)
-        if pace.attends { worker.promiseToReturn() } else if claim.wantsMore { callWorkerIfUnattended() }
+        // What goes on may have come while this thread was about to look itself, and have called nobody.
+        if pace.attends {
+            worker.promiseToReturn()
+        } else if claim.wantsMore || hasResumptions {
+            callWorkerIfUnattended()
+        }
         switch claim.withOperation({ $0.isPlainBlock ? $0.runPlainly(on: worker) : .declined }) {
         case .declined:
             // It ends in there, and leaves the queue, which until then has held it.

@@ -115,6 +115,22 @@ import Testing
         #expect(log.entries.first == "2" || log.entries.first == "1" && log.entries.count == 2)
     }
 
+    /// Finding 5 of the models: the worker that ended the first one ran the block next, and had called nobody for the second.
+    @Test func `an operation that waits with its thread for one that is to go on finds it going on`() async throws {
+        for _ in 0..<100 {
+            let queue = OperationQueue()
+            queue.maxConcurrentOperationCount = 2
+            let mayGoOn = AsyncGate()
+            let first = queue.addTask { await mayGoOn.pass() }
+            let second = queue.addTask { try await first.value }
+            queue.addOperation { second.waitBlocking() }
+            while !first.isAwaited { await Task.yield() }
+            let opener = TestThread { mayGoOn.open() }
+            await queue.waitUntilAllOperationsAreFinished()
+            opener.join()
+        }
+    }
+
     @Test func `dependencies hold in both directions between async and block operations`() async {
         let queue = OperationQueue()
         for _ in 0..<500 {

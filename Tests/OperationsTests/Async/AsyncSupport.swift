@@ -45,6 +45,9 @@ extension DispatchQueue {
 extension Operation {
     /// For a task that is to wait as a thread does: its own thread is blocked.
     func waitBlocking() { waitUntilFinished() }
+
+    /// Somebody has begun to wait for it.
+    var isAwaited: Bool { word.lifecycle.contains(.hasWaiters) }
 }
 
 extension OperationQueue {
