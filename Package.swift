@@ -12,8 +12,9 @@ let settings: [SwiftSetting] = [
 let adoptionSettings: [SwiftSetting] = settings + [.treatAllWarnings(as: .error)]
 
 /// Fetched and built with the trait only.
-let openCombine = Target.Dependency.product(
-    name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["Combine"]))
+func product(_ name: String, of package: String, with trait: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: [trait]))
+}
 
 let package = Package(
     name: "swift-operations",
@@ -23,6 +24,7 @@ let package = Package(
         .library(name: "KeyValueObserving", targets: ["KeyValueObserving"]),
         .library(name: "OperationsFoundation", targets: ["OperationsFoundation"]),
         .library(name: "OperationsCombine", targets: ["OperationsCombine"]),
+        .library(name: "OperationsObservability", targets: ["OperationsObservability"]),
         .library(name: "OperationsTesting", targets: ["OperationsTesting"]),
         .library(name: "OperationsTrace", targets: ["OperationsTrace"]),
         .executable(name: "opq", targets: ["opq"]),
@@ -30,7 +32,16 @@ let package = Package(
     traits: [
         .trait(
             name: "Combine",
-            description: "OperationsCombine, where a queue is a scheduler of OpenCombine. Fetches OpenCombine.")
+            description: "OperationsCombine, where a queue is a scheduler of OpenCombine. Fetches OpenCombine."),
+        .trait(
+            name: "Logging",
+            description: "OperationsObservability: queues write to a Logger. Fetches swift-log."),
+        .trait(
+            name: "Metrics",
+            description: "OperationsObservability: counters and timers of queues. Fetches swift-metrics."),
+        .trait(
+            name: "Tracing",
+            description: "OperationsObservability: a span for each operation. Fetches swift-distributed-tracing."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -38,6 +49,9 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/OpenCombine/OpenCombine", .upToNextMinor(from: "0.14.0")),
     ],
     targets: [
@@ -51,7 +65,16 @@ let package = Package(
             name: "OperationsFoundation", dependencies: ["KeyValueObserving", "Operations"], swiftSettings: settings),
         .target(
             name: "OperationsCombine",
-            dependencies: ["Operations", "SchedulerCore", openCombine], swiftSettings: settings),
+            dependencies: ["Operations", "SchedulerCore", product("OpenCombine", of: "OpenCombine", with: "Combine")],
+            swiftSettings: settings),
+        .target(
+            name: "OperationsObservability",
+            dependencies: [
+                "Operations",
+                product("Logging", of: "swift-log", with: "Logging"),
+                product("Metrics", of: "swift-metrics", with: "Metrics"),
+                product("Tracing", of: "swift-distributed-tracing", with: "Tracing"),
+            ], swiftSettings: settings),
         .target(name: "OperationsTesting", dependencies: ["Operations", "SchedulerCore"], swiftSettings: settings),
         .target(name: "OperationsTrace", dependencies: ["KeyValueObserving", "Operations"], swiftSettings: settings),
         .target(
@@ -94,12 +117,21 @@ let package = Package(
         .testTarget(
             name: "OperationsCombineTests",
             dependencies: [
-                "OperationsCombine", "OperationsFoundation", "OperationsTesting", "TestSupport", openCombine,
+                "OperationsCombine", "OperationsFoundation", "OperationsTesting", "TestSupport",
+                product("OpenCombine", of: "OpenCombine", with: "Combine"),
             ],
             swiftSettings: settings),
         .testTarget(
             name: "OperationsTestingTests", dependencies: ["Operations", "OperationsTesting", "TestSupport"],
             swiftSettings: settings),
+        .testTarget(
+            name: "OperationsObservabilityTests",
+            dependencies: [
+                "Operations", "OperationsObservability", "OperationsTesting", "TestSupport",
+                product("InMemoryLogging", of: "swift-log", with: "Logging"),
+                product("MetricsTestKit", of: "swift-metrics", with: "Metrics"),
+                product("InMemoryTracing", of: "swift-distributed-tracing", with: "Tracing"),
+            ], swiftSettings: settings),
         .testTarget(
             name: "OperationsTraceTests",
             dependencies: ["Operations", "OperationsTesting", "OperationsTrace", "TestSupport"],

@@ -94,16 +94,21 @@ extension Operation {
     final func runMain() {
         let reporter = progressReporter
         reporter?.willRunMain(of: self)
-        main()
+        if let interceptor { interceptor.perform(self) { main() } } else { main() }
         // Asked again: the progress may have been read for the first time while `main()` ran.
         (reporter ?? progressReporter)?.didRunMain(of: self)
     }
 
-    /// Who counts this operation; nil for barriers and jobs, and for what has no queue or has left it, which is not to be touched.
-    final var progressReporter: (any ProgressReporter)? {
+    /// Who counts this operation; nil for barriers and jobs.
+    final var progressReporter: (any ProgressReporter)? { hooksWhileExecuting?.reporter.load()?.reporter }
+
+    final var interceptor: (any QueueInterceptor)? { hooksWhileExecuting?.interceptor }
+
+    /// nil also for what has no queue or has left it, which is not to be touched.
+    private final var hooksWhileExecuting: QueueHooks? {
         let lifecycle = word.lifecycle
         guard lifecycle.phase == .executing, lifecycle.hasQueue, !lifecycle.contains(.unlisted) else { return nil }
-        return queue?._withUnsafeGuaranteedRef { $0.progressReporter }
+        return queue?._withUnsafeGuaranteedRef { $0.hooks.load() }
     }
 }
 

@@ -171,7 +171,11 @@ extension AsyncOperation {
         }
         // Cancelled by who did not find the task yet, for it was being made.
         if word.lifecycle.isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
-        do { try await work() } catch { reportFailure(error) }
+        do {
+            if let interceptor { try await interceptor.perform(self, work) } else { try await work() }
+        } catch {
+            reportFailure(error)
+        }
         // Cancelled from inside, of which nobody is told without a handler: that would cost more than a short task in all.
         if Task.isCancelled, !word.lifecycle.isCancelled { cancel() }
         task.end()

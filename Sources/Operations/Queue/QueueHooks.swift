@@ -29,11 +29,23 @@ package enum QueueStep: Sendable {
     case hasFinished
 }
 
+/// Who has something to do around the work of a queue's operations, on the thread or in the task that does it.
+package protocol QueueInterceptor: AnyObject, Sendable {
+    /// Calls `work`, the operation's `main()`, once.
+    func perform(_ operation: Operation, _ work: () -> Void)
+
+    /// Calls `work`, what an async operation does, once.
+    nonisolated(nonsending)
+        func perform(_ operation: Operation, _ work: nonisolated(nonsending) () async throws -> Void) async throws
+}
+
 /// What has been hung into a queue. Most queues have none, and then pay a load for each place where there could be some.
 final class QueueHooks: Sendable {
-    fileprivate let reporter = LazyReference<InstalledReporter>()
+    let reporter = LazyReference<InstalledReporter>()
     private let watchers = Locked<[any QueueWatcher]>([])
     private let hasWatchers = Atomic(false)
+    private let interceptorReference = Locked<(any QueueInterceptor)?>(nil)
+    private let hasInterceptor = Atomic(false)
     let priorityPolicy = Locked(OperationQueue.PriorityPolicy.documented)
     private let inherits = Atomic(false)
     private let handler = Locked<(@Sendable (UnseenFailure) -> Void)?>(nil)
@@ -55,6 +67,24 @@ final class QueueHooks: Sendable {
     func set(_ policy: OperationQueue.PriorityPolicy) {
         priorityPolicy.withLock { $0 = policy }
         inherits.store(policy.inheritsPriority, ordering: .sequentiallyConsistent)
+    }
+
+    var interceptor: (any QueueInterceptor)? {
+        hasInterceptor.load(ordering: .acquiring) ? interceptorReference.withLock { $0 } : nil
+    }
+
+    /// Answers the one there was.
+    func setInterceptor(
+        _ new: (any QueueInterceptor)?, where isReplaced: ((any QueueInterceptor)?) -> Bool
+    ) -> (any QueueInterceptor)? {
+        let old = interceptorReference.withLock { interceptor -> (any QueueInterceptor)? in
+            guard isReplaced(interceptor) else { return nil }
+            let old = interceptor
+            interceptor = new
+            return old
+        }
+        if new != nil { hasInterceptor.store(true, ordering: .releasing) }
+        return old
     }
 
     func add(_ watcher: any QueueWatcher) {
@@ -97,6 +127,16 @@ extension OperationQueue {
 
     package final func removeWatcher(_ watcher: any QueueWatcher) { hooks.load()?.remove(watcher) }
 
+    /// Puts an interceptor in the place of the one there is, which it answers.
+    package final func setInterceptor(_ interceptor: any QueueInterceptor) -> (any QueueInterceptor)? {
+        ownHooks.setInterceptor(interceptor) { _ in true }
+    }
+
+    /// No effect when there is another one by now.
+    package final func removeInterceptor(_ interceptor: any QueueInterceptor) {
+        _ = hooks.load()?.setInterceptor(nil) { $0 === interceptor }
+    }
+
     @inline(__always)
     final func tellWatchers(_ step: QueueStep, of operation: Operation) {
         if hooks.isSet { hooks.load()?.tell(step, of: operation) }
@@ -106,7 +146,7 @@ extension OperationQueue {
 }
 
 /// A reporter as a class instance, so that it can be kept without a lock.
-private final class InstalledReporter: Sendable {
+final class InstalledReporter: Sendable {
     let reporter: any ProgressReporter
 
     init(_ reporter: any ProgressReporter) { self.reporter = reporter }

@@ -51,10 +51,16 @@ extension OperationQueue {
     /// follows pays nothing; one that is followed makes an observation of each operation.
     public final var events: AsyncStream<OperationEvent> {
         let (stream, continuation) = AsyncStream.makeStream(of: OperationEvent.self)
-        let source = EventSource(queue: self) { continuation.yield($0) }
-        addWatcher(source)
+        let source = addEventHandler { continuation.yield($0) }
         continuation.onTermination = { [weak self] _ in self?.removeWatcher(source) }
         return stream
+    }
+
+    /// The same for a handler, called on the thread on which it happens, until the watcher that it answers is removed.
+    package final func addEventHandler(_ handler: @escaping @Sendable (OperationEvent) -> Void) -> any QueueWatcher {
+        let source = EventSource(queue: self, handler: handler)
+        addWatcher(source)
+        return source
     }
 }
 

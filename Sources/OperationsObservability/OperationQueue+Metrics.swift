@@ -1,0 +1,110 @@
+#if Metrics
+    public import CoreMetrics
+    public import Operations
+    import Synchronization
+
+    extension OperationQueue {
+        /// Counts and times the operations that are added from now on.
+        ///
+        /// | label | kind | dimensions besides `queue` |
+        /// |---|---|---|
+        /// | `operations_added` | counter | |
+        /// | `operations_finished` | counter | `outcome`: `succeeded`, `failed`, `cancelled` |
+        /// | `operations_stalls` | counter | |
+        /// | `operations_waiting` | meter: how many wait now | |
+        /// | `operations_executing` | meter: how many have started and not ended | |
+        /// | `operations_waited` | timer: from adding to the start, or to the end of what never starts | |
+        /// | `operations_ran` | timer: from the start to the end | `outcome` |
+        ///
+        /// - Parameters:
+        ///   - name: The dimension `queue`; nil for the queue's name at this moment.
+        ///   - factory: What makes the metrics; nil for the one of the process (`MetricsSystem`).
+        @discardableResult
+        public final func emitMetrics(
+            named name: String? = nil, to factory: (any MetricsFactory)? = nil
+        ) -> QueueInstrument {
+            install(MetricsWatcher(queue: name ?? self.name ?? "", factory: factory ?? MetricsSystem.factory))
+        }
+    }
+
+    private final class MetricsWatcher: QueueWatcher {
+        private let added: Counter
+        private let stalls: Counter
+        private let waiting: Meter
+        private let executing: Meter
+        private let waited: CoreMetrics.Timer
+        private let succeeded: ByOutcome
+        private let failed: ByOutcome
+        private let cancelled: ByOutcome
+        private let times = Mutex(OperationTimes<Void>())
+
+        private struct ByOutcome: Sendable {
+            let count: Counter
+            let ran: CoreMetrics.Timer
+
+            init(_ outcome: String, _ queue: String, _ factory: any MetricsFactory) {
+                let dimensions = [("queue", queue), ("outcome", outcome)]
+                count = Counter(label: "operations_finished", dimensions: dimensions, factory: factory)
+                ran = CoreMetrics.Timer(label: "operations_ran", dimensions: dimensions, factory: factory)
+            }
+        }
+
+        init(queue: String, factory: any MetricsFactory) {
+            let dimensions = [("queue", queue)]
+            added = Counter(label: "operations_added", dimensions: dimensions, factory: factory)
+            stalls = Counter(label: "operations_stalls", dimensions: dimensions, factory: factory)
+            waiting = Meter(label: "operations_waiting", dimensions: dimensions, factory: factory)
+            executing = Meter(label: "operations_executing", dimensions: dimensions, factory: factory)
+            waited = CoreMetrics.Timer(label: "operations_waited", dimensions: dimensions, factory: factory)
+            succeeded = ByOutcome("succeeded", queue, factory)
+            failed = ByOutcome("failed", queue, factory)
+            cancelled = ByOutcome("cancelled", queue, factory)
+        }
+
+        func operation(_ operation: Operation, did step: QueueStep) {
+            switch step {
+            case .wasAdded:
+                times.withLock { $0.add(operation, ()) }
+                added.increment()
+                waiting.increment()
+            case .starts:
+                guard let entry = times.withLock({ $0.start(operation) }), let started = entry.started else { return }
+                waited.record(started - entry.added)
+                waiting.decrement()
+                executing.increment()
+            case .hasFinished:
+                guard let entry = times.withLock({ $0.finish(operation) }) else { return }
+                finish(entry, byOutcome(of: operation))
+            }
+        }
+
+        func queueStalled(_ report: StallReport) { stalls.increment() }
+
+        private func finish(_ entry: OperationTimes<Void>.Entry, _ metrics: ByOutcome) {
+            let now = ContinuousClock.now
+            if let started = entry.started {
+                metrics.ran.record(now - started)
+                executing.decrement()
+            } else {
+                waited.record(now - entry.added)
+                waiting.decrement()
+            }
+            metrics.count.increment()
+        }
+
+        private func byOutcome(of operation: Operation) -> ByOutcome {
+            switch operation.unseenOutcome {
+            case .failed: failed
+            case .cancelled: cancelled
+            case .succeeded, nil: succeeded
+            }
+        }
+    }
+
+    extension CoreMetrics.Timer {
+        fileprivate func record(_ duration: Duration) {
+            let (seconds, attoseconds) = duration.components
+            recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+        }
+    }
+#endif
