@@ -187,8 +187,13 @@ import Testing
         let pool = try ResourcePool(["unit": 1])
         let queue = OperationQueue()
         let holders = try (0..<4).map { _ in HoldingOperation(try .units(1, of: "unit", in: pool)) }
-        for holder in holders { queue.addOperation(holder) }
+        queue.addOperation(holders[0])
         await holders[0].hasBegun.pass()
+        // Who asks first is served first, and those that are ready together may ask in any order.
+        for holder in holders.dropFirst() {
+            queue.addOperation(holder)
+            await holder.asksForResources(in: queue)
+        }
         try pool.setCapacity(3, of: "unit")
         await holders[1].hasBegun.pass()
         await holders[2].hasBegun.pass()
