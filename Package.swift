@@ -112,7 +112,8 @@ let package = Package(
             name: "OperationsStressTests", dependencies: ["CAllocator", "Operations", "SchedulerCore", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "OperationsFoundationTests", dependencies: ["OperationsFoundation", "TestSupport"],
+            name: "OperationsFoundationTests",
+            dependencies: ["OperationsFoundation", "OperationsTesting", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "OperationsCombineTests",

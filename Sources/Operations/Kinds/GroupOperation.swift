@@ -24,7 +24,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
 
     /// What becomes of the group when a child ends.
     public final let policy: Policy
-    private final let childQueue = OperationQueue()
+    package final let childQueue = OperationQueue()
     private final let children = Locked(Children())
 
     private struct Children {
@@ -37,6 +37,14 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         var hasSuccess = false
         /// The policy has decided, and cancelled the others.
         var isDecided = false
+        /// The group has started.
+        var hasBegun = false
+        /// Nothing is to start for the time being.
+        var isPaused = false
+        /// All are to end, whatever else is the case.
+        var areDismissed = false
+
+        var mayStart: Bool { areDismissed || hasBegun && !isPaused }
     }
 
     /// A group without children, which may be added later.
@@ -87,6 +95,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         }
         // Meanwhile, perhaps.
         if !takesChildren { child.cancel() }
+        reportCounts()
         if PriorityLending.isUsed { child.lend(word.lifecycle.lends) }
     }
 
@@ -107,7 +116,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     open override func run() async throws {
         if let name { childQueue.name = name }
         if let current = OperationQueue.current { childQueue.qualityOfService = current.qualityOfService }
-        childQueue.isSuspended = false
+        steer { $0.hasBegun = true }
         await untilLastHasEnded()
         let (failures, hasSuccess, count) = children.withLock { ($0.failures, $0.hasSuccess, $0.count) }
         switch policy {
@@ -155,17 +164,46 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     /// Lets all children end, cancelled, so that nobody waits for them for ever.
     private final func dismissChildren() {
         childQueue.cancelAllOperations()
-        childQueue.isSuspended = false
+        steer { $0.areDismissed = true }
     }
+
+    /// Lets children start or not, whoever says the last word.
+    private final func steer(_ change: (inout Children) -> Void) {
+        var mayStart = children.withLock { children in
+            change(&children)
+            return children.mayStart
+        }
+        while true {
+            childQueue.isSuspended = !mayStart
+            let known = mayStart
+            mayStart = children.withLock { $0.mayStart }
+            if mayStart == known { return }
+        }
+    }
+
+    /// While true no child starts. The group's progress says so.
+    package final func setPaused(_ isPaused: Bool) { steer { $0.isPaused = isPaused } }
 
     // MARK: - Children
 
     /// Its children, too.
     override var operationsWaitedFor: [Operation] { super.operationsWaitedFor + unfinishedChildren }
 
+    /// How many were added so far, and how many of them have ended.
+    package final var childCounts: (added: Int, ended: Int) {
+        children.withLock { ($0.count, $0.count - $0.unfinished) }
+    }
+
+    private final func reportCounts() {
+        guard let reporter = childQueue.progressReporter else { return }
+        let (added, ended) = childCounts
+        reporter.childrenCounted(added: added, ended: ended)
+    }
+
     /// What is in the group and has not finished.
     final var unfinishedChildren: [Operation] { childQueue.listed() }
 
+    /// nil: it was refused, and is none.
     fileprivate final func childHasEnded(_ child: Operation?) {
         let outcome = child?.operationOutcome
         let failure: GroupFailure.Failure? =
@@ -176,11 +214,13 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
             let decides = !children.isDecided && Self.decides(policy, outcome)
             if decides { children.isDecided = true }
             children.unfinished -= 1
+            if child == nil { children.count -= 1 }
             guard children.unfinished == 0, let continuation = children.hasEnded.take() else { return (nil, decides) }
             children.isClosed = true
             return (continuation, false)
         }
         if mustCancel { childQueue.cancelAllOperations() }
+        reportCounts()
         continuation?.resume()
     }
 

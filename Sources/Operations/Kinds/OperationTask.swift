@@ -171,6 +171,8 @@ extension AsyncOperation {
         }
         // Cancelled by who did not find the task yet, for it was being made.
         if word.lifecycle.isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
+        let reporter = progressReporter
+        reporter?.willRunTask(of: self)
         do {
             if let interceptor { try await interceptor.perform(self, work) } else { try await work() }
         } catch {
@@ -179,7 +181,7 @@ extension AsyncOperation {
         // Cancelled from inside, of which nobody is told without a handler: that would cost more than a short task in all.
         if Task.isCancelled, !word.lifecycle.isCancelled { cancel() }
         task.end()
-        progressReporter?.didRunMain(of: self)
+        (reporter ?? progressReporter)?.didRunTask(of: self)
         endAnnounced()
     }
 }

@@ -6,6 +6,12 @@ package protocol ProgressReporter: AnyObject, Sendable {
     func willRunMain(of operation: Operation)
     /// It has returned, on the same thread.
     func didRunMain(of operation: Operation)
+    /// The task of an async operation of the queue is about to do its work.
+    func willRunTask(of operation: Operation)
+    /// It has done it.
+    func didRunTask(of operation: Operation)
+    /// The queue is that of a group, which has so many children now.
+    func childrenCounted(added: Int, ended: Int)
 }
 
 /// Who wants to know what becomes of a queue's operations. Called without a lock, on the thread on which it happens.

@@ -24,6 +24,37 @@ extension QueueProgress: ProgressReporter {
     }
 }
 
+// Async operations. Their work changes threads, so nothing is `Progress.current()` in there.
+extension QueueProgress {
+    /// A group's children are fractions of its unit.
+    func willRunTask(of operation: Operation) {
+        guard totalUnitCount > 0, let group = operation as? GroupOperation else { return }
+        let own = OperationProgress()
+        withLock {
+            own.takeOver(from: self)
+            running[ObjectIdentifier(operation)] = own
+        }
+        own.addChild(group.progress, withPendingUnitCount: 1)
+    }
+
+    func didRunTask(of operation: Operation) {
+        var own: OperationProgress?
+        change {
+            own = running.removeValue(forKey: ObjectIdentifier(operation))
+            if total > 0 { completed += 1 }
+        }
+        withExtendedLifetime(own) {}
+    }
+
+    /// Both only grow, and may be told of late: what is told of first stays if it is more.
+    func childrenCounted(added: Int, ended: Int) {
+        change {
+            total = max(total, Int64(added))
+            completed = max(completed, Int64(ended))
+        }
+    }
+}
+
 extension QueueProgress {
     /// A tick at once and after every change; several that nobody took in time are one.
     func ticks() -> AsyncStream<Void> {

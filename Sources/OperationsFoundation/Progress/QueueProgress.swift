@@ -9,14 +9,16 @@ import Operations
 /// completed units changes while operations run, one word at a time: a thread that reads `fractionCompleted`, the one
 /// member that cannot be overridden, sees the value before or after, and none between.
 final class QueueProgress: ContainedProgress, @unchecked Sendable {
-    // Sendable: every field is guarded by the lock, but `queue`, which is constant.
+    // Sendable: every field is guarded by the lock, but `queue` and `group`, which are constant.
 
     /// The finer units in one. Divisible by all numbers up to 16 and by 1000, so common fractions come out exactly.
     static let resolution: Int64 = 18_018_000
 
     /// The queue holds its progress and not the other way round.
     private weak var queue: OperationQueue?
-    private(set) var total: Int64 = 0
+    /// The group whose children the queue runs, if it is the queue of one.
+    private weak let group: GroupOperation?
+    var total: Int64 = 0
     var completed: Int64 = 0
     /// The operations whose `main()` runs now.
     var running: [ObjectIdentifier: OperationProgress] = [:]
@@ -26,8 +28,9 @@ final class QueueProgress: ContainedProgress, @unchecked Sendable {
     let observers = ProgressObservers()
     var observerState = ObserverState()
 
-    init(of queue: OperationQueue) {
+    init(of queue: OperationQueue, group: GroupOperation? = nil) {
         self.queue = queue
+        self.group = group
         super.init()
         isCancellable = true
         isPausable = queue !== OperationQueue.main
@@ -126,20 +129,20 @@ final class QueueProgress: ContainedProgress, @unchecked Sendable {
 
     override func cancel() {
         super.cancel()
-        queue?.cancelAllOperations()
+        if let group { group.cancel() } else { queue?.cancelAllOperations() }
         for operation in underWay() { operation.cancel() }
     }
 
     override func pause() {
         super.pause()
-        queue?.isSuspended = true
+        if let group { group.setPaused(true) } else { queue?.isSuspended = true }
         for operation in underWay() { operation.pause() }
     }
 
     override func resume() {
         super.resume()
         for operation in underWay() { operation.resume() }
-        queue?.isSuspended = false
+        if let group { group.setPaused(false) } else { queue?.isSuspended = false }
     }
 
     private func underWay() -> [OperationProgress] { withLock { Array(running.values) } }

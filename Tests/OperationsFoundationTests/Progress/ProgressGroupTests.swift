@@ -1,0 +1,114 @@
+import OperationsFoundation
+import OperationsTesting
+import TestSupport
+import Testing
+
+/// Groups in the progress of their queue, and back.
+@Suite(.timeLimit(.minutes(5))) struct ProgressGroupTests {
+    private let executor = ManualExecutor()
+
+    @Test func `the children of a running group are fractions of its unit`() {
+        let queue = executor.makeQueue()
+        queue.progress.totalUnitCount = 2
+        let gates = (0..<4).map { _ in AsyncGate() }
+        let group = GroupOperation()
+        for gate in gates { group.addChildTask { await gate.pass() } }
+        queue.addOperation(group)
+        executor.runUntilIdle()
+        #expect(group.progress.totalUnitCount == 4)
+        #expect(queue.progress.fractionCompleted == 0)
+        for (index, gate) in gates.enumerated() {
+            gate.open()
+            while group.progress.completedUnitCount <= index { executor.runUntilIdle() }
+            let expected = 0.5 * Double(index + 1) / 4
+            if index < 3 { #expect(queue.progress.fractionCompleted == expected) }
+        }
+        while !group.isFinished { executor.runUntilIdle() }
+        #expect(queue.progress.fractionCompleted == 0.5)
+        #expect(queue.progress.completedUnitCount == 1)
+        #expect(group.progress.fractionCompleted == 1)
+    }
+
+    @Test func `a group in a group is a fraction of a fraction`() {
+        let queue = executor.makeQueue()
+        queue.progress.totalUnitCount = 1
+        let gate = AsyncGate()
+        let inner = GroupOperation()
+        inner.addChildTask {}
+        inner.addChildTask { await gate.pass() }
+        let outer = GroupOperation { [inner] }
+        outer.addChildTask { await gate.pass() }
+        queue.addOperation(outer)
+        executor.runUntilIdle()
+        while inner.progress.completedUnitCount < 1 { executor.runUntilIdle() }
+        #expect(outer.progress.fractionCompleted == 0.25)
+        #expect(queue.progress.fractionCompleted == 0.25)
+        gate.open()
+        while !outer.isFinished { executor.runUntilIdle() }
+        #expect(queue.progress.fractionCompleted == 1)
+    }
+
+    @Test func `children that are added later make the rest smaller, and cancelled ones count as ended`() {
+        let group = GroupOperation(policy: .supervise)
+        let gate = AsyncGate()
+        let first = group.addChildTask { await gate.pass() }
+        let progress = group.progress
+        #expect(progress.totalUnitCount == 1)
+        let second = group.addChildTask {}
+        #expect(progress.totalUnitCount == 2)
+        second.cancel()
+        OperationQueue().addOperation(group)
+        second.waitUntilFinished()
+        while progress.completedUnitCount < 1 { sched_yield() }
+        #expect(progress.fractionCompleted == 0.5)
+        gate.open()
+        group.waitUntilFinished()
+        #expect(progress.fractionCompleted == 1)
+        withExtendedLifetime(first) {}
+    }
+
+    @Test func `cancelling the queue's progress, or the group's, cancels the group and its children`() {
+        for ofQueue in [true, false] {
+            let queue = OperationQueue()
+            queue.progress.totalUnitCount = 1
+            let begun = Gate()
+            let group = GroupOperation()
+            let child = group.addChildTask {
+                begun.open()
+                while !Task.isCancelled { await Task.yield() }
+            }
+            queue.addOperation(group)
+            begun.pass()
+            if ofQueue { queue.progress.cancel() } else { group.progress.cancel() }
+            group.waitUntilFinished()
+            #expect(group.isCancelled && child.isCancelled)
+        }
+    }
+
+    @Test func `a paused group starts no child, also when it begins meanwhile, and resumed before its start neither`() {
+        let queue = executor.makeQueue()
+        let group = GroupOperation()
+        let ran = Journal<Int>()
+        group.addChild(BlockOperation { ran.append(1) })
+        group.progress.resume()
+        #expect(ran.entries.isEmpty)
+        group.progress.pause()
+        queue.addOperation(group)
+        executor.runUntilIdle()
+        #expect(group.isExecuting && ran.entries.isEmpty)
+        group.progress.resume()
+        while !group.isFinished { executor.runUntilIdle() }
+        #expect(ran.entries == [1])
+    }
+
+    @Test func `cancelled while it is paused, a group ends`() {
+        let queue = OperationQueue()
+        let group = GroupOperation()
+        group.addChildTask {}
+        group.progress.pause()
+        queue.addOperation(group)
+        group.cancel()
+        group.waitUntilFinished()
+        #expect(group.isFinished)
+    }
+}
