@@ -22,6 +22,8 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     final let level = Atomic<Int>(ServiceLevel.normal.rawValue)
     /// What has to go on of its async operations, if it ever had one. See `Resumptions`.
     final let resumptionsReference = LazyReference<Resumptions>()
+    /// How many threads of the pools work for it.
+    final let threads = ThreadBound()
     /// Who keeps its progress, and who watches what becomes of its operations, if anybody does.
     final let hooks = LazyReference<QueueHooks>()
     /// Who observes it, if anybody does.
@@ -82,7 +84,8 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     /// The most threads the default width grows to, when operations block (rule Q4).
     public static let defaultWidthCeiling = 64
 
-    /// The most operations any queue runs at a time; a higher width reads back as set and is bounded by this (Q3).
+    /// The most threads any queue has at a time: a higher width takes effect for async operations, which need none while
+    /// they are suspended, and is bounded by this for all others (Q3).
     public static let widthCeiling = 512
 
     /// How many operations may run at a time; 0 starts nothing, 1 is a serial queue (rule Q3).

@@ -219,7 +219,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
             children.isClosed = true
             return (continuation, false)
         }
-        if mustCancel { childQueue.cancelAllOperations() }
+        if mustCancel { dismissChildren() }
         reportCounts()
         continuation?.resume()
     }

@@ -63,7 +63,7 @@ extension OperationQueue {
     ///
     /// - Parameters:
     ///   - inputs: What is transformed.
-    ///   - limit: How many of these operations are in the queue at a time; nil for as many as any queue runs. The width of
+    ///   - limit: How many of these operations are in the queue at a time; nil for `widthCeiling`. The width of
     ///     the queue holds besides.
     ///   - transform: Makes an output of an input.
     /// - Throws: The error that came first; an `OperationError` when `limit` is not positive (M11), or when the caller holds

@@ -22,8 +22,7 @@ extension OperationQueue {
         steer("maxConcurrentOperationCount") { state in
             defer { state.width = width }
             state.schedule.setWidth(
-                width == Self.defaultMaxConcurrentOperationCount
-                    ? Self.defaultWidthCeiling : min(width, Self.widthCeiling))
+                width == Self.defaultMaxConcurrentOperationCount ? Self.defaultWidthCeiling : width)
             return (state.width, width)
         }
     }

@@ -14,6 +14,24 @@ extension OperationQueue: WorkSource {
     /// one that has found its operations to be tiny goes on alone; see `Pace`.
     func work(on worker: Worker) {
         signal.workerArrived()
+        guard threads.enter(limit: Self.widthCeiling) else { return resume(on: worker) }
+        drain(on: worker)
+        leaveThreads()
+    }
+
+    /// For a worker that is one too many: what goes on has a slot, and those who have all the threads may wait for it.
+    private func resume(on worker: Worker) {
+        while let resumption = takeResumption() {
+            // A new one each time: this worker is not to attend, for it starts nothing.
+            var pace = Pace()
+            if case .yields = run(resumption, on: worker, &pace) { return callWorkerIfNone() }
+        }
+        if !threads.mayLeave(limit: Self.widthCeiling) { callWorkerIfStartable() }
+    }
+
+    fileprivate func leaveThreads() { if threads.leave() { callWorkerIfStartable() } }
+
+    private func drain(on worker: Worker) {
         var pace = Pace()
         var next = claimUnlessResuming()
         while true {
@@ -86,6 +104,10 @@ extension OperationQueue: WorkSource {
         else {
             if claim.wantsMore { callWorkerIfNone() }
             handOver(claim.held)
+            if threads.mayLeave(limit: Self.widthCeiling) {
+                stopAttending(&pace)
+                return .leavesToOthers
+            }
             return queueLevel == worker.pool.level.rawValue ? .goesOn(claimUnlessResuming()) : .yields
         }
         HeldLocks.assertNone()
@@ -157,6 +179,7 @@ extension OperationQueue: WorkSource {
     private func handOver(_ operation: Operation) {
         let level = level(of: operation, level.load(ordering: .relaxed))
         let pool = WorkerPool[ServiceLevel(rawValue: level).unsafelyUnwrapped]
+        threads.enter()
         pool.request(HandedOver(operation: operation, queue: self))
     }
 
@@ -212,5 +235,8 @@ private final class HandedOver: WorkSource {
     var isEager: Bool { true }
     var threadName: String? { queue.threadName }
 
-    func work(on worker: Worker) { queue.run(operation, in: .current) }
+    func work(on worker: Worker) {
+        queue.run(operation, in: .current)
+        queue.leaveThreads()
+    }
 }

@@ -53,10 +53,11 @@ import Testing
     @Test func `suspended operations hold no thread`() async {
         await #expect(processExitsWith: .success) {
             let queue = OperationQueue()
-            queue.maxConcurrentOperationCount = OperationQueue.widthCeiling
-            let haveBegun = AsyncGate(OperationQueue.widthCeiling)
+            let count = 20 * OperationQueue.widthCeiling
+            queue.maxConcurrentOperationCount = count
+            let haveBegun = AsyncGate(count)
             let mayEnd = AsyncGate()
-            for _ in 0..<OperationQueue.widthCeiling {
+            for _ in 0..<count {
                 queue.addTask {
                     haveBegun.open()
                     await mayEnd.pass()
@@ -68,6 +69,28 @@ import Testing
             await queue.waitUntilAllOperationsAreFinished()
             precondition(threads < 100)
         }
+    }
+
+    /// Those who have all the threads wait for one that is suspended, and has to go on.
+    @Test func `an operation goes on when all the threads of its queue are taken by others`() async throws {
+        let queue = OperationQueue()
+        let count = OperationQueue.widthCeiling
+        queue.maxConcurrentOperationCount = 2 * count
+        let mayGoOn = AsyncGate()
+        let first = queue.addTask {
+            await mayGoOn.pass()
+            await Task.yield()
+        }
+        let haveBegun = AsyncGate(count)
+        for _ in 0..<count + 10 {
+            queue.addOperation {
+                haveBegun.open()
+                first.waitBlocking()
+            }
+        }
+        await haveBegun.pass()
+        mayGoOn.open()
+        await queue.waitUntilAllOperationsAreFinished()
     }
 
     @Test func `task-local values and priority are those of who adds the operation`() async throws {
