@@ -9,14 +9,11 @@ struct ThreadBound: ~Copyable, Sendable {
     private let count = Atomic<Int>(0)
     private let hasNote = Atomic(false)
 
-    /// Counts a thread in; false when it has to go away.
+    /// Counts a thread in; false when it is one too many. It may go when `mayLeave` says so.
     func enter(limit: Int) -> Bool {
-        while true {
-            let (old, _) = count.add(1, ordering: .sequentiallyConsistent)
-            if old < limit { return true }
-            count.subtract(1, ordering: .sequentiallyConsistent)
-            if mayLeave(limit: limit) { return false }
-        }
+        if count.add(1, ordering: .sequentiallyConsistent).oldValue < limit { return true }
+        count.subtract(1, ordering: .sequentiallyConsistent)
+        return false
     }
 
     /// Counts in a thread that is needed whatever the limit says.
