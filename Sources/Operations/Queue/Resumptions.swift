@@ -22,10 +22,13 @@ final class Resumptions: @unchecked Sendable {
         count.add(1, ordering: .sequentiallyConsistent)
     }
 
+    /// Who takes one looks then whether somebody attends; who attended has said that he does no longer, and looks then
+    /// whether there is one to take: again one of them sees the other.
+    ///
     /// May answer nil although `isEmpty` has said no: somebody else was faster, or who appends has not counted yet.
     func takeFirst() -> Resumption? {
         guard let first = lock.withLock({ waiting.popFirst() }) else { return nil }
-        count.subtract(1, ordering: .relaxed)
+        count.subtract(1, ordering: .sequentiallyConsistent)
         return first
     }
 

@@ -72,7 +72,7 @@ struct Signal: ~Copyable, Sendable {
         bits.bitwiseAnd(~Self.attended, ordering: .sequentiallyConsistent)
     }
 
-    var isAttended: Bool { bits.load(ordering: .relaxed) & Self.attended != 0 }
+    var isAttended: Bool { bits.load(ordering: .sequentiallyConsistent) & Self.attended != 0 }
 
     var isCalling: Bool { bits.load(ordering: .relaxed) & Self.calling != 0 }
 

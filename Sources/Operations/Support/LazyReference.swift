@@ -15,10 +15,12 @@ struct LazyReference<Object: AnyObject>: ~Copyable, @unchecked Sendable {
     func load() -> Object? { Self.object(bits.load(ordering: .acquiring))?.takeUnretainedValue() }
 
     /// Calls `body` with the object, if there is one, without counting a reference: whoever calls holds what holds this.
+    ///
+    /// Sequentially consistent, as `storeIfNil` is, for who says that he leaves and then looks here once more.
     @inline(__always)
     @discardableResult
     func withLoaded<Result>(_ body: (Object) -> Result) -> Result? {
-        guard let object = Self.object(bits.load(ordering: .acquiring)) else { return nil }
+        guard let object = Self.object(bits.load(ordering: .sequentiallyConsistent)) else { return nil }
         return object._withUnsafeGuaranteedRef(body)
     }
 
@@ -35,7 +37,7 @@ struct LazyReference<Object: AnyObject>: ~Copyable, @unchecked Sendable {
     func storeIfNil(_ candidate: Object) -> Object {
         let new = Unmanaged.passRetained(candidate)
         let (done, seen) = bits.compareExchange(
-            expected: 0, desired: UInt(bitPattern: new.toOpaque()), ordering: .acquiringAndReleasing)
+            expected: 0, desired: UInt(bitPattern: new.toOpaque()), ordering: .sequentiallyConsistent)
         guard !done else { return candidate }
         new.release()
         return Self.object(seen).unsafelyUnwrapped.takeUnretainedValue()
