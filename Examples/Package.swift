@@ -5,8 +5,10 @@ import PackageDescription
 
 let names = [
     "SynchronousSubclass", "AsynchronousSubclass", "Dependencies", "SerialQueue", "HandOverToMain", "TicketWindows",
-    "Observing", "AsyncWork",
+    "Observing", "AsyncWork", "AsyncWrappers", "OutcomesAndGroups", "SharedResources", "Limits", "Watching",
 ]
+
+let libraries = ["OperationsFoundation", "OperationsTesting", "OperationsTrace"]
 
 let package = Package(
     name: "Examples",
@@ -15,7 +17,7 @@ let package = Package(
     targets: names.map { name in
         .executableTarget(
             name: name,
-            dependencies: [.product(name: "OperationsFoundation", package: "swift-operations")],
+            dependencies: libraries.map { .product(name: $0, package: "swift-operations") },
             swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)])
     }
 )

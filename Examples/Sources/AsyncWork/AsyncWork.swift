@@ -1,8 +1,37 @@
 import OperationsFoundation
 
-// Async closures with typed results, in a queue with a width; a group; a batch; a condition; a retry.
+// Async closures with typed results, in a queue with a width; a class of one's own; cancellation both ways; a group; a batch;
+// a condition; a retry; plain tasks on the queue.
 
 struct Unreachable: Error {}
+
+enum Request {
+    @TaskLocal static var id = "none"
+}
+
+/// An async operation with a class of its own.
+final class Measure: AsyncOperation, @unchecked Sendable {
+    // Sendable: `size` is written by `run()` and read after the end.
+    private let page: Int
+    private(set) var size = 0
+
+    init(_ page: Int) { self.page = page }
+
+    override func run() async throws { size = try await fetch(page).count }
+}
+
+/// Counts who is in.
+actor Visitors {
+    private var now = 0
+    private(set) var most = 0
+
+    func enter() {
+        now += 1
+        most = max(most, now)
+    }
+
+    func leave() { now -= 1 }
+}
 
 /// Stands for something that takes its time.
 func fetch(_ page: Int) async throws -> String {
@@ -20,7 +49,16 @@ struct AsyncWork {
         let length = queue.addTask(name: "length", after: [first]) { try await first.value.count }
         print("the length of the first page:", try await length.value)
 
+        let measure = Measure(7)
+        queue.addOperation(measure)
+        await measure.waitUntilFinished()
+        print("measured:", measure.size)
+
         print("all pages:", try await queue.map(1...4, atMost: 3) { try await fetch($0) })
+
+        try await cancelling(in: queue)
+        let id = try await Request.$id.withValue("42") { try await queue.addTask { Request.id }.value }
+        print("the request of who added it:", id)
 
         let group = GroupOperation(policy: .supervise)
         for page in 1...3 {
@@ -44,5 +82,45 @@ struct AsyncWork {
         queue.addOperation(unwanted)
         await unwanted.waitUntilFinished()
         print("without its condition:", unwanted.operationOutcome!)
+
+        try await plainTasks(on: queue)
+    }
+
+    /// Cancelling the operation cancels its task, and cancelling who waits for `run` cancels the operation.
+    static func cancelling(in queue: OperationQueue) async throws {
+        let endless = queue.addTask { try await Task.sleep(for: .seconds(3600)) }
+        endless.cancel()
+        await endless.waitUntilFinished()
+        print("cancelled:", endless.operationOutcome!)
+
+        let caller = Task { try await queue.run { try await Task.sleep(for: .seconds(3600)) } }
+        caller.cancel()
+        let result = await caller.result
+        print("its caller was cancelled:", result)
+    }
+
+    /// Between its suspensions a task takes a slot of the queue.
+    static func plainTasks(on queue: OperationQueue) async throws {
+        let sum = await withTaskExecutorPreference(queue) {
+            await withTaskGroup(of: Int.self) { group in
+                for number in 1...20 {
+                    group.addTask {
+                        await Task.yield()
+                        return OperationQueue.current === queue ? number : 0
+                    }
+                }
+                return await group.reduce(0, +)
+            }
+        }
+        print("the sum of twenty tasks on the queue:", sum)
+
+        let visitors = Visitors()
+        _ = try await queue.map(1...10) { _ in
+            await visitors.enter()
+            await Task.yield()
+            await visitors.leave()
+        }
+        let most = await visitors.most
+        precondition(most <= 2, "more than the queue is wide")
     }
 }

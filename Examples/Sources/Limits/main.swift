@@ -1,0 +1,101 @@
+import OperationsFoundation
+import OperationsTesting
+
+// How many, how fast, and in which order: bounds, rates, keys and priorities, step by step in virtual time.
+
+let executor = ManualExecutor()
+let clock = VirtualClock()
+
+/// What has run, in order. Everything here runs on one thread.
+nonisolated(unsafe) var log: [String] = []
+
+func write(_ text: String) -> BlockOperation {
+    let operation = BlockOperation { log.append(text) }
+    operation.name = text
+    return operation
+}
+
+/// Runs everything, and prints what has run.
+func show(_ title: String, expecting expected: [String]) {
+    executor.runUntilIdle(advancing: clock)
+    print("\(title):", log.joined(separator: ", "))
+    precondition(log == expected, "\(expected) was expected")
+    log = []
+}
+
+// A bound that refuses.
+let small = executor.makeQueue()
+small.name = "small"
+try small.setBound(2)
+for number in 1...3 {
+    do { try small.tryAddOperation(write("\(number)")) } catch { print(error) }
+}
+// A task waits for room.
+executor.task { try await small.addOperationWhenRoom(write("patient")) }
+show("bounded", expecting: ["1", "2", "patient"])
+
+// Bounds that shed.
+try small.setBound(2, whenFull: .shedOldest)
+for number in 1...3 { try small.tryAddOperation(write("\(number)")) }
+show("without the oldest", expecting: ["2", "3"])
+try small.setBound(2, whenFull: .shedLowest)
+for (text, priority) in [("low", Operation.QueuePriority.low), ("normal", .normal), ("high", .high)] {
+    let operation = write(text)
+    operation.queuePriority = priority
+    try small.tryAddOperation(operation)
+}
+show("without the lowest", expecting: ["high", "normal"])
+
+// Rates: the times at which operations start.
+let paced = executor.makeQueue()
+paced.setRateLimit(try .tokenBucket(10, per: .seconds(1), burst: 2), clock: clock)
+let start = clock.now
+for _ in 1...4 { paced.addOperation { log.append("\(start.duration(to: clock.now) / .milliseconds(1))") } }
+show("milliseconds", expecting: ["0.0", "0.0", "100.0", "200.0"])
+paced.setRateLimit(try .slidingWindow(60, per: .seconds(60)), clock: clock)
+paced.setRateLimit(nil)
+
+// Keys take turns.
+let hosts = executor.makeQueue()
+hosts.maxConcurrentOperationCount = 1
+try hosts.setLimitPerKey(2)
+try hosts.setLimit(1, forKey: "slow.example")
+for number in 1...3 { hosts.addOperation(write("a\(number)"), limitKey: "a.example") }
+hosts.addOperation(write("b1"), limitKey: "b.example")
+show("in turns", expecting: ["a1", "b1", "a2", "a3"])
+
+// Priorities.
+func add(_ text: String, _ priority: Operation.QueuePriority, to queue: OperationQueue) -> Operation {
+    let operation = write(text)
+    operation.queuePriority = priority
+    queue.addOperation(operation)
+    return operation
+}
+
+let line = executor.makeQueue()
+line.maxConcurrentOperationCount = 1
+
+/// A low operation that an urgent one depends on, and a normal one.
+func addInversion() {
+    line.isSuspended = true
+    let low = add("low", .low, to: line)
+    _ = add("normal", .normal, to: line)
+    let urgent = write("urgent")
+    urgent.queuePriority = .veryHigh
+    urgent.addDependency(low)
+    line.addOperation(urgent)
+    line.isSuspended = false
+}
+
+addInversion()
+show("as documented", expecting: ["normal", "low", "urgent"])
+line.priorityPolicy = try .init(inheritsPriority: true)
+addInversion()
+show("inherited", expecting: ["low", "urgent", "normal"])
+
+line.priorityPolicy = try .init(ageingLimit: 2)
+line.isSuspended = true
+for number in 1...4 { _ = add("high \(number)", .high, to: line) }
+for number in 1...2 { _ = add("low \(number)", .low, to: line) }
+line.isSuspended = false
+show("ageing", expecting: ["high 1", "high 2", "low 1", "high 3", "high 4", "low 2"])
