@@ -6,8 +6,8 @@
         /// Writes to a logger what happens to the operations that are added from now on.
         ///
         /// Added, ready, started and finished are of `level`; cancelled is `info`, a failure `error`, a stalled queue `warning`,
-        /// with the reasons. Each entry has the queue and the operation as metadata, that of an end also the outcome and the
-        /// seconds it waited and ran. Called on the thread on which it happens; a level that the logger leaves out costs next
+        /// with the reasons. Each entry has the queue and the operation as metadata, that of an end also the seconds it waited
+        /// and ran, and the error. Called on the thread on which it happens; a level that the logger leaves out costs next
         /// to nothing, but the queue's operations are observed.
         ///
         /// - Parameters:

@@ -1,7 +1,6 @@
 #if Metrics
     public import CoreMetrics
     public import Operations
-    import Synchronization
 
     extension OperationQueue {
         /// Counts and times the operations that are added from now on.
@@ -23,11 +22,13 @@
         public final func emitMetrics(
             named name: String? = nil, to factory: (any MetricsFactory)? = nil
         ) -> QueueInstrument {
-            install(MetricsWatcher(queue: name ?? self.name ?? "", factory: factory ?? MetricsSystem.factory))
+            install(MetricsWatcher(named: name ?? self.name ?? "", of: self, factory: factory ?? MetricsSystem.factory))
         }
     }
 
-    private final class MetricsWatcher: QueueWatcher {
+    private final class MetricsWatcher: QueueChronicler {
+        let chronicle = Chronicle<Void>()
+        private weak let queue: OperationQueue?
         private let added: Counter
         private let stalls: Counter
         private let waiting: Meter
@@ -36,7 +37,6 @@
         private let succeeded: ByOutcome
         private let failed: ByOutcome
         private let cancelled: ByOutcome
-        private let times = Mutex(OperationTimes<Void>())
 
         private struct ByOutcome: Sendable {
             let count: Counter
@@ -49,38 +49,40 @@
             }
         }
 
-        init(queue: String, factory: any MetricsFactory) {
-            let dimensions = [("queue", queue)]
+        init(named name: String, of queue: OperationQueue, factory: any MetricsFactory) {
+            self.queue = queue
+            let dimensions = [("queue", name)]
             added = Counter(label: "operations_added", dimensions: dimensions, factory: factory)
             stalls = Counter(label: "operations_stalls", dimensions: dimensions, factory: factory)
             waiting = Meter(label: "operations_waiting", dimensions: dimensions, factory: factory)
             executing = Meter(label: "operations_executing", dimensions: dimensions, factory: factory)
             waited = CoreMetrics.Timer(label: "operations_waited", dimensions: dimensions, factory: factory)
-            succeeded = ByOutcome("succeeded", queue, factory)
-            failed = ByOutcome("failed", queue, factory)
-            cancelled = ByOutcome("cancelled", queue, factory)
+            succeeded = ByOutcome("succeeded", name, factory)
+            failed = ByOutcome("failed", name, factory)
+            cancelled = ByOutcome("cancelled", name, factory)
         }
 
         func operation(_ operation: Operation, did step: QueueStep) {
             switch step {
             case .wasAdded:
-                times.withLock { $0.add(operation, ()) }
+                guard chronicle.add(operation, ()) else { return }
                 added.increment()
                 waiting.increment()
             case .starts:
-                guard let entry = times.withLock({ $0.start(operation) }), let started = entry.started else { return }
+                guard let entry = chronicle.start(operation), let started = entry.started else { return }
                 waited.record(started - entry.added)
                 waiting.decrement()
                 executing.increment()
             case .hasFinished:
-                guard let entry = times.withLock({ $0.finish(operation) }) else { return }
+                guard let (entry, isLast) = chronicle.finish(operation) else { return }
                 finish(entry, byOutcome(of: operation))
+                if isLast { queue?.removeWatcher(self) }
             }
         }
 
         func queueStalled(_ report: StallReport) { stalls.increment() }
 
-        private func finish(_ entry: OperationTimes<Void>.Entry, _ metrics: ByOutcome) {
+        private func finish(_ entry: Chronicle<Void>.Entry, _ metrics: ByOutcome) {
             let now = ContinuousClock.now
             if let started = entry.started {
                 metrics.ran.record(now - started)

@@ -11,53 +11,56 @@
         /// `start()` does, and blocks of one operation that run beside the first, have no context.
         ///
         /// The span has the operation's name, or type, and the attributes `operation.queue`, `operation.outcome` and
-        /// `operation.waited` in seconds. A failure is recorded and sets the status. An operation that never starts has no span.
+        /// `operation.waited` in seconds. A failure is recorded and sets the status. One that was cancelled before its start has a
+        /// short span; one whose end was announced before its start has none.
         ///
         /// - Parameter tracer: What makes the spans; nil for the one of the process (`InstrumentationSystem`). A queue has one
         ///   tracer: another one takes the place of the first for what is added from then on.
         @discardableResult
         public final func trace(with tracer: (any Tracer)? = nil) -> QueueInstrument {
             let watcher = TracingWatcher(queue: self, tracer: tracer ?? InstrumentationSystem.tracer)
-            let old = setInterceptor(watcher) as? TracingWatcher
-            if let old { removeWatcher(old) }
             addWatcher(watcher)
-            return QueueInstrument { [weak self] in
-                self?.removeWatcher(watcher)
-                self?.removeInterceptor(watcher)
+            if let old = setInterceptor(watcher) as? TracingWatcher {
+                watcher.follow(old)
+                dismiss(old)
             }
+            return QueueInstrument { [weak self] in self?.dismiss(watcher) }
         }
     }
 
-    private final class TracingWatcher: QueueWatcher, QueueInterceptor {
-        private struct Note: Sendable {
+    private final class TracingWatcher: QueueChronicler, QueueInterceptor {
+        struct Note: Sendable {
             let parent: ServiceContext
             var span: (any Span)?
         }
 
+        let chronicle = Chronicle<Note>()
         private weak let queue: OperationQueue?
         private let tracer: any Tracer
-        private let times = Mutex(OperationTimes<Note>())
+        /// Whose place it has taken, and who still has operations under way.
+        private let former = Mutex<TracingWatcher?>(nil)
 
         init(queue: OperationQueue, tracer: any Tracer) {
             self.queue = queue
             self.tracer = tracer
         }
 
+        func follow(_ other: TracingWatcher) { former.withLock { $0 = other } }
+
         func operation(_ operation: Operation, did step: QueueStep) {
             switch step {
             case .wasAdded:
-                let parent = ServiceContext.current ?? .topLevel
-                times.withLock { $0.add(operation, Note(parent: parent, span: nil)) }
+                _ = chronicle.add(operation, Note(parent: ServiceContext.current ?? .topLevel, span: nil))
             case .starts: start(operation)
             case .hasFinished: finish(operation)
             }
         }
 
         private func start(_ operation: Operation) {
-            guard let parent = times.withLock({ $0[operation] })?.note.parent else { return }
+            guard let parent = chronicle[operation]?.note.parent else { return }
             let span = tracer.startAnySpan(
                 operation.name ?? "\(type(of: operation))", context: parent, ofKind: .internal)
-            let entry = times.withLock { $0.start(operation) { $0.note.span = span } }
+            let entry = chronicle.start(operation) { $0.note.span = span }
             span.attributes["operation.queue"] = queue?.name ?? ""
             if let entry, let started = entry.started {
                 span.attributes["operation.waited"] = (started - entry.added) / .seconds(1)
@@ -65,7 +68,12 @@
         }
 
         private func finish(_ operation: Operation) {
-            guard let span = times.withLock({ $0.finish(operation) })?.note.span else { return }
+            guard let (entry, isLast) = chronicle.finish(operation) else { return }
+            if let span = entry.note.span { end(span, of: operation) }
+            if isLast { queue?.removeWatcher(self) }
+        }
+
+        private func end(_ span: any Span, of operation: Operation) {
             if let outcome = operation.unseenOutcome {
                 span.attributes["operation.outcome"] = outcome.word
                 if case .failed(let error) = outcome {
@@ -79,7 +87,8 @@
         // MARK: - Around the work
 
         private func context(of operation: Operation) -> ServiceContext? {
-            times.withLock { $0[operation] }?.note.span?.context
+            if let entry = chronicle[operation] { return entry.note.span?.context }
+            return former.withLock { $0 }?.context(of: operation)
         }
 
         func perform(_ operation: Operation, _ work: () -> Void) {

@@ -43,7 +43,7 @@ public final class OperationTrace: Sendable {
 
     public init() {}
 
-    /// Records the operations that are in the queue, and those added from now on.
+    /// Records the operations that are added to the queue from now on.
     public func record(_ queue: OperationQueue) {
         queue.addWatcher(Watcher(self, queue: queue.name ?? ""))
     }

@@ -3,7 +3,7 @@
 ///
 /// Of each key at most one member at a time is *offered*, that is, stands in the schedule's line; when it starts, the next
 /// of its key goes to the end of the line. So a key with a thousand members delays one with two by no more than a turn.
-/// Within a key the order is by priority and arrival.
+/// Within a key the order is by priority and arrival: one of higher priority takes the turn of the one that is offered.
 ///
 /// Legal paths of a member:
 ///
@@ -57,20 +57,31 @@ public struct Turnstile<Key: Hashable> {
 
     // MARK: - Members
 
-    /// The member may start, as far as it is concerned. Answers who is offered now, which may be it.
-    public mutating func becameReady(_ id: ID, key: Key, lane: PriorityLane, arrival: UInt64) -> ID? {
-        if let known = members[id] {
-            guard known.state == .waiting, known.lane != lane else {
-                members[id]?.lane = lane
-                return nil
-            }
-            members[id]?.lane = lane
-        } else {
+    /// The member may start, as far as it is concerned, and its priority is this. Answers who is offered now, which may be
+    /// it, and who has to give way to that.
+    public mutating func becameReady(_ id: ID, key: Key, lane: PriorityLane, arrival: UInt64) -> Shift {
+        let old = members[id]
+        if old == nil {
             members[id] = Member(key: key, arrival: arrival, lane: lane, state: .waiting)
             lines[key, default: Line()].members += 1
         }
-        lines[key]?.waiting.insert(id, at: members[id].unsafelyUnwrapped.rank)
-        return offerNext(of: key)
+        members[id]?.lane = lane
+        if members[id]?.state == .waiting, old?.lane != lane {
+            lines[key]?.waiting.insert(id, at: members[id].unsafelyUnwrapped.rank)
+        }
+        return letHigherPass(of: key)
+    }
+
+    private mutating func letHigherPass(of key: Key) -> Shift {
+        var shift = Shift()
+        if let offered = lines[key]?.offered, let member = members[offered],
+            let first = firstWaiting(of: key), let better = members[first], better.lane > member.lane
+        {
+            retract(offered, member)
+            shift.retracted.append(offered)
+        }
+        if let next = offerNext(of: key) { shift.offered.append(next) }
+        return shift
     }
 
     /// The member that was offered has started. Answers who is offered in its place.
@@ -98,7 +109,7 @@ public struct Turnstile<Key: Hashable> {
 
     // MARK: - Limits
 
-    /// What a change of a limit does: who is offered now, and who is so no more.
+    /// What a change does: who is offered now, and who is so no more.
     public struct Shift: Equatable {
         public var offered: [ID] = []
         public var retracted: [ID] = []
@@ -123,9 +134,7 @@ public struct Turnstile<Key: Hashable> {
     private mutating func limitChanged(of key: Key, _ shift: inout Shift) {
         guard let line = lines[key] else { return }
         if let id = line.offered, line.running >= limit(of: key), let member = members[id] {
-            members[id]?.state = .waiting
-            lines[key]?.offered = nil
-            lines[key]?.waiting.insert(id, at: member.rank)
+            retract(id, member)
             shift.retracted.append(id)
         } else if let next = offerNext(of: key) {
             shift.offered.append(next)
@@ -136,12 +145,24 @@ public struct Turnstile<Key: Hashable> {
 
     private mutating func offerNext(of key: Key) -> ID? {
         guard let line = lines[key], line.offered == nil, line.running < limit(of: key) else { return nil }
+        guard let id = firstWaiting(of: key) else { return nil }
+        _ = lines[key]?.waiting.removeFirst(dueBy: .max)
+        members[id]?.state = .offered
+        lines[key]?.offered = id
+        return id
+    }
+
+    private mutating func retract(_ id: ID, _ member: Member) {
+        members[id]?.state = .waiting
+        lines[member.key]?.offered = nil
+        lines[member.key]?.waiting.insert(id, at: member.rank)
+    }
+
+    /// Throws away what is in front of it and waits no more.
+    private mutating func firstWaiting(of key: Key) -> ID? {
         while let (rank, id) = lines[key]?.waiting.first {
+            if let member = members[id], member.state == .waiting, member.rank == rank { return id }
             _ = lines[key]?.waiting.removeFirst(dueBy: .max)
-            guard let member = members[id], member.state == .waiting, member.rank == rank else { continue }
-            members[id]?.state = .offered
-            lines[key]?.offered = id
-            return id
         }
         return nil
     }

@@ -81,6 +81,29 @@
             #expect(tracer.activeSpans.isEmpty)
         }
 
+        @Test func `what is under way when the tracer is replaced or removed is brought to its end, context and all`()
+            throws
+        {
+            for isReplaced in [true, false] {
+                let (first, second) = (InMemoryTracer(), InMemoryTracer())
+                let queue = executor.makeQueue()
+                queue.maxConcurrentOperationCount = 1
+                let instrument = queue.trace(with: first)
+                let gate = AsyncGate()
+                queue.addOperation(named("runs", TaskOperation { await gate.pass() }))
+                queue.addOperation(named("waits", BlockOperation { first.withSpan("inside") { _ in } }))
+                executor.runUntilIdle()
+                if isReplaced { queue.trace(with: second) } else { instrument.remove() }
+                queue.addOperation(named("later", BlockOperation {}))
+                gate.open()
+                while queue.snapshot().executing + queue.snapshot().waiting > 0 { executor.runUntilIdle() }
+                #expect(first.activeSpans.isEmpty)
+                #expect(first.finishedSpans.map(\.operationName) == ["runs", "inside", "waits"])
+                #expect(first.finishedSpans[1].parentSpanID == first.finishedSpans[2].spanID)
+                #expect(second.finishedSpans.map(\.operationName) == (isReplaced ? ["later"] : []))
+            }
+        }
+
         @Test func `a second tracer takes the place of the first, and removed there is none`() throws {
             let queue = executor.makeQueue()
             let second = InMemoryTracer()

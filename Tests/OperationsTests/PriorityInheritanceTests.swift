@@ -176,8 +176,16 @@ import Testing
         late.addDependency(second)
         group.addChild(late)
         #expect(queue.lane(of: second) == .high)
+        let third = add("third", .veryLow)
+        let urgentChild = BlockOperation {}
+        urgentChild.addDependency(third)
+        let urgentGroup = GroupOperation { [urgentChild] }
+        urgentGroup.queuePriority = .veryHigh
+        other.addOperation(urgentGroup)
+        #expect(queue.lane(of: third) == .veryHigh)
         held.release()
         group.waitUntilFinished()
+        urgentGroup.waitUntilFinished()
     }
 
     @Test func `a hundred thousand in a row are raised without recursion`() throws {

@@ -36,7 +36,7 @@ extension OperationQueue {
         while entry == nil { entry = operation.enqueue(operation.answerWhileEntering(), inherits: inherits) }
         push(operation, last: nil)
         if entry == .finishAnnounced { operation.finishAsAnnounced() }
-        if entry == .enqueuedToWait, PriorityLending.isUsed { operation.lendOn() }
+        if entry == .enqueuedToWait || !operation.isPlainBlock, PriorityLending.isUsed { operation.lendOn() }
     }
 
     /// Adds all or none (rule Q2). The queue sees them together, so the highest priority among them starts first.

@@ -14,9 +14,9 @@ extension OperationQueue {
 
     /// Bounds the number of operations in the queue, those that run included; nil removes the bound.
     ///
-    /// It counts what is added from when a bound is first set. May be changed at any time. Nothing that is in the queue leaves it for that. What is shed is cancelled, and takes
-    /// no place any more. When nothing can be shed, because all run, the new operation is refused. Barriers and parts of
-    /// tasks take no place.
+    /// It counts what is added from when a bound is first set. May be changed at any time; nothing that is in the queue
+    /// leaves it for that. What is shed is cancelled, and takes no place any more. When nothing can be shed, because all
+    /// run, the new operation is refused. Barriers and parts of tasks take no place.
     ///
     /// - Throws: `PolicyError.capacityNotPositive`.
     public final func setBound(_ capacity: Int?, whenFull overflow: Overflow = .refuse) throws(PolicyError) {

@@ -36,8 +36,7 @@ extension OperationQueue {
             var keys = state.keyed ?? KeyedOperations()
             let shift = change(&keys.turnstile)
             state.keyed = keys
-            for id in shift.retracted { state.retract(id) }
-            for id in shift.offered { state.offer(id) }
+            state.apply(shift)
             return state.schedule.hasStartable
         }
         if hasStartable { callWorkerIfNone() }
@@ -66,12 +65,18 @@ extension OperationQueue.State {
             schedule.updated(operation.ticket, lane: lane, isReady: isReady)
             offer(keyed?.turnstile.left(id))
         } else if keyed?.turnstile.isOffered(id) == true {
-            _ = keyed?.turnstile.becameReady(id, key: member.key, lane: lane, arrival: arrival)
             schedule.updated(operation.ticket, lane: lane, isReady: true)
+            apply(keyed?.turnstile.becameReady(id, key: member.key, lane: lane, arrival: arrival))
         } else {
             schedule.updated(operation.ticket, lane: lane, isReady: false)
-            offer(keyed?.turnstile.becameReady(id, key: member.key, lane: lane, arrival: arrival))
+            apply(keyed?.turnstile.becameReady(id, key: member.key, lane: lane, arrival: arrival))
         }
+    }
+
+    fileprivate mutating func apply(_ shift: Turnstile<String>.Shift?) {
+        guard let shift else { return }
+        for id in shift.retracted { retract(id) }
+        for id in shift.offered { offer(id) }
     }
 
     /// The turn has come to this one.
@@ -81,7 +86,7 @@ extension OperationQueue.State {
         operation.ticket = schedule.queuedAnew(operation.ticket)
     }
 
-    fileprivate mutating func retract(_ id: Schedule.ID) {
+    private mutating func retract(_ id: Schedule.ID) {
         let operation = OperationQueue.operation(id)
         schedule.updated(operation.ticket, lane: operation.word.lifecycle.effectivePriority, isReady: false)
     }

@@ -43,7 +43,13 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         taskReference.load()?.cancel()
     }
 
-    final override func prepare(for queue: Unmanaged<OperationQueue>) { _ = task(in: queue.takeUnretainedValue()) }
+    final override func prepare(for queue: Unmanaged<OperationQueue>) {
+        innerQueue?.adoptHost(of: queue.takeUnretainedValue())
+        _ = task(in: queue.takeUnretainedValue())
+    }
+
+    /// A queue of its own for parts of its work.
+    var innerQueue: OperationQueue? { nil }
 
     final override func perform() -> Bool {
         task(in: nil).launch()

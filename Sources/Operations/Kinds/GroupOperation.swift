@@ -184,6 +184,8 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     /// While true no child starts. The group's progress says so.
     package final func setPaused(_ isPaused: Bool) { steer { $0.isPaused = isPaused } }
 
+    override var innerQueue: OperationQueue? { childQueue }
+
     // MARK: - Children
 
     /// Its children, too.

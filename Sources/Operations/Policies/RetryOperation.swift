@@ -29,6 +29,8 @@ open class RetryOperation: AsyncOperation, @unchecked Sendable {
 
     open override func run() async throws { try await retry(self) }
 
+    override var innerQueue: OperationQueue? { attempts }
+
     open override func cancel() {
         super.cancel()
         current.withLock { $0 }?.cancel()

@@ -15,7 +15,7 @@ extension OperationQueue {
 
     /// What the queue's lock guards.
     struct State {
-        let kind: Kind
+        var kind: Kind
         var schedule = Schedule(width: OperationQueue.defaultWidthCeiling)
         /// As set; the schedule has it bounded.
         var width = OperationQueue.defaultMaxConcurrentOperationCount

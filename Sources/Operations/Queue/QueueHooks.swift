@@ -80,16 +80,13 @@ final class QueueHooks: Sendable {
     }
 
     /// Answers the one there was.
-    func setInterceptor(
-        _ new: (any QueueInterceptor)?, where isReplaced: ((any QueueInterceptor)?) -> Bool
-    ) -> (any QueueInterceptor)? {
-        let old = interceptorReference.withLock { interceptor -> (any QueueInterceptor)? in
-            guard isReplaced(interceptor) else { return nil }
+    func setInterceptor(_ new: any QueueInterceptor) -> (any QueueInterceptor)? {
+        let old = interceptorReference.withLock { interceptor in
             let old = interceptor
             interceptor = new
             return old
         }
-        if new != nil { hasInterceptor.store(true, ordering: .releasing) }
+        hasInterceptor.store(true, ordering: .releasing)
         return old
     }
 
@@ -135,12 +132,7 @@ extension OperationQueue {
 
     /// Puts an interceptor in the place of the one there is, which it answers.
     package final func setInterceptor(_ interceptor: any QueueInterceptor) -> (any QueueInterceptor)? {
-        ownHooks.setInterceptor(interceptor) { _ in true }
-    }
-
-    /// No effect when there is another one by now.
-    package final func removeInterceptor(_ interceptor: any QueueInterceptor) {
-        _ = hooks.load()?.setInterceptor(nil) { $0 === interceptor }
+        ownHooks.setInterceptor(interceptor)
     }
 
     @inline(__always)

@@ -6,7 +6,7 @@ public struct OperationEvent: Sendable, CustomStringConvertible {
     public enum Kind: Sendable {
         /// It was added.
         case added
-        /// It may start: nothing holds it back but the queue.
+        /// It is ready: nothing holds it back but the queue, and its conditions and requirements, which are looked at later.
         case ready
         /// The queue is about to start it.
         case started

@@ -11,6 +11,18 @@ extension OperationQueue {
     /// A queue that runs on a host's threads.
     package convenience init(on host: any QueueHost) { self.init(kind: .hosted(host)) }
 
+    /// Runs on the host's threads from now on, if the other queue does. For queues inside of operations, before they start
+    /// anything.
+    func adoptHost(of other: OperationQueue) {
+        guard case .hosted(let host) = other.state.withLock({ $0.kind }) else { return }
+        state.withLock { state in
+            guard state.kind.isPool else { return }
+            state.kind = .hosted(host)
+            state.stallDelay = .zero
+        }
+        for operation in listed() { (operation as? AsyncOperation)?.innerQueue?.adoptHost(of: self) }
+    }
+
     /// Brings a worker, whatever runs this queue. The caller has claimed the call (`Signal`).
     func callWorker() {
         let (kind, underlying, level) = state.withLock {

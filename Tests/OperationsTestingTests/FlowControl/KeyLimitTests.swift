@@ -17,6 +17,29 @@ import Testing
         #expect(log.entries == ["a1", "b1", "a2", "b2", "a3", "a4", "a5"])
     }
 
+    @Test func `one of higher priority goes before the one of its key that has the turn, also when it is raised later`()
+    {
+        for isRaisedLater in [false, true] {
+            let queue = executor.makeQueue()
+            queue.maxConcurrentOperationCount = 1
+            queue.isSuspended = true
+            let log = Journal<String>()
+            func add(_ name: String, _ key: String, _ priority: Operation.QueuePriority) -> Operation {
+                let operation = BlockOperation { log.append(name) }
+                operation.queuePriority = priority
+                queue.addOperation(operation, limitKey: key)
+                return operation
+            }
+            _ = add("a low", "a", .low)
+            let high = add("a high", "a", isRaisedLater ? .veryLow : .high)
+            _ = add("b normal", "b", .normal)
+            high.queuePriority = .high
+            queue.isSuspended = false
+            executor.runUntilIdle()
+            #expect(log.entries == ["a high", "b normal", "a low"])
+        }
+    }
+
     @Test func `no more of a key run at a time than its limit, while others do`() throws {
         let queue = executor.makeQueue()
         let clock = clock
