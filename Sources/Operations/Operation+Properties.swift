@@ -13,6 +13,7 @@ extension Operation {
     /// Reads `queuePriority`, overridden or not, and tells the queue; it re-orders before it starts the next (rule P3).
     final func reconsiderPriority() {
         let lane = untracked { queuePriority.lane }
+        let lent = word.lifecycle.lends
         let reordering = word.decide {
             $0.reordered(lane)
         } next: {
@@ -21,7 +22,7 @@ extension Operation {
         // Read after the word has said that it waits in a queue, which from then on it cannot leave before this push. Read
         // before, it might be the one of before it was added: none.
         if case .push = reordering { queue?.takeUnretainedValue().push(self, last: nil) }
-        if PriorityLending.isUsed { lendOn() }
+        if PriorityLending.isUsed, word.lifecycle.lends > lent { lendOn() }
     }
 
     final func setQualityOfService(_ quality: QualityOfService) {

@@ -1,5 +1,4 @@
 import Operations
-import Synchronization
 
 /// What watches a queue on behalf of a logger, a metrics factory or a tracer, until it is removed or the queue goes.
 public struct QueueInstrument: Sendable {
@@ -33,7 +32,7 @@ final class Chronicle<Note: Sendable>: Sendable {
         var isClosed = false
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// False when it is closed.
     func add(_ operation: Operation, _ note: Note) -> Bool {

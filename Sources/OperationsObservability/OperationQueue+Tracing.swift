@@ -1,6 +1,5 @@
 #if Tracing
     public import Operations
-    import Synchronization
     public import Tracing
 
     extension OperationQueue {
@@ -38,7 +37,7 @@
         private weak let queue: OperationQueue?
         private let tracer: any Tracer
         /// Whose place it has taken, and who still has operations under way.
-        private let former = Mutex<TracingWatcher?>(nil)
+        private let former = Locked<TracingWatcher?>(nil)
 
         init(queue: OperationQueue, tracer: any Tracer) {
             self.queue = queue
@@ -60,11 +59,13 @@
             guard let parent = chronicle[operation]?.note.parent else { return }
             let span = tracer.startAnySpan(
                 operation.name ?? "\(type(of: operation))", context: parent, ofKind: .internal)
-            let entry = chronicle.start(operation) { $0.note.span = span }
             span.attributes["operation.queue"] = queue?.name ?? ""
-            if let entry, let started = entry.started {
-                span.attributes["operation.waited"] = (started - entry.added) / .seconds(1)
+            let waited = chronicle.start(operation) { $0.note.span = span }.flatMap { entry in
+                entry.started.map { $0 - entry.added }
             }
+            // It may have ended meanwhile, by an announcement.
+            guard let waited else { return end(span, of: operation) }
+            span.attributes["operation.waited"] = waited / .seconds(1)
         }
 
         private func finish(_ operation: Operation) {

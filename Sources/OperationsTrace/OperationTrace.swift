@@ -1,5 +1,4 @@
 public import Operations
-import Synchronization
 
 /// Records when operations waited and ran, for a look at them in a trace viewer or a browser.
 ///
@@ -38,7 +37,7 @@ public final class OperationTrace: Sendable {
         var observations: [Task<Void, Never>] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let begin = ContinuousClock.now
 
     public init() {}

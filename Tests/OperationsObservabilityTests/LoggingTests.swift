@@ -86,8 +86,13 @@
             let instrument = queue.log(to: logger(.trace))
             queue.addOperation {}
             executor.runUntilIdle()
+            queue.isSuspended = true
+            let waiting = BlockOperation {}
+            queue.addOperation(waiting)
             let count = handler.entries.count
             instrument.remove()
+            waiting.cancel()
+            queue.isSuspended = false
             instrument.remove()
             queue.addOperation {}
             executor.runUntilIdle()

@@ -97,6 +97,38 @@ import Testing
         #expect(log.entries == ["low", "urgent", "normal", "later", "urgent too"])
     }
 
+    /// Sets the policy while the queue asks for the priority of what is being added.
+    private final class PolicySetter: Operation, @unchecked Sendable {
+        private let target: OperationQueue
+        init(_ target: OperationQueue) { self.target = target }
+
+        override var queuePriority: QueuePriority {
+            get {
+                target.priorityPolicy = try! .init(inheritsPriority: true)
+                return .veryLow
+            }
+            set {}
+        }
+    }
+
+    @Test func `what is being added when the policy is set inherits too`() {
+        for isBatch in [false, true] {
+            let held = HeldQueue()
+            let low = PolicySetter(held.queue)
+            if isBatch {
+                held.queue.addOperations([low], waitUntilFinished: false)
+            } else {
+                held.queue.addOperation(low)
+            }
+            let urgent = BlockOperation {}
+            urgent.queuePriority = .high
+            urgent.addDependency(low)
+            held.queue.addOperation(urgent)
+            #expect(held.queue.lane(of: low) == .high)
+            held.release()
+        }
+    }
+
     @Test func `a raised operation keeps what it was lent when its own priority is lowered`() throws {
         try inherit()
         let low = add("low", .normal)

@@ -36,7 +36,9 @@ extension OperationQueue {
         while entry == nil { entry = operation.enqueue(operation.answerWhileEntering(), inherits: inherits) }
         push(operation, last: nil)
         if entry == .finishAnnounced { operation.finishAsAnnounced() }
-        if entry == .enqueuedToWait || !operation.isPlainBlock, PriorityLending.isUsed { operation.lendOn() }
+        if entry == .enqueuedToWait || !operation.isPlainBlock || hooks.isSet, PriorityLending.isUsed {
+            lend(asAdded: operation, inherits: inherits)
+        }
     }
 
     /// Adds all or none (rule Q2). The queue sees them together, so the highest priority among them starts first.
@@ -77,7 +79,13 @@ extension OperationQueue {
         }
         push(&chain)
         for operation in finishAnnounced { operation.finishAsAnnounced() }
-        if PriorityLending.isUsed { for operation in operations { operation.lendOn() } }
+        if PriorityLending.isUsed { for operation in operations { lend(asAdded: operation, inherits: inherits) } }
+    }
+
+    /// The policy may have been set while the operation was on its way, by who has not found it in the queue yet.
+    private func lend(asAdded operation: Operation, inherits: Bool) {
+        if !inherits, hasMembersInherit { operation.lend(.veryLow, inAnyQueue: true) }
+        operation.lendOn()
     }
 
     private func enterBound(_ operation: Operation, hasPlace: Bool) throws(OperationError) {

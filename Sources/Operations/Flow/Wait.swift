@@ -9,14 +9,14 @@ extension Operation {
         let callers = ThreadContext.current.callerFrames
         let sought = Unmanaged.passUnretained(self).toOpaque()
         if callers.contains(where: { $0.operation.toOpaque() == sought }) { throw .waitsForItself(operation: label) }
-        try checkWait(in: ThreadContext.current.innermost)
+        for frame in callers { try checkWait(in: frame) }
     }
 
     /// Misuse M8 for who runs as part of another operation.
-    private final func checkWait(in frame: ThreadContext.Frame?) throws(OperationError) {
-        guard word.lifecycle.phase == .enqueued, let frame, let queue = frame.queue,
-            self.queue?.toOpaque() == queue.toOpaque()
-        else { return }
+    private final func checkWait(in frame: ThreadContext.Frame) throws(OperationError) {
+        guard let queue = frame.queue else { return }
+        if let group = self as? GroupOperation, group.contains(queue) { throw .waitsForItself(operation: label) }
+        guard word.lifecycle.phase == .enqueued, self.queue?.toOpaque() == queue.toOpaque() else { return }
         try queue.takeUnretainedValue().checkWait(for: self, in: frame)
     }
 
@@ -106,7 +106,7 @@ extension OperationQueue {
 
     /// Misuse M8 for a thread that is about to add the operation and wait for it.
     func checkWait(for operation: Operation) throws(OperationError) {
-        if let frame = ThreadContext.current.innermost { try checkWait(for: operation, in: frame) }
+        for frame in ThreadContext.current.callerFrames { try checkWait(for: operation, in: frame) }
     }
 
     /// Misuse M8 for a task that is about to add the operation and wait for it.

@@ -30,6 +30,8 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     private struct Children {
         var unfinished = 0
         var count = 0
+        /// Those among them that are on their way in, and may be refused.
+        var entering = 0
         /// Nothing can be added any more.
         var isClosed = false
         var hasEnded: UnsafeContinuation<Void, Never>?
@@ -82,6 +84,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
             if !children.isClosed {
                 children.unfinished += 1
                 children.count += 1
+                children.entering += 1
             }
             return !children.isClosed
         }
@@ -93,6 +96,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
             childHasEnded(nil)
             throw error
         }
+        children.withLock { $0.entering -= 1 }
         // Meanwhile, perhaps.
         if !takesChildren { child.cancel() }
         reportCounts()
@@ -112,7 +116,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         return child
     }
 
-    /// Runs the children. A subclass may add some before it calls super.
+    /// Runs the children. A subclass may add some before it calls super; if it never does, they are cancelled.
     open override func run() async throws {
         if let name { childQueue.name = name }
         if let current = OperationQueue.current { childQueue.qualityOfService = current.qualityOfService }
@@ -150,7 +154,17 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     nonisolated(nonsending)
         override func work() async throws
     {
-        guard isCancelled else { return try await run() }
+        do { if !isCancelled { try await run() } } catch {
+            await close()
+            throw error
+        }
+        await close()
+    }
+
+    /// Lets what is left end, cancelled: the group was cancelled before its start, or an override of `run()` has not called
+    /// super.
+    private final func close() async {
+        guard !children.withLock({ $0.isClosed }) else { return }
         dismissChildren()
         await untilLastHasEnded()
     }
@@ -188,12 +202,21 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
 
     // MARK: - Children
 
+    /// Whether a queue is that of its children, or of the children of one of them.
+    final func contains(_ queue: Unmanaged<OperationQueue>) -> Bool {
+        if Unmanaged.passUnretained(childQueue).toOpaque() == queue.toOpaque() { return true }
+        return unfinishedChildren.contains { ($0 as? GroupOperation)?.contains(queue) == true }
+    }
+
     /// Its children, too.
     override var operationsWaitedFor: [Operation] { super.operationsWaitedFor + unfinishedChildren }
 
     /// How many were added so far, and how many of them have ended.
     package final var childCounts: (added: Int, ended: Int) {
-        children.withLock { ($0.count, $0.count - $0.unfinished) }
+        children.withLock { children in
+            let ended = children.count - children.unfinished
+            return (max(children.count - children.entering, ended), ended)
+        }
     }
 
     private final func reportCounts() {
@@ -216,7 +239,10 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
             let decides = !children.isDecided && Self.decides(policy, outcome)
             if decides { children.isDecided = true }
             children.unfinished -= 1
-            if child == nil { children.count -= 1 }
+            if child == nil {
+                children.count -= 1
+                children.entering -= 1
+            }
             guard children.unfinished == 0, let continuation = children.hasEnded.take() else { return (nil, decides) }
             children.isClosed = true
             return (continuation, false)

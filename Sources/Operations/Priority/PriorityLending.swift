@@ -77,7 +77,7 @@ extension Operation {
 
     /// Lends the operation the priority of the one that this thread runs, while `body` waits for it.
     final func lending(while body: () -> Void) {
-        guard PriorityLending.isUsed, let caller = ThreadContext.current.innermost?.operation.takeUnretainedValue()
+        guard PriorityLending.isUsed, let caller = ThreadContext.current.caller?.operation.takeUnretainedValue()
         else { return body() }
         caller.beginAwaiting(self)
         lend(caller.word.lifecycle.lends)
@@ -97,6 +97,8 @@ extension Operation {
         lend(max(PriorityLane(Task.currentPriority), caller?.word.lifecycle.lends ?? .veryLow), inAnyQueue: inAnyQueue)
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
             await withTaskPriorityEscalationHandler {
+                // It may have been raised before there was a handler.
+                lend(PriorityLane(Task.currentPriority), inAnyQueue: inAnyQueue)
                 await body()
             } onPriorityEscalated: { _, new in
                 lend(PriorityLane(new), inAnyQueue: inAnyQueue)

@@ -19,10 +19,13 @@ package protocol QueueWatcher: AnyObject, Sendable {
     func operation(_ operation: Operation, did step: QueueStep)
     /// The queue holds operations none of which can start.
     func queueStalled(_ report: StallReport)
+    /// It is to hear nothing more.
+    func wasRemoved()
 }
 
 extension QueueWatcher {
     package func queueStalled(_ report: StallReport) {}
+    package func wasRemoved() {}
 }
 
 /// What a watcher is told. Of one operation, in this order, as far as it comes to that.
@@ -102,6 +105,7 @@ final class QueueHooks: Sendable {
             return old
         }
         withExtendedLifetime(old) {}
+        watcher.wasRemoved()
     }
 
     func tell(_ report: StallReport) {

@@ -77,6 +77,7 @@ final class EventSource: QueueWatcher {
     private struct State {
         var lastID: UInt64 = 0
         var entries: [ObjectIdentifier: Entry] = [:]
+        var isClosed = false
     }
 
     private let state = Locked(State())
@@ -96,15 +97,26 @@ final class EventSource: QueueWatcher {
         }
     }
 
+    func wasRemoved() {
+        let entries = state.withLock { state in
+            state.isClosed = true
+            defer { state.entries = [:] }
+            return state.entries
+        }
+        for entry in entries.values { for token in entry.tokens { token.invalidate() } }
+    }
+
     func queueStalled(_ report: StallReport) { tell(.stalled(report), "", 0, .now) }
 
     private func begin(_ operation: Operation) {
         let now = ContinuousClock.now
-        let id = state.withLock { state in
+        let id: UInt64? = state.withLock { state in
+            guard !state.isClosed else { return nil }
             state.lastID += 1
             state.entries[ObjectIdentifier(operation)] = Entry(id: state.lastID, added: now)
             return state.lastID
         }
+        guard let id else { return }
         tell(.added, operation.label, id, now)
         let tokens = [
             operation.observe(\.isCancelled) { [weak self] operation, _ in
@@ -115,7 +127,11 @@ final class EventSource: QueueWatcher {
                 if operation.isReady { self?.noteReady(operation) }
             },
         ]
-        state.withLock { $0.entries[ObjectIdentifier(operation)]?.tokens = tokens }
+        let isKept = state.withLock { state in
+            state.entries[ObjectIdentifier(operation)]?.tokens = tokens
+            return state.entries[ObjectIdentifier(operation)] != nil
+        }
+        guard isKept else { return tokens.forEach { $0.invalidate() } }
         if untracked({ operation.isReady }) { noteReady(operation) }
     }
 

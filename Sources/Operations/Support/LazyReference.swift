@@ -30,8 +30,9 @@ struct LazyReference<Object: AnyObject>: ~Copyable, @unchecked Sendable {
         if let object = Self.object(bits.load(ordering: .acquiring)) { cplatform_prefetch(object.toOpaque()) }
     }
 
+    /// Sequentially consistent, as `withLoaded` is.
     @inline(__always)
-    var isSet: Bool { bits.load(ordering: .acquiring) != 0 }
+    var isSet: Bool { bits.load(ordering: .sequentiallyConsistent) != 0 }
 
     /// Keeps `candidate` unless there is an object already; answers the one there is.
     func storeIfNil(_ candidate: Object) -> Object {

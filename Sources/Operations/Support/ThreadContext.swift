@@ -62,8 +62,14 @@ package final class ThreadContext {
         return frames.last { $0.queue != nil }?.queue ?? worker?.frame?.queue
     }
 
+    /// The same, also for a task of an async operation that runs on somebody else's thread.
+    var caller: Frame? { innermost ?? .ofCurrentTask }
+
     /// Everything that the calling code is part of, in no particular order.
-    var callerFrames: [Frame] { innermost == nil ? [] : frames + (worker?.frame.map { [$0] } ?? []) }
+    var callerFrames: [Frame] {
+        if innermost != nil { return frames + (worker?.frame.map { [$0] } ?? []) }
+        return Frame.ofCurrentTask.map { [$0] } ?? []
+    }
 
     /// The operation has said that it runs here. Of the calling code this says nothing.
     func isRunning(_ operation: Operation) -> Bool {

@@ -37,7 +37,7 @@ class ContainedProgress: Progress, @unchecked Sendable {
             return (wasCancelled, isOnHold)
         }
         if isCancelled { child.cancel() }
-        if isPaused { child.pause() }
+        if isPaused { tellHold(child) }
     }
 
     /// The units of this progress that children have done so far, in parts of `resolution` a unit. Under the lock.
@@ -77,8 +77,8 @@ class ContainedProgress: Progress, @unchecked Sendable {
 
     // MARK: - Steering
 
-    // A child is told once, by who adds it or by who cancels: each reads or writes the mark under the lock. So is an
-    // operation's progress that begins at this moment: it takes the marks over, or is there to be told.
+    // A child is told by who adds it or by who cancels: each reads or writes the mark under the lock. So is an operation's
+    // progress that begins at this moment: it takes the marks over, or is there to be told.
 
     /// Begins as cancelled or paused as another. Under the lock.
     final func takeOver(from parent: ContainedProgress) {
@@ -95,14 +95,26 @@ class ContainedProgress: Progress, @unchecked Sendable {
     override func pause() {
         let children = mark(\.isOnHold, true)
         super.pause()
-        for child in children { child.pause() }
+        for child in children { tellHold(child) }
     }
 
     override func resume() {
         let children = mark(\.isOnHold, false)
         super.resume()
-        for child in children { child.resume() }
+        for child in children { tellHold(child) }
     }
+
+    /// Says whether this is on hold, and says it again when that has changed meanwhile: of several threads that pause and
+    /// resume, whoever tells last tells what is true.
+    final func passHold(_ tell: (_ isOnHold: Bool) -> Void) {
+        while true {
+            let known = withLock { isOnHold }
+            tell(known)
+            if withLock({ isOnHold }) == known { return }
+        }
+    }
+
+    final func tellHold(_ child: Progress) { passHold { $0 ? child.pause() : child.resume() } }
 
     /// Sets a mark; answers the children to tell, none when it was set so before.
     private func mark(_ path: ReferenceWritableKeyPath<ContainedProgress, Bool>, _ value: Bool) -> [Progress] {

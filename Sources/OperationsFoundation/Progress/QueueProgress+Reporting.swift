@@ -15,10 +15,11 @@ extension QueueProgress: ProgressReporter {
 
     /// Counts the operation: its fraction becomes the whole unit, in one step.
     func didRunMain(of operation: Operation) {
+        let isCounted = isCountedByGroup(operation)
         var own: OperationProgress?
         change {
             own = running.removeValue(forKey: ObjectIdentifier(operation))
-            if total > 0 { completed += 1 }
+            if total > 0, !isCounted { completed += 1 }
         }
         own?.end()
     }
@@ -38,13 +39,17 @@ extension QueueProgress {
     }
 
     func didRunTask(of operation: Operation) {
+        let isCounted = isCountedByGroup(operation)
         var own: OperationProgress?
         change {
             own = running.removeValue(forKey: ObjectIdentifier(operation))
-            if total > 0 { completed += 1 }
+            if total > 0, !isCounted { completed += 1 }
         }
         withExtendedLifetime(own) {}
     }
+
+    /// It has announced its end from inside, and the group has told of it.
+    private func isCountedByGroup(_ operation: Operation) -> Bool { isOfGroup && operation.isFinished }
 
     /// Both only grow, and may be told of late: what is told of first stays if it is more.
     func childrenCounted(added: Int, ended: Int) {

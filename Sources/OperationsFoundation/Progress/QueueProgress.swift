@@ -18,6 +18,8 @@ final class QueueProgress: ContainedProgress, @unchecked Sendable {
     private weak var queue: OperationQueue?
     /// The group whose children the queue runs, if it is the queue of one.
     private weak let group: GroupOperation?
+    /// It is that of a group, which counts its children itself.
+    let isOfGroup: Bool
     var total: Int64 = 0
     var completed: Int64 = 0
     /// The operations whose `main()` runs now.
@@ -31,6 +33,7 @@ final class QueueProgress: ContainedProgress, @unchecked Sendable {
     init(of queue: OperationQueue, group: GroupOperation? = nil) {
         self.queue = queue
         self.group = group
+        isOfGroup = group != nil
         super.init()
         isCancellable = true
         isPausable = queue !== OperationQueue.main
@@ -135,14 +138,20 @@ final class QueueProgress: ContainedProgress, @unchecked Sendable {
 
     override func pause() {
         super.pause()
-        if let group { group.setPaused(true) } else { queue?.isSuspended = true }
-        for operation in underWay() { operation.pause() }
+        holdQueue()
+        for operation in underWay() { tellHold(operation) }
     }
 
     override func resume() {
         super.resume()
-        for operation in underWay() { operation.resume() }
-        if let group { group.setPaused(false) } else { queue?.isSuspended = false }
+        for operation in underWay() { tellHold(operation) }
+        holdQueue()
+    }
+
+    private func holdQueue() {
+        passHold { isOnHold in
+            if let group { group.setPaused(isOnHold) } else { queue?.isSuspended = isOnHold }
+        }
     }
 
     private func underWay() -> [OperationProgress] { withLock { Array(running.values) } }

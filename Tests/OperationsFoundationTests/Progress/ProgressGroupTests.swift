@@ -67,6 +67,58 @@ import Testing
         withExtendedLifetime(first) {}
     }
 
+    /// Announces its end in the middle of `main()`.
+    private final class EarlyOperation: Operation, @unchecked Sendable {
+        private let isOver = Guarded(false)
+        override var isFinished: Bool { isOver.withLock { $0 } || super.isFinished }
+        override func main() {
+            willChangeValue(forKey: "isFinished")
+            isOver.withLock { $0 = true }
+            didChangeValue(forKey: "isFinished")
+        }
+    }
+
+    @Test func `a child that announces its end from inside counts once, and one that is refused not at all`() throws {
+        let queue = executor.makeQueue()
+        let group = GroupOperation()
+        let progress = group.progress
+        for _ in 0..<3 { group.addChild(EarlyOperation()) }
+        let other = BlockOperation {}
+        group.addChild(other)
+        #expect(throws: OperationError.self) { try group.tryAddChild(other) }
+        #expect(progress.totalUnitCount == 4)
+        queue.addOperation(group)
+        executor.runUntilIdle()
+        #expect(group.isFinished)
+        #expect(progress.totalUnitCount == 4 && progress.completedUnitCount == 4)
+    }
+
+    @Test func `paused and resumed at any moment, the last word counts`() {
+        for _ in 0..<200 {
+            let queue = OperationQueue()
+            queue.progress.totalUnitCount = 1
+            let group = GroupOperation()
+            for _ in 0..<3 { group.addChildTask {} }
+            let steering = TestThread {
+                for _ in 0..<5 {
+                    queue.progress.pause()
+                    queue.progress.resume()
+                }
+            }
+            let other = TestThread {
+                for _ in 0..<5 {
+                    queue.progress.pause()
+                    queue.progress.resume()
+                }
+            }
+            queue.addOperation(group)
+            steering.join()
+            other.join()
+            group.waitUntilFinished()
+            queue.waitUntilAllOperationsAreFinished()
+        }
+    }
+
     @Test func `cancelling the queue's progress, or the group's, cancels the group and its children`() {
         for ofQueue in [true, false] {
             let queue = OperationQueue()

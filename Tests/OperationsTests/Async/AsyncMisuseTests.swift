@@ -55,6 +55,49 @@ import Testing
         await queue.waitUntilAllOperationsAreFinished()
     }
 
+    @Test func `a child that waits for its group, or one that this is in, is told so`() async throws {
+        let outer = GroupOperation()
+        let inner = GroupOperation()
+        let misuses = Guarded<[OperationError?]>([])
+        inner.addChildTask {
+            let found = [
+                await Self.misuse { try await inner.tryWaitUntilFinished() },
+                await Self.misuse { try await outer.tryWaitUntilFinished() },
+            ]
+            misuses.withLock { $0 += found }
+        }
+        inner.addChild(
+            BlockOperation {
+                do throws(OperationError) { try outer.tryWaitUntilFinished() } catch {
+                    misuses.withLock { $0.append(error) }
+                }
+            })
+        outer.addChild(inner)
+        OperationQueue().addOperation(outer)
+        await outer.waitUntilFinished()
+        #expect(misuses.withLock { $0.count } == 3)
+        #expect(!misuses.withLock { $0.contains { if case .waitsForItself? = $0 { false } else { true } } })
+    }
+
+    @Test func `an operation started by hand inside a serial queue holds its slot as well`() async {
+        let queue = OperationQueue.serial()
+        let misuse = Guarded<OperationError?>(nil)
+        queue.isSuspended = true
+        let later = BlockOperation {}
+        queue.addOperation {
+            BlockOperation {
+                do throws(OperationError) { try later.tryWaitUntilFinished() } catch { misuse.withLock { $0 = error } }
+            }.start()
+        }
+        queue.addOperation(later)
+        queue.isSuspended = false
+        await queue.waitUntilAllOperationsAreFinished()
+        guard case .waitsInsideSerialQueue? = misuse.withLock({ $0 }) else {
+            Issue.record("\(String(describing: misuse.withLock { $0 }))")
+            return
+        }
+    }
+
     @Test func `with a slot left, an operation waits for another of its queue`() async throws {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 2

@@ -3,6 +3,28 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct GroupTests {
+    private final class Careless: GroupOperation, @unchecked Sendable {
+        struct Failure: Error {}
+        let fails: Bool
+        init(fails: Bool) {
+            self.fails = fails
+            super.init()
+        }
+        override func run() async throws { if fails { throw Failure() } }
+    }
+
+    @Test func `a group that never calls super ends with its children cancelled, and takes no more`() async {
+        for fails in [false, true] {
+            let group = Careless(fails: fails)
+            let child = group.addChildTask {}
+            OperationQueue().addOperation(group)
+            await group.waitUntilFinished()
+            await child.waitUntilFinished()
+            #expect(child.isCancelled)
+            #expect(throws: OperationError.self) { try group.tryAddChild(BlockOperation {}) }
+        }
+    }
+
     @Test func `a group finishes after the last of its children, which start when it does`() async {
         let queue = OperationQueue()
         let log = Journal<String>()
