@@ -22,8 +22,6 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     final let level = Atomic<Int>(ServiceLevel.normal.rawValue)
     /// What has to go on of its async operations, if it ever had one. See `Resumptions`.
     final let resumptionsReference = LazyReference<Resumptions>()
-    /// How many threads of the pools work for it.
-    final let threads = ThreadBound()
     /// Who keeps its progress, and who watches what becomes of its operations, if anybody does.
     final let hooks = LazyReference<QueueHooks>()
     /// Who observes it, if anybody does.
@@ -34,6 +32,8 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     final let boundReference = LazyReference<Bound>()
     /// It has a rate limit; for a look without the lock.
     final let isThrottled = Atomic<Bool>(false)
+    /// How many threads of the pools work for it. Apart from what adders look at, for it changes with each that comes.
+    final let threads = ThreadBound()
     /// Everything else. Reach it by `withState`.
     final let state: Locked<State>
 
