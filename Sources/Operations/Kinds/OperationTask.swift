@@ -12,11 +12,16 @@ import Synchronization
 /// ended early, is launched too, and returns at once.
 final class OperationTask: TaskExecutor, @unchecked Sendable {
     // Sendable: `task` is guarded by `lock`; the rest is atomic or constant.
+
+    // `queue` need not be atomic: its last reader comes before the writer. But what orders them is inside the runtime, where
+    // ThreadSanitizer does not see it.
+
     /// Held by the task's closure, and so alive as long as there are jobs.
     private unowned(unsafe) let operation: AsyncOperation
     /// The operation's queue. Held, because who ends its operation early leaves the queue before the task is done; then nil,
     /// set by the last job, before which all others have run.
-    @exclusivity(unchecked) private(set) var queue: OperationQueue?
+    var queue: OperationQueue? { Self.queue(heldQueue.load(ordering: .acquiring))?.takeUnretainedValue() }
+    private let heldQueue: Atomic<UInt>
     /// The first job, from when the runtime hands it over until it is launched.
     private let first = Atomic<UInt>(Launch.unborn)
     private let lock = SpinLock()
@@ -37,8 +42,18 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
 
     init(of operation: AsyncOperation, in queue: OperationQueue?) {
         self.operation = operation
-        self.queue = queue
+        heldQueue = Atomic(queue.map { UInt(bitPattern: Unmanaged.passRetained($0).toOpaque()) } ?? 0)
         ownLevel = Atomic(queue == nil ? ServiceLevel.normal.rawValue : Self.levelOfQueue)
+    }
+
+    deinit { letQueueGo() }
+
+    private func letQueueGo() {
+        Self.queue(heldQueue.exchange(0, ordering: .acquiringAndReleasing))?.release()
+    }
+
+    private static func queue(_ bits: UInt) -> Unmanaged<OperationQueue>? {
+        UnsafeRawPointer(bitPattern: bits).map { Unmanaged.fromOpaque($0) }
     }
 
     /// Makes the task; its first job waits for `launch`.
@@ -94,9 +109,9 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
 
     /// The operation has ended. Lets the task go.
     func end() {
-        let old = (lock.withLock { task.take() }, queue)
-        queue = nil
+        let old = lock.withLock { task.take() }
         withExtendedLifetime(old) {}
+        letQueueGo()
     }
 }
 
