@@ -26,6 +26,12 @@ final class Attachments: KeyValueObservers, @unchecked Sendable {
     @inline(__always)
     func withLock<Result>(_ body: (inout State) -> Result) -> Result { lock.withLock { body(&contents) } }
 
+    /// Makes the extras if there are none: without the lock, for that allocates.
+    func withExtras<Result>(_ body: (Extras) -> Result) -> Result {
+        let new = Extras()
+        return withLock { body($0.extras(orNew: new)) }
+    }
+
     struct State {
         /// nil from the beginning of `deinit`, which takes the lock for it: under the lock, the memory is there.
         var operation: Unmanaged<Operation>?
@@ -47,6 +53,12 @@ final class Attachments: KeyValueObservers, @unchecked Sendable {
         var observers = ObserverState()
         /// The operation, if `isReady` is observed: a dependency that finishes has to hold it while it tells.
         var weakOperation: WeakOperation?
+
+        mutating func extras(orNew new: Extras) -> Extras {
+            if let extras { return extras }
+            extras = new
+            return new
+        }
     }
 
     /// What few operations have is kept apart: graphs are bound by memory, and each has attachments for each operation.

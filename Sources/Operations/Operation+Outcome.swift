@@ -44,11 +44,7 @@ extension Operation {
     /// `CancellationError` says that the work was given up. No effect after the end.
     public final func reportFailure(_ error: any Error) {
         guard !word.lifecycle.isFinished else { return }
-        let new = Attachments.Extras()
-        ownAttachments.withLock { state in
-            if state.extras == nil { state.extras = new }
-            if state.extras?.failure == nil { state.extras?.failure = error }
-        }
+        ownAttachments.withExtras { if $0.failure == nil { $0.failure = error } }
         word.insert(.hasFailed)
     }
 

@@ -35,20 +35,15 @@ extension Operation {
     final func setThreadPriority(_ priority: Double) {
         guard !word.lifecycle.hasStarted else { return }
         let clamped = priority.isNaN ? 0.5 : min(max(priority, 0), 1)
-        let new = Attachments.Extras()
-        ownAttachments.withLock { state in
-            if state.extras == nil { state.extras = new }
-            state.extras?.threadPriority = clamped
-        }
+        ownAttachments.withExtras { $0.threadPriority = clamped }
     }
 
     final func setName(_ name: String?) {
         let new = Attachments.Extras()
         exchange([.name]) { state in
-            if state.extras == nil { state.extras = new }
-            let old = state.extras?.name
-            state.extras?.name = name
-            return (old, name)
+            let extras = state.extras(orNew: new)
+            defer { extras.name = name }
+            return (extras.name, name)
         }
     }
 

@@ -70,7 +70,7 @@
                 waiting.increment()
             case .starts:
                 guard let entry = chronicle.start(operation), let started = entry.started else { return }
-                waited.record(started - entry.added)
+                waited.recordNanoseconds((started - entry.added).wholeNanoseconds)
                 waiting.decrement()
                 executing.increment()
             case .hasFinished:
@@ -85,10 +85,10 @@
         private func finish(_ entry: Chronicle<Void>.Entry, _ metrics: ByOutcome) {
             let now = ContinuousClock.now
             if let started = entry.started {
-                metrics.ran.record(now - started)
+                metrics.ran.recordNanoseconds((now - started).wholeNanoseconds)
                 executing.decrement()
             } else {
-                waited.record(now - entry.added)
+                waited.recordNanoseconds((now - entry.added).wholeNanoseconds)
                 waiting.decrement()
             }
             metrics.count.increment()
@@ -100,13 +100,6 @@
             case .cancelled: cancelled
             case .succeeded, nil: succeeded
             }
-        }
-    }
-
-    extension CoreMetrics.Timer {
-        fileprivate func record(_ duration: Duration) {
-            let (seconds, attoseconds) = duration.components
-            recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
         }
     }
 #endif

@@ -88,14 +88,12 @@ extension Operation {
     /// - Parameter change: Answers what is wrong with it, and has changed nothing then. Called under a lock.
     final func changeGates(_ change: (inout Gates) -> OperationError?) throws(OperationError) {
         let label = label
-        let new = Attachments.Extras()
-        let misuse: OperationError? = ownAttachments.withLock { state in
-            if state.extras == nil { state.extras = new }
-            var gates = state.extras?.gates ?? Gates()
+        let misuse: OperationError? = ownAttachments.withExtras { extras in
+            var gates = extras.gates ?? Gates()
             if let misuse = change(&gates) { return misuse }
             // Under the lock: whoever sees the flag, and then looks, finds what was added.
             guard word.update({ $0.becameGated() }) != nil else { return .lateGate(operation: label) }
-            state.extras?.gates = gates
+            extras.gates = gates
             return nil
         }
         if let misuse { throw misuse }

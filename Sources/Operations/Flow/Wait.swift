@@ -6,14 +6,13 @@ extension Operation {
     /// Misuse M8. `isFinished` as the system knows it: who waits for an operation that has left is never wrong.
     final func checkWait() throws(OperationError) {
         guard word.lifecycle.phase != .finished else { return }
-        let callers = ThreadContext.current.callerFrames
-        let sought = Unmanaged.passUnretained(self).toOpaque()
-        if callers.contains(where: { $0.operation.toOpaque() == sought }) { throw .waitsForItself(operation: label) }
-        for frame in callers { try checkWait(in: frame) }
+        for frame in ThreadContext.current.callerFrames { try checkWait(in: frame) }
     }
 
-    /// Misuse M8 for who runs as part of another operation.
+    /// Misuse M8 for who runs as part of an operation.
     private final func checkWait(in frame: ThreadContext.Frame) throws(OperationError) {
+        let isItself = frame.operation.toOpaque() == Unmanaged.passUnretained(self).toOpaque()
+        if isItself { throw .waitsForItself(operation: label) }
         guard let queue = frame.queue else { return }
         if let group = self as? GroupOperation, group.contains(queue) { throw .waitsForItself(operation: label) }
         guard word.lifecycle.phase == .enqueued, self.queue?.toOpaque() == queue.toOpaque() else { return }
@@ -32,11 +31,8 @@ extension Operation {
 
     /// Misuse M8 for a task.
     final func checkSuspension() throws(OperationError) {
-        guard word.lifecycle.phase != .finished, let frame = ThreadContext.Frame.ofCurrentTask else { return }
-        guard frame.operation.toOpaque() != Unmanaged.passUnretained(self).toOpaque() else {
-            throw .waitsForItself(operation: label)
-        }
-        try checkWait(in: frame)
+        guard word.lifecycle.phase != .finished else { return }
+        if let frame = ThreadContext.Frame.ofCurrentTask { try checkWait(in: frame) }
     }
 
     /// The waiting of a task.

@@ -61,11 +61,7 @@ extension Operation {
 
     /// Remembers, while `body` runs, that this operation waits for another one.
     private final func beginAwaiting(_ operation: Operation) {
-        let new = Attachments.Extras()
-        ownAttachments.withLock { state in
-            if state.extras == nil { state.extras = new }
-            state.extras?.awaited.append(operation)
-        }
+        ownAttachments.withExtras { $0.awaited.append(operation) }
     }
 
     private final func endAwaiting(_ operation: Operation) {

@@ -5,51 +5,41 @@ extension QueueProgress: ProgressReporter {
     /// Gives the operation a progress of its own for the time of its `main()`.
     func willRunMain(of operation: Operation) {
         guard totalUnitCount > 0 else { return }
-        let own = OperationProgress()
-        withLock {
-            own.takeOver(from: self)
-            running[ObjectIdentifier(operation)] = own
-        }
-        own.begin()
+        beginProgress(of: operation).begin()
     }
 
     /// Counts the operation: its fraction becomes the whole unit, in one step.
-    func didRunMain(of operation: Operation) {
-        let isCounted = isCountedByGroup(operation)
-        var own: OperationProgress?
-        change {
-            own = running.removeValue(forKey: ObjectIdentifier(operation))
-            if total > 0, !isCounted { completed += 1 }
-        }
-        own?.end()
-    }
-}
+    func didRunMain(of operation: Operation) { count(operation)?.end() }
 
-// Async operations. Their work changes threads, so nothing is `Progress.current()` in there.
-extension QueueProgress {
-    /// A group's children are fractions of its unit.
+    /// A group's children are fractions of its unit. The work of an async operation changes threads, so nothing is
+    /// `Progress.current()` in there.
     func willRunTask(of operation: Operation) {
         guard totalUnitCount > 0, let group = operation as? GroupOperation else { return }
+        beginProgress(of: operation).addChild(group.progress, withPendingUnitCount: 1)
+    }
+
+    func didRunTask(of operation: Operation) { _ = count(operation) }
+
+    private func beginProgress(of operation: Operation) -> OperationProgress {
         let own = OperationProgress()
         withLock {
             own.takeOver(from: self)
             running[ObjectIdentifier(operation)] = own
         }
-        own.addChild(group.progress, withPendingUnitCount: 1)
+        return own
     }
 
-    func didRunTask(of operation: Operation) {
-        let isCounted = isCountedByGroup(operation)
+    /// Answers the operation's own progress, if it had one, to be ended and released without the lock.
+    private func count(_ operation: Operation) -> OperationProgress? {
+        // It has announced its end from inside, and the group has told of it.
+        let isCounted = isOfGroup && operation.isFinished
         var own: OperationProgress?
         change {
             own = running.removeValue(forKey: ObjectIdentifier(operation))
             if total > 0, !isCounted { completed += 1 }
         }
-        withExtendedLifetime(own) {}
+        return own
     }
-
-    /// It has announced its end from inside, and the group has told of it.
-    private func isCountedByGroup(_ operation: Operation) -> Bool { isOfGroup && operation.isFinished }
 
     /// Both only grow, and may be told of late: what is told of first stays if it is more.
     func childrenCounted(added: Int, ended: Int) {
