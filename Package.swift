@@ -11,6 +11,9 @@ let settings: [SwiftSetting] = [
 /// The settings of code that comes to this project from Foundation: a warning fails the build.
 let adoptionSettings: [SwiftSetting] = settings + [.treatAllWarnings(as: .error)]
 
+/// Who has a clone builds `opq` with all its subcommands; a package that depends on this one fetches what it asks for.
+let isDependency = Context.packageDirectory.contains("/checkouts/")
+
 /// Fetched and built with the trait only.
 func product(_ name: String, of package: String, with trait: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: [trait]))
@@ -25,11 +28,27 @@ let package = Package(
         .library(name: "OperationsFoundation", targets: ["OperationsFoundation"]),
         .library(name: "OperationsCombine", targets: ["OperationsCombine"]),
         .library(name: "OperationsObservability", targets: ["OperationsObservability"]),
+        .library(name: "OperationsNetworking", targets: ["OperationsNetworking"]),
+        .library(name: "OperationsImages", targets: ["OperationsImages"]),
+        .library(name: "LoopbackServer", targets: ["LoopbackServer"]),
         .library(name: "OperationsTesting", targets: ["OperationsTesting"]),
         .library(name: "OperationsTrace", targets: ["OperationsTrace"]),
         .executable(name: "opq", targets: ["opq"]),
     ],
     traits: [
+        .default(enabledTraits: isDependency ? [] : ["Networking"]),
+        .trait(
+            name: "Networking",
+            description: """
+                OperationsNetworking, OperationsImages, LoopbackServer, `opq fetch`. Fetches async-http-client, SwiftNIO, \
+                GRDB and what these need; needs SQLite's headers (Debian: libsqlite3-dev).
+                """),
+        .trait(
+            name: "Images",
+            description: """
+                OperationsImages decodes and scales, `opq fetch --thumbnail`. Needs libvips (Debian: libvips-dev).
+                """,
+            enabledTraits: ["Networking"]),
         .trait(
             name: "Combine",
             description: "OperationsCombine, where a queue is a scheduler of OpenCombine. Fetches OpenCombine."),
@@ -53,6 +72,14 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/OpenCombine/OpenCombine", .upToNextMinor(from: "0.14.0")),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         .target(name: "CPlatform"),
@@ -75,6 +102,49 @@ let package = Package(
                 product("Metrics", of: "swift-metrics", with: "Metrics"),
                 product("Tracing", of: "swift-distributed-tracing", with: "Tracing"),
             ], swiftSettings: settings),
+        .target(
+            name: "HTTPCore",
+            dependencies: [
+                product("HTTPTypes", of: "swift-http-types", with: "Networking"),
+                product("Crypto", of: "swift-crypto", with: "Networking"),
+            ], swiftSettings: settings),
+        .target(
+            name: "HTTPCaching",
+            dependencies: [
+                "HTTPCore",
+                product("HTTPTypes", of: "swift-http-types", with: "Networking"),
+                product("Crypto", of: "swift-crypto", with: "Networking"),
+                product("GRDB", of: "GRDB.swift", with: "Networking"),
+            ], swiftSettings: settings),
+        .target(
+            name: "OperationsNetworking",
+            dependencies: [
+                "HTTPCaching",
+                "HTTPCore",
+                "Operations",
+                product("AsyncHTTPClient", of: "async-http-client", with: "Networking"),
+                product("NIOCore", of: "swift-nio", with: "Networking"),
+                product("NIOPosix", of: "swift-nio", with: "Networking"),
+                product("NIOHTTP1", of: "swift-nio", with: "Networking"),
+                product("NIOFoundationCompat", of: "swift-nio", with: "Networking"),
+                product("NIOSSL", of: "swift-nio-ssl", with: "Networking"),
+                product("HTTPTypes", of: "swift-http-types", with: "Networking"),
+                product("Crypto", of: "swift-crypto", with: "Networking"),
+            ], swiftSettings: settings),
+        .target(
+            name: "OperationsImages", dependencies: ["Operations", "OperationsNetworking"], swiftSettings: settings),
+        .target(
+            name: "LoopbackServer",
+            dependencies: [
+                product("NIOCore", of: "swift-nio", with: "Networking"),
+                product("NIOPosix", of: "swift-nio", with: "Networking"),
+                product("NIOHTTP1", of: "swift-nio", with: "Networking"),
+                product("NIOHTTP2", of: "swift-nio-http2", with: "Networking"),
+                product("NIOSSL", of: "swift-nio-ssl", with: "Networking"),
+                product("HTTPTypes", of: "swift-http-types", with: "Networking"),
+                product("Crypto", of: "swift-crypto", with: "Networking"),
+                product("X509", of: "swift-certificates", with: "Networking"),
+            ], swiftSettings: settings),
         .target(name: "OperationsTesting", dependencies: ["Operations", "SchedulerCore"], swiftSettings: settings),
         .target(name: "OperationsTrace", dependencies: ["KeyValueObserving", "Operations"], swiftSettings: settings),
         .target(
@@ -91,6 +161,7 @@ let package = Package(
             name: "opq",
             dependencies: [
                 "Operations",
+                "OperationsNetworking",
                 "OperationsTrace",
                 "WorkflowEngine",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -122,6 +193,45 @@ let package = Package(
                 product("OpenCombine", of: "OpenCombine", with: "Combine"),
             ],
             swiftSettings: settings),
+        .testTarget(
+            name: "HTTPCoreTests",
+            dependencies: [
+                "HTTPCore", "TestSupport",
+                product("HTTPTypes", of: "swift-http-types", with: "Networking"),
+            ], swiftSettings: settings),
+        .testTarget(
+            name: "HTTPCachingTests",
+            dependencies: [
+                "HTTPCaching", "HTTPCore", "TestSupport",
+                product("HTTPTypes", of: "swift-http-types", with: "Networking"),
+                product("GRDB", of: "GRDB.swift", with: "Networking"),
+            ], swiftSettings: settings),
+        .testTarget(
+            name: "OperationsNetworkingTests",
+            dependencies: [
+                "HTTPCaching", "HTTPCore", "LoopbackServer", "Operations", "OperationsNetworking", "OperationsTesting", "TestSupport",
+                product("AsyncHTTPClient", of: "async-http-client", with: "Networking"),
+                product("NIOCore", of: "swift-nio", with: "Networking"),
+                product("NIOHTTP1", of: "swift-nio", with: "Networking"),
+                product("NIOSSL", of: "swift-nio-ssl", with: "Networking"),
+                product("HTTPTypes", of: "swift-http-types", with: "Networking"),
+                product("Crypto", of: "swift-crypto", with: "Networking"),
+            ], swiftSettings: settings),
+        .testTarget(
+            name: "OperationsImagesTests",
+            dependencies: ["LoopbackServer", "Operations", "OperationsImages", "OperationsNetworking", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "LoopbackServerTests",
+            dependencies: [
+                "LoopbackServer", "TestSupport",
+                product("AsyncHTTPClient", of: "async-http-client", with: "Networking"),
+                product("NIOCore", of: "swift-nio", with: "Networking"),
+                product("NIOPosix", of: "swift-nio", with: "Networking"),
+                product("NIOHTTP1", of: "swift-nio", with: "Networking"),
+                product("NIOSSL", of: "swift-nio-ssl", with: "Networking"),
+                product("HTTPTypes", of: "swift-http-types", with: "Networking"),
+            ], swiftSettings: settings),
         .testTarget(
             name: "OperationsTestingTests", dependencies: ["Operations", "OperationsTesting", "TestSupport"],
             swiftSettings: settings),

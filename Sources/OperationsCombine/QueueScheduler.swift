@@ -1,84 +1,84 @@
 #if Combine
-    #if canImport(FoundationEssentials)
-        import FoundationEssentials
-    #else
-        import Foundation
-    #endif
-    public import OpenCombine
-    public import Operations
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+public import OpenCombine
+public import Operations
 
-    /// A queue as a scheduler that goes by a clock of one's own; see `OperationQueue.scheduler(clock:)`.
+/// A queue as a scheduler that goes by a clock of one's own; see `OperationQueue.scheduler(clock:)`.
+///
+/// It does what the queue itself does as a scheduler (rule U2), but for the time.
+public struct QueueScheduler: Scheduler, Sendable {
+    public typealias SchedulerTimeType = Operations.OperationQueue.SchedulerTimeType
+    public typealias SchedulerOptions = Operations.OperationQueue.SchedulerOptions
+
+    /// The queue that runs the actions.
+    public let queue: Operations.OperationQueue
+    let agenda: Agenda
+
+    /// The present date, as the clock has it.
+    public var now: SchedulerTimeType {
+        SchedulerTimeType(Date(timeIntervalSinceReferenceDate: agenda.timeline.now))
+    }
+
+    /// Zero.
+    public var minimumTolerance: SchedulerTimeType.Stride { 0 }
+
+    /// Adds the action to the queue.
+    public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
+        let action = Action(action)
+        queue.addOperation { action.run() }
+    }
+
+    /// Adds the action to the queue at a date. The tolerance is not made use of.
+    public func schedule(
+        after date: SchedulerTimeType, tolerance: SchedulerTimeType.Stride, options: SchedulerOptions?,
+        _ action: @escaping () -> Void
+    ) {
+        let action = Action(action)
+        let entry = Agenda.Entry { [queue] in queue.addOperation { action.run() } }
+        agenda.enter(entry, at: date.date.timeIntervalSinceReferenceDate)
+    }
+
+    /// Adds the action to the queue at a date and again each interval later. The tolerance is not made use of.
+    public func schedule(
+        after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
+        options: SchedulerOptions?, _ action: @escaping () -> Void
+    ) -> any Cancellable {
+        let repetition = Repetition(
+            Action(action), on: queue, by: agenda, from: date.date.timeIntervalSinceReferenceDate,
+            every: interval.timeInterval)
+        repetition.begin()
+        return Token(repetition)
+    }
+
+    /// Cancels a repetition, also when it is released. Unlike `AnyCancellable` it may be used by several threads at a time.
+    private final class Token: Cancellable, Sendable {
+        private let repetition: Repetition
+
+        init(_ repetition: Repetition) { self.repetition = repetition }
+
+        deinit { repetition.cancel() }
+
+        func cancel() { repetition.cancel() }
+    }
+}
+
+extension Operations.OperationQueue {
+    /// The queue as a scheduler whose time is that of a clock, for tests in virtual time.
     ///
-    /// It does what the queue itself does as a scheduler (rule U2), but for the time.
-    public struct QueueScheduler: Scheduler, Sendable {
-        public typealias SchedulerTimeType = Operations.OperationQueue.SchedulerTimeType
-        public typealias SchedulerOptions = Operations.OperationQueue.SchedulerOptions
-
-        /// The queue that runs the actions.
-        public let queue: Operations.OperationQueue
-        let agenda: Agenda
-
-        /// The present date, as the clock has it.
-        public var now: SchedulerTimeType {
-            SchedulerTimeType(Date(timeIntervalSinceReferenceDate: agenda.timeline.now))
-        }
-
-        /// Zero.
-        public var minimumTolerance: SchedulerTimeType.Stride { 0 }
-
-        /// Adds the action to the queue.
-        public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
-            let action = Action(action)
-            queue.addOperation { action.run() }
-        }
-
-        /// Adds the action to the queue at a date. The tolerance is not made use of.
-        public func schedule(
-            after date: SchedulerTimeType, tolerance: SchedulerTimeType.Stride, options: SchedulerOptions?,
-            _ action: @escaping () -> Void
-        ) {
-            let action = Action(action)
-            let entry = Agenda.Entry { [queue] in queue.addOperation { action.run() } }
-            agenda.enter(entry, at: date.date.timeIntervalSinceReferenceDate)
-        }
-
-        /// Adds the action to the queue at a date and again each interval later. The tolerance is not made use of.
-        public func schedule(
-            after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
-            options: SchedulerOptions?, _ action: @escaping () -> Void
-        ) -> any Cancellable {
-            let repetition = Repetition(
-                Action(action), on: queue, by: agenda, from: date.date.timeIntervalSinceReferenceDate,
-                every: interval.timeInterval)
-            repetition.begin()
-            return Token(repetition)
-        }
-
-        /// Cancels a repetition, also when it is released. Unlike `AnyCancellable` it may be used by several threads at a time.
-        private final class Token: Cancellable, Sendable {
-            private let repetition: Repetition
-
-            init(_ repetition: Repetition) { self.repetition = repetition }
-
-            deinit { repetition.cancel() }
-
-            func cancel() { repetition.cancel() }
-        }
+    /// With the manual executor and the virtual clock of `OperationsTesting`, a day's delay takes no time:
+    ///
+    ///     let queue = executor.makeQueue()
+    ///     let scheduler = queue.scheduler(clock: clock)
+    ///     let token = subject.debounce(for: .seconds(3600), scheduler: scheduler).sink { … }
+    ///     executor.runUntilIdle(advancing: clock)
+    ///
+    /// The date is the beginning of 2001 at this call, whatever the clock shows, and goes on with the clock.
+    public final func scheduler(clock: some Clock<Duration>) -> QueueScheduler {
+        QueueScheduler(queue: self, agenda: Agenda(Timeline(of: clock), executor: executorBeside))
     }
-
-    extension Operations.OperationQueue {
-        /// The queue as a scheduler whose time is that of a clock, for tests in virtual time.
-        ///
-        /// With the manual executor and the virtual clock of `OperationsTesting`, a day's delay takes no time:
-        ///
-        ///     let queue = executor.makeQueue()
-        ///     let scheduler = queue.scheduler(clock: clock)
-        ///     let token = subject.debounce(for: .seconds(3600), scheduler: scheduler).sink { … }
-        ///     executor.runUntilIdle(advancing: clock)
-        ///
-        /// The date is the beginning of 2001 at this call, whatever the clock shows, and goes on with the clock.
-        public final func scheduler(clock: some Clock<Duration>) -> QueueScheduler {
-            QueueScheduler(queue: self, agenda: Agenda(Timeline(of: clock), executor: executorBeside))
-        }
-    }
+}
 #endif

@@ -1,208 +1,208 @@
 #if canImport(Glibc)
-    import CAllocator
-    import Glibc
-    import Operations
-    import Synchronization
-    import TestSupport
-    import Testing
+import CAllocator
+import Glibc
+import Operations
+import Synchronization
+import TestSupport
+import Testing
 
-    /// Sizes far beyond what anybody has, and the memory after. One at a time, and each in a process of its own, for
-    /// they look at the memory of the process.
-    @Suite(.serialized, .timeLimit(.minutes(20))) struct ScaleStress {
-        @Test func `millions of pending operations run, and their memory returns`() async {
-            tell(await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { runPending() })
-        }
-
-        @Test func `a very long chain runs, and its memory returns`() async {
-            tell(await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { runChain() })
-        }
-
-        @Test func `very many queues at once run what they hold, and their memory returns`() async {
-            tell(await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { runManyQueues() })
-        }
-
-        @Test func `64 threads add to one queue`() async {
-            tell(
-                await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { addFromManyThreads() }
-            )
-        }
-
-        /// What has no work ends after `idleSeconds`, 5; what is left sleeps.
-        @Test func `an idle process with queues has the threads it began with, and uses no processor time`() async {
-            await #expect(processExitsWith: .success) { comeToRest() }
-        }
+/// Sizes far beyond what anybody has, and the memory after. One at a time, and each in a process of its own, for
+/// they look at the memory of the process.
+@Suite(.serialized, .timeLimit(.minutes(20))) struct ScaleStress {
+    @Test func `millions of pending operations run, and their memory returns`() async {
+        tell(await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { runPending() })
     }
 
-    private func runPending() {
-        let count = Stress.rounds(1_000_000)
-        report("\(count) pending operations") {
-            runAll(count) { queue, block in for _ in 0..<count { queue.addOperation(block) } }
-        }
+    @Test func `a very long chain runs, and its memory returns`() async {
+        tell(await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { runChain() })
     }
 
-    private func runChain() {
-        let count = Stress.rounds(200_000)
-        report("a chain of \(count) operations") {
-            runAll(count) { queue, block in
-                var last: Operation?
-                for _ in 0..<count {
-                    let operation = BlockOperation(block: block)
-                    if let last { operation.addDependency(last) }
-                    last = operation
-                    queue.addOperation(operation)
-                }
+    @Test func `very many queues at once run what they hold, and their memory returns`() async {
+        tell(await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { runManyQueues() })
+    }
+
+    @Test func `64 threads add to one queue`() async {
+        tell(
+            await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { addFromManyThreads() }
+        )
+    }
+
+    /// What has no work ends after `idleSeconds`, 5; what is left sleeps.
+    @Test func `an idle process with queues has the threads it began with, and uses no processor time`() async {
+        await #expect(processExitsWith: .success) { comeToRest() }
+    }
+}
+
+private func runPending() {
+    let count = Stress.rounds(1_000_000)
+    report("\(count) pending operations") {
+        runAll(count) { queue, block in for _ in 0..<count { queue.addOperation(block) } }
+    }
+}
+
+private func runChain() {
+    let count = Stress.rounds(200_000)
+    report("a chain of \(count) operations") {
+        runAll(count) { queue, block in
+            var last: Operation?
+            for _ in 0..<count {
+                let operation = BlockOperation(block: block)
+                if let last { operation.addDependency(last) }
+                last = operation
+                queue.addOperation(operation)
             }
         }
     }
+}
 
-    /// Fills a suspended queue with so many operations and lets them run. Answers the memory in use while all wait.
-    private func runAll(_ count: Int, filledBy fill: (OperationQueue, @escaping @Sendable () -> Void) -> Void) -> Int {
-        let (queue, ran) = (OperationQueue(), Tally())
-        queue.isSuspended = true
-        fill(queue) { ran.add() }
+/// Fills a suspended queue with so many operations and lets them run. Answers the memory in use while all wait.
+private func runAll(_ count: Int, filledBy fill: (OperationQueue, @escaping @Sendable () -> Void) -> Void) -> Int {
+    let (queue, ran) = (OperationQueue(), Tally())
+    queue.isSuspended = true
+    fill(queue) { ran.add() }
+    let peak = Memory.inUse
+    queue.isSuspended = false
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(ran.count == count)
+    return peak
+}
+
+private func runManyQueues() {
+    let count = Stress.rounds(20_000)
+    report("\(count) queues") {
+        let ran = Tally()
+        let queues = (0..<count).map { index in
+            let queue = OperationQueue()
+            if index % 2 == 0 { queue.maxConcurrentOperationCount = 1 }
+            queue.isSuspended = true
+            queue.addOperation { ran.add() }
+            return queue
+        }
         let peak = Memory.inUse
-        queue.isSuspended = false
-        queue.waitUntilAllOperationsAreFinished()
+        for queue in queues { queue.isSuspended = false }
+        for queue in queues { queue.waitUntilAllOperationsAreFinished() }
         #expect(ran.count == count)
         return peak
     }
+}
 
-    private func runManyQueues() {
-        let count = Stress.rounds(20_000)
-        report("\(count) queues") {
-            let ran = Tally()
-            let queues = (0..<count).map { index in
-                let queue = OperationQueue()
-                if index % 2 == 0 { queue.maxConcurrentOperationCount = 1 }
-                queue.isSuspended = true
-                queue.addOperation { ran.add() }
-                return queue
+private func addFromManyThreads() {
+    let each = Stress.rounds(2_000)
+    report("64 threads that add \(each) operations each") {
+        let (queue, ran) = (OperationQueue(), Tally())
+        let threads = (0..<64).map { _ in
+            TestThread { for _ in 0..<each { queue.addOperation { ran.add() } } }
+        }
+        for thread in threads { thread.join() }
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(ran.count == 64 * each)
+        return Memory.inUse
+    }
+}
+
+/// Does it three times. The stall watches of queues that were suspended stay for ten seconds; what is lost would be
+/// more each time.
+private func report(_ what: String, _ body: () -> Int) {
+    let clock = ContinuousClock()
+    let before = Memory.inUse
+    var expected = before
+    for round in 1...3 {
+        var peak = 0
+        let time = clock.measure { peak = body() }
+        let after = Memory.inUse(atMost: expected + tolerated)
+        print(
+            "scale: \(what): \(time), \((peak - before) >> 10) KiB at most, \((after - before) >> 10) KiB after,",
+            "\(Memory.resident >> 20) MiB of the process resident")
+        if round == 1 { expected = after }
+        #expect(after <= expected + tolerated)
+    }
+}
+
+private let tolerated = Stress.rounds(8 << 20)
+
+private func tell(_ child: ExitTest.Result?) {
+    if let child { print(String(decoding: child.standardOutputContent, as: UTF8.self), terminator: "") }
+}
+
+private func comeToRest() {
+    let before = Threads.count
+    let queues = (0..<20).map { _ in OperationQueue() }
+    for queue in queues { for _ in 0..<50 { queue.addOperation { usleep(100) } } }
+    for queue in queues { queue.waitUntilAllOperationsAreFinished() }
+    // The monitor stays.
+    // By name as well: threads of Dispatch, which runs the test, end in the same seconds, and made the number right while
+    // workers were still there, whose end then took processor time.
+    while Threads.count(named: "operation queue") > 0 || Threads.count > before + 1 { usleep(10_000) }
+    let used = Threads.processorTime
+    usleep(1_000_000)
+    precondition(Threads.processorTime - used < 0.005)
+    withExtendedLifetime(queues) {}
+}
+
+private final class Tally: Sendable {
+    private let value = Atomic(0)
+    var count: Int { value.load(ordering: .relaxed) }
+    func add() { value.add(1, ordering: .relaxed) }
+}
+
+/// In bytes.
+private enum Memory {
+    /// What `malloc` has given out. With the sanitizers' allocators it counts nothing.
+    static var inUse: Int {
+        let info = mallinfo2()
+        return info.uordblks + info.hblkhd
+    }
+
+    /// The same, as soon as it is no more than that, or after ten seconds. The last reference to a queue or a chain may
+    /// be that of a worker, which lets go of it a moment after those who wait have been woken.
+    static func inUse(atMost limit: Int) -> Int {
+        for _ in 0..<1_000 where inUse > limit { usleep(10_000) }
+        return inUse
+    }
+
+    /// After `malloc` has given back what it could; it keeps some megabytes for each thread.
+    static var resident: Int {
+        malloc_trim(0)
+        guard let file = fopen("/proc/self/statm", "r") else { return 0 }
+        defer { fclose(file) }
+        var (size, resident) = (0, 0)
+        withUnsafeMutablePointer(to: &size) { size in
+            withUnsafeMutablePointer(to: &resident) { resident in
+                _ = withVaList([size, resident]) { vfscanf(file, "%ld %ld", $0) }
             }
-            let peak = Memory.inUse
-            for queue in queues { queue.isSuspended = false }
-            for queue in queues { queue.waitUntilAllOperationsAreFinished() }
-            #expect(ran.count == count)
-            return peak
         }
+        return resident * Int(sysconf(Int32(_SC_PAGESIZE)))
     }
+}
 
-    private func addFromManyThreads() {
-        let each = Stress.rounds(2_000)
-        report("64 threads that add \(each) operations each") {
-            let (queue, ran) = (OperationQueue(), Tally())
-            let threads = (0..<64).map { _ in
-                TestThread { for _ in 0..<each { queue.addOperation { ran.add() } } }
+private enum Threads {
+    static var count: Int { names.count }
+
+    static func count(named name: String) -> Int { names.count { $0 == name } }
+
+    /// Of all threads; what the system keeps of a name, without those that end while they are read.
+    private static var names: [String] {
+        guard let directory = opendir("/proc/self/task") else { return [] }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let id = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
             }
-            for thread in threads { thread.join() }
-            queue.waitUntilAllOperationsAreFinished()
-            #expect(ran.count == 64 * each)
-            return Memory.inUse
-        }
-    }
-
-    /// Does it three times. The stall watches of queues that were suspended stay for ten seconds; what is lost would be
-    /// more each time.
-    private func report(_ what: String, _ body: () -> Int) {
-        let clock = ContinuousClock()
-        let before = Memory.inUse
-        var expected = before
-        for round in 1...3 {
-            var peak = 0
-            let time = clock.measure { peak = body() }
-            let after = Memory.inUse(atMost: expected + tolerated)
-            print(
-                "scale: \(what): \(time), \((peak - before) >> 10) KiB at most, \((after - before) >> 10) KiB after,",
-                "\(Memory.resident >> 20) MiB of the process resident")
-            if round == 1 { expected = after }
-            #expect(after <= expected + tolerated)
-        }
-    }
-
-    private let tolerated = Stress.rounds(8 << 20)
-
-    private func tell(_ child: ExitTest.Result?) {
-        if let child { print(String(decoding: child.standardOutputContent, as: UTF8.self), terminator: "") }
-    }
-
-    private func comeToRest() {
-        let before = Threads.count
-        let queues = (0..<20).map { _ in OperationQueue() }
-        for queue in queues { for _ in 0..<50 { queue.addOperation { usleep(100) } } }
-        for queue in queues { queue.waitUntilAllOperationsAreFinished() }
-        // The monitor stays.
-        // By name as well: threads of Dispatch, which runs the test, end in the same seconds, and made the number right while
-        // workers were still there, whose end then took processor time.
-        while Threads.count(named: "operation queue") > 0 || Threads.count > before + 1 { usleep(10_000) }
-        let used = Threads.processorTime
-        usleep(1_000_000)
-        precondition(Threads.processorTime - used < 0.005)
-        withExtendedLifetime(queues) {}
-    }
-
-    private final class Tally: Sendable {
-        private let value = Atomic(0)
-        var count: Int { value.load(ordering: .relaxed) }
-        func add() { value.add(1, ordering: .relaxed) }
-    }
-
-    /// In bytes.
-    private enum Memory {
-        /// What `malloc` has given out. With the sanitizers' allocators it counts nothing.
-        static var inUse: Int {
-            let info = mallinfo2()
-            return info.uordblks + info.hblkhd
-        }
-
-        /// The same, as soon as it is no more than that, or after ten seconds. The last reference to a queue or a chain may
-        /// be that of a worker, which lets go of it a moment after those who wait have been woken.
-        static func inUse(atMost limit: Int) -> Int {
-            for _ in 0..<1_000 where inUse > limit { usleep(10_000) }
-            return inUse
-        }
-
-        /// After `malloc` has given back what it could; it keeps some megabytes for each thread.
-        static var resident: Int {
-            malloc_trim(0)
-            guard let file = fopen("/proc/self/statm", "r") else { return 0 }
+            guard !id.hasPrefix("."), let file = fopen("/proc/self/task/\(id)/comm", "r") else { continue }
             defer { fclose(file) }
-            var (size, resident) = (0, 0)
-            withUnsafeMutablePointer(to: &size) { size in
-                withUnsafeMutablePointer(to: &resident) { resident in
-                    _ = withVaList([size, resident]) { vfscanf(file, "%ld %ld", $0) }
-                }
-            }
-            return resident * Int(sysconf(Int32(_SC_PAGESIZE)))
+            var line = [UInt8](repeating: 0, count: 32)
+            let length = fread(&line, 1, line.count, file)
+            names.append(String(decoding: line.prefix(length).prefix { $0 != 0x0A }, as: UTF8.self))
         }
+        return names
     }
 
-    private enum Threads {
-        static var count: Int { names.count }
-
-        static func count(named name: String) -> Int { names.count { $0 == name } }
-
-        /// Of all threads; what the system keeps of a name, without those that end while they are read.
-        private static var names: [String] {
-            guard let directory = opendir("/proc/self/task") else { return [] }
-            defer { closedir(directory) }
-            var names: [String] = []
-            while let entry = readdir(directory) {
-                let id = withUnsafeBytes(of: &entry.pointee.d_name) {
-                    String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-                }
-                guard !id.hasPrefix("."), let file = fopen("/proc/self/task/\(id)/comm", "r") else { continue }
-                defer { fclose(file) }
-                var line = [UInt8](repeating: 0, count: 32)
-                let length = fread(&line, 1, line.count, file)
-                names.append(String(decoding: line.prefix(length).prefix { $0 != 0x0A }, as: UTF8.self))
-            }
-            return names
-        }
-
-        /// Of all threads, in seconds.
-        static var processorTime: Double {
-            var time = timespec()
-            clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-            return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-        }
+    /// Of all threads, in seconds.
+    static var processorTime: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
+}
 #endif

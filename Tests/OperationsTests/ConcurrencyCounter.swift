@@ -2,11 +2,11 @@ import Synchronization
 import TestSupport
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Darwin
+import Darwin
 #endif
 
 /// Counts how many are inside at a time, and on how many threads in all.

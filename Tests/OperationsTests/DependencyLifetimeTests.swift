@@ -1,7 +1,7 @@
 #if DEBUG
-    @testable import Operations
+@testable import Operations
 #else
-    import Operations
+import Operations
 #endif
 import SchedulerCore
 import Synchronization
@@ -66,19 +66,19 @@ import Testing
     }
 
     #if DEBUG
-        /// Rules D4 and D6.
-        @Test func `a dependency remembers neither dependents that are gone nor one dependent twice`() {
-            let (dependency, often) = (BlockOperation {}, BlockOperation {})
-            for _ in 0..<1000 {
-                BlockOperation {}.addDependency(dependency)
-                often.addDependency(dependency)
-                often.removeDependency(dependency)
-            }
+    /// Rules D4 and D6.
+    @Test func `a dependency remembers neither dependents that are gone nor one dependent twice`() {
+        let (dependency, often) = (BlockOperation {}, BlockOperation {})
+        for _ in 0..<1000 {
+            BlockOperation {}.addDependency(dependency)
             often.addDependency(dependency)
-            #expect(dependency.attachments?.withLock { $0.dependents.count } ?? 0 <= 64)
-            dependency.start()
-            #expect(often.isReady)
+            often.removeDependency(dependency)
         }
+        often.addDependency(dependency)
+        #expect(dependency.attachments?.withLock { $0.dependents.count } ?? 0 <= 64)
+        dependency.start()
+        #expect(often.isReady)
+    }
     #endif
 
     /// Rule D8.
@@ -100,9 +100,9 @@ import Testing
     @Test(arguments: Order.allCases)
     func `a chain runs in order and is released, whatever the order of adding`(order: Order) {
         #if DEBUG
-            let length = 100_000
+        let length = 100_000
         #else
-            let length = 1_000_000
+        let length = 1_000_000
         #endif
         let queue = OperationQueue()
         let position = Atomic<Int>(0)

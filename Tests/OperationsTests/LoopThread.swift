@@ -1,11 +1,11 @@
 import class Foundation.Thread
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Darwin
+import Darwin
 #endif
 
 /// Which thread code runs on.
@@ -16,9 +16,9 @@ struct ThreadIdentity: Equatable, Sendable {
 
     private init() {
         #if canImport(Darwin)
-            value = UInt(bitPattern: pthread_self())
+        value = UInt(bitPattern: pthread_self())
         #else
-            value = UInt(pthread_self())
+        value = UInt(pthread_self())
         #endif
     }
 }

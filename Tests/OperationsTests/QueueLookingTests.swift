@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #endif
 
 /// Rules Q6, Q7 and Q9: what a queue shows.
@@ -76,18 +76,18 @@ import Testing
     }
 
     #if os(Linux)
-        /// Rule Q7: Linux keeps 15 bytes; a letter that does not fit whole is left out.
-        @Test(arguments: [
-            ("downloads", "downloads"), ("a name of more than fifteen", "a name of more "),
-            ("fourteen chars\u{E9}", "fourteen chars"), ("thirteen char\u{E9}s", "thirteen char\u{E9}"),
-        ])
-        func `the thread carries the name of the queue`(name: String, expected: String) {
-            let (queue, seen) = (OperationQueue(), Journal<String>())
-            queue.name = name
-            queue.addOperation { seen.append(threadName()) }
-            queue.waitUntilAllOperationsAreFinished()
-            #expect(seen.entries == [expected])
-        }
+    /// Rule Q7: Linux keeps 15 bytes; a letter that does not fit whole is left out.
+    @Test(arguments: [
+        ("downloads", "downloads"), ("a name of more than fifteen", "a name of more "),
+        ("fourteen chars\u{E9}", "fourteen chars"), ("thirteen char\u{E9}s", "thirteen char\u{E9}"),
+    ])
+    func `the thread carries the name of the queue`(name: String, expected: String) {
+        let (queue, seen) = (OperationQueue(), Journal<String>())
+        queue.name = name
+        queue.addOperation { seen.append(threadName()) }
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(seen.entries == [expected])
+    }
     #endif
 
     /// Rule Q9.
@@ -149,12 +149,12 @@ import Testing
 }
 
 #if os(Linux)
-    private func threadName() -> String {
-        let file = fopen("/proc/thread-self/comm", "r")
-        defer { if let file { fclose(file) } }
-        guard let file else { return "" }
-        var bytes = [UInt8](repeating: 0, count: 32)
-        let count = fread(&bytes, 1, bytes.count, file)
-        return String(decoding: bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-    }
+private func threadName() -> String {
+    let file = fopen("/proc/thread-self/comm", "r")
+    defer { if let file { fclose(file) } }
+    guard let file else { return "" }
+    var bytes = [UInt8](repeating: 0, count: 32)
+    let count = fread(&bytes, 1, bytes.count, file)
+    return String(decoding: bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+}
 #endif

@@ -1,158 +1,158 @@
 import TestSupport
 
 #if os(Linux)
-    import Operations
-    import Testing
+import Operations
+import Testing
 
-    #if canImport(Glibc)
-        import Glibc
-    #elseif canImport(Musl)
-        import Musl
-    #endif
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
-    /// Rules P6 and P8: the nice value of the thread that runs the work. Only levels below normal take effect without
-    /// privilege, so only those are looked at.
-    @Suite(.timeLimit(.minutes(5))) struct ServiceLevelTests {
-        private static let normal = nice(of: .default, in: .default)
-        private static let utility = min(19, normal + ServiceLevel.utility.niceness)
-        private static let background = min(19, normal + ServiceLevel.background.niceness)
+/// Rules P6 and P8: the nice value of the thread that runs the work. Only levels below normal take effect without
+/// privilege, so only those are looked at.
+@Suite(.timeLimit(.minutes(5))) struct ServiceLevelTests {
+    private static let normal = nice(of: .default, in: .default)
+    private static let utility = min(19, normal + ServiceLevel.utility.niceness)
+    private static let background = min(19, normal + ServiceLevel.background.niceness)
 
-        /// Rule P8.
-        @Test func `utility is nicer than normal and background nicer still`() {
-            #expect(ServiceLevel.utility.niceness > ServiceLevel.normal.niceness)
-            #expect(ServiceLevel.background.niceness > ServiceLevel.utility.niceness)
-        }
+    /// Rule P8.
+    @Test func `utility is nicer than normal and background nicer still`() {
+        #expect(ServiceLevel.utility.niceness > ServiceLevel.normal.niceness)
+        #expect(ServiceLevel.background.niceness > ServiceLevel.utility.niceness)
+    }
 
-        /// Rule P6.
-        @Test func `an operation without a quality of its own has its queue's`() {
-            #expect(nice(of: .default, in: .utility) == Self.utility)
-            #expect(nice(of: .default, in: .background) == Self.background)
-        }
+    /// Rule P6.
+    @Test func `an operation without a quality of its own has its queue's`() {
+        #expect(nice(of: .default, in: .utility) == Self.utility)
+        #expect(nice(of: .default, in: .background) == Self.background)
+    }
 
-        /// Rule P6.
-        @Test func `an operation's own quality wins when it is above its queue's`() {
-            #expect(nice(of: .utility, in: .background) == Self.utility)
-        }
+    /// Rule P6.
+    @Test func `an operation's own quality wins when it is above its queue's`() {
+        #expect(nice(of: .utility, in: .background) == Self.utility)
+    }
 
-        /// Rule P6.
-        @Test func `a quality below the queue's is raised to it`() {
-            #expect(nice(of: .background, in: .utility) == Self.utility)
-            #expect(nice(of: .background, in: .userInitiated) <= Self.normal)
-        }
+    /// Rule P6.
+    @Test func `a quality below the queue's is raised to it`() {
+        #expect(nice(of: .background, in: .utility) == Self.utility)
+        #expect(nice(of: .background, in: .userInitiated) <= Self.normal)
+    }
 
-        /// Rule P6: the queue's was never set, so there is nothing to raise it to.
-        @Test func `an operation's own quality wins in a queue without one`() {
-            #expect(nice(of: .utility, in: .default) == Self.utility)
-            #expect(nice(of: .background, in: .default) == Self.background)
-        }
+    /// Rule P6: the queue's was never set, so there is nothing to raise it to.
+    @Test func `an operation's own quality wins in a queue without one`() {
+        #expect(nice(of: .utility, in: .default) == Self.utility)
+        #expect(nice(of: .background, in: .default) == Self.background)
+    }
 
-        /// Rules P6, P8: one serial queue, each operation on a thread of its own level.
-        @Test func `operations of different levels in one queue each get their own`() {
-            let queue = OperationQueue()
-            queue.maxConcurrentOperationCount = 1
-            queue.isSuspended = true
-            let log = Journal<Int32>()
-            for quality: QualityOfService in [.background, .default, .utility, .background, .utility, .default] {
-                let operation = BlockOperation { log.append(threadNiceness()) }
-                operation.qualityOfService = quality
-                queue.addOperation(operation)
-            }
-            queue.isSuspended = false
-            queue.waitUntilAllOperationsAreFinished()
-            let (n, u, b) = (Self.normal, Self.utility, Self.background)
-            #expect(log.entries == [b, n, u, b, u, n])
-        }
-
-        /// Rule P6.
-        @Test func `a queue's quality set late applies to what starts afterwards`() {
-            let held = HeldQueue()
-            let log = Journal<Int32>()
-            let (queue, next) = (held.queue, [QualityOfService.background, .utility, .default, .background])
-            for quality in next {
-                queue.addOperation {
-                    log.append(threadNiceness())
-                    queue.qualityOfService = quality
-                }
-            }
-            queue.addOperation { log.append(threadNiceness()) }
-            held.release()
-            let (n, u, b) = (Self.normal, Self.utility, Self.background)
-            #expect(log.entries == [n, b, u, n, b])
-        }
-
-        /// Rule P6.
-        @Test func `an operation's quality set while it waits applies`() {
-            let held = HeldQueue()
-            let log = Journal<Int32>()
+    /// Rules P6, P8: one serial queue, each operation on a thread of its own level.
+    @Test func `operations of different levels in one queue each get their own`() {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        queue.isSuspended = true
+        let log = Journal<Int32>()
+        for quality: QualityOfService in [.background, .default, .utility, .background, .utility, .default] {
             let operation = BlockOperation { log.append(threadNiceness()) }
-            held.queue.addOperation(operation)
-            operation.qualityOfService = .utility
-            held.release()
-            #expect(log.entries == [Self.utility])
+            operation.qualityOfService = quality
+            queue.addOperation(operation)
         }
+        queue.isSuspended = false
+        queue.waitUntilAllOperationsAreFinished()
+        let (n, u, b) = (Self.normal, Self.utility, Self.background)
+        #expect(log.entries == [b, n, u, b, u, n])
+    }
 
-        /// Rules P6, B2.
-        @Test func `all blocks of a block operation run at its level`() {
-            let queue = OperationQueue()
-            queue.qualityOfService = .utility
-            let (log, meeting) = (Journal<Int32>(), Gate(4))
-            let operation = BlockOperation()
-            for _ in 0..<4 {
-                operation.addExecutionBlock {
+    /// Rule P6.
+    @Test func `a queue's quality set late applies to what starts afterwards`() {
+        let held = HeldQueue()
+        let log = Journal<Int32>()
+        let (queue, next) = (held.queue, [QualityOfService.background, .utility, .default, .background])
+        for quality in next {
+            queue.addOperation {
+                log.append(threadNiceness())
+                queue.qualityOfService = quality
+            }
+        }
+        queue.addOperation { log.append(threadNiceness()) }
+        held.release()
+        let (n, u, b) = (Self.normal, Self.utility, Self.background)
+        #expect(log.entries == [n, b, u, n, b])
+    }
+
+    /// Rule P6.
+    @Test func `an operation's quality set while it waits applies`() {
+        let held = HeldQueue()
+        let log = Journal<Int32>()
+        let operation = BlockOperation { log.append(threadNiceness()) }
+        held.queue.addOperation(operation)
+        operation.qualityOfService = .utility
+        held.release()
+        #expect(log.entries == [Self.utility])
+    }
+
+    /// Rules P6, B2.
+    @Test func `all blocks of a block operation run at its level`() {
+        let queue = OperationQueue()
+        queue.qualityOfService = .utility
+        let (log, meeting) = (Journal<Int32>(), Gate(4))
+        let operation = BlockOperation()
+        for _ in 0..<4 {
+            operation.addExecutionBlock {
+                meeting.meet()
+                log.append(threadNiceness())
+            }
+        }
+        queue.addOperations([operation], waitUntilFinished: true)
+        #expect(log.entries == [Int32](repeating: Self.utility, count: 4))
+    }
+
+    /// Rules P6, X2.
+    @Test func `a barrier runs at the queue's level`() {
+        let queue = OperationQueue()
+        queue.qualityOfService = .background
+        let log = Journal<Int32>()
+        queue.addBarrierBlock { log.append(threadNiceness()) }
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(log.entries == [Self.background])
+    }
+
+    /// Rule P8: a thread inherits the nice value of the one that makes it, and cannot give it back.
+    @Test func `work started from a background operation is not slowed down`() {
+        let normal = Self.normal
+        let log = Journal<Int32>()
+        // Takes the sleeping threads, so that new ones have to be made.
+        let busy = HeldQueue(width: 100)
+        let (outer, inner) = (OperationQueue(), OperationQueue())
+        outer.qualityOfService = .background
+        inner.maxConcurrentOperationCount = 20
+        let meeting = Gate(20)
+        outer.addOperation {
+            for _ in 0..<20 {
+                inner.addOperation {
                     meeting.meet()
                     log.append(threadNiceness())
                 }
             }
-            queue.addOperations([operation], waitUntilFinished: true)
-            #expect(log.entries == [Int32](repeating: Self.utility, count: 4))
         }
-
-        /// Rules P6, X2.
-        @Test func `a barrier runs at the queue's level`() {
-            let queue = OperationQueue()
-            queue.qualityOfService = .background
-            let log = Journal<Int32>()
-            queue.addBarrierBlock { log.append(threadNiceness()) }
-            queue.waitUntilAllOperationsAreFinished()
-            #expect(log.entries == [Self.background])
-        }
-
-        /// Rule P8: a thread inherits the nice value of the one that makes it, and cannot give it back.
-        @Test func `work started from a background operation is not slowed down`() {
-            let normal = Self.normal
-            let log = Journal<Int32>()
-            // Takes the sleeping threads, so that new ones have to be made.
-            let busy = HeldQueue(width: 100)
-            let (outer, inner) = (OperationQueue(), OperationQueue())
-            outer.qualityOfService = .background
-            inner.maxConcurrentOperationCount = 20
-            let meeting = Gate(20)
-            outer.addOperation {
-                for _ in 0..<20 {
-                    inner.addOperation {
-                        meeting.meet()
-                        log.append(threadNiceness())
-                    }
-                }
-            }
-            outer.waitUntilAllOperationsAreFinished()
-            inner.waitUntilAllOperationsAreFinished()
-            busy.release()
-            #expect(log.entries == [Int32](repeating: normal, count: 20))
-        }
+        outer.waitUntilAllOperationsAreFinished()
+        inner.waitUntilAllOperationsAreFinished()
+        busy.release()
+        #expect(log.entries == [Int32](repeating: normal, count: 20))
     }
+}
 
-    /// On Linux "process 0" means the calling thread.
-    private func threadNiceness() -> Int32 { getpriority(.init(PRIO_PROCESS.rawValue), 0) }
+/// On Linux "process 0" means the calling thread.
+private func threadNiceness() -> Int32 { getpriority(.init(PRIO_PROCESS.rawValue), 0) }
 
-    private func nice(of own: QualityOfService, in quality: QualityOfService) -> Int32 {
-        let queue = OperationQueue()
-        queue.qualityOfService = quality
-        let log = Journal<Int32>()
-        let operation = BlockOperation { log.append(threadNiceness()) }
-        operation.qualityOfService = own
-        queue.addOperation(operation)
-        queue.waitUntilAllOperationsAreFinished()
-        return log.entries[0]
-    }
+private func nice(of own: QualityOfService, in quality: QualityOfService) -> Int32 {
+    let queue = OperationQueue()
+    queue.qualityOfService = quality
+    let log = Journal<Int32>()
+    let operation = BlockOperation { log.append(threadNiceness()) }
+    operation.qualityOfService = own
+    queue.addOperation(operation)
+    queue.waitUntilAllOperationsAreFinished()
+    return log.entries[0]
+}
 #endif

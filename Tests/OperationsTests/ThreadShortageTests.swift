@@ -1,118 +1,118 @@
 #if os(Linux)
-    import Glibc
-    import Operations
-    import TestSupport
-    import Testing
+import Glibc
+import Operations
+import TestSupport
+import Testing
 
-    /// What happens where the system refuses more threads. Each test limits the memory of a process of its own.
-    struct ThreadShortageTests {
-        /// Rule Q3: the width is what may run at a time, and less is no error.
-        @Test func `all operations run on the few threads there are`() async {
-            await #expect(processExitsWith: .success) {
-                runOnFewThreads()
-            }
-        }
-
-        /// The monitor goes on keeping appointments, and what could not be had is asked for again later.
-        @Test func `threads that are to be had again are used again`() async {
-            await #expect(processExitsWith: .success) {
-                goOnAfterShortage()
-            }
-        }
-
-        /// The operations meet, so every one needs a thread, and the first was refused.
-        @Test(.timeLimit(.minutes(5)))
-        func `a thread that was refused is asked for again, though nothing else happens`() async {
-            await #expect(processExitsWith: .success) {
-                askAgain()
-            }
+/// What happens where the system refuses more threads. Each test limits the memory of a process of its own.
+struct ThreadShortageTests {
+    /// Rule Q3: the width is what may run at a time, and less is no error.
+    @Test func `all operations run on the few threads there are`() async {
+        await #expect(processExitsWith: .success) {
+            runOnFewThreads()
         }
     }
 
-    private func runOnFewThreads() {
-        let (queue, runs) = (OperationQueue(), Journal<Int>())
-        queue.maxConcurrentOperationCount = 200
-        queue.addOperations([BlockOperation {}], waitUntilFinished: true)
-        allowThreads(5)
-        #expect(mostThreads() < 200)
-        for i in 0..<1000 {
-            queue.addOperation {
-                usleep(100)
-                runs.append(i)
-            }
+    /// The monitor goes on keeping appointments, and what could not be had is asked for again later.
+    @Test func `threads that are to be had again are used again`() async {
+        await #expect(processExitsWith: .success) {
+            goOnAfterShortage()
         }
-        queue.waitUntilAllOperationsAreFinished()
-        precondition(Set(runs.entries) == Set(0..<1000))
     }
 
-    private func goOnAfterShortage() {
-        let (queue, meeting) = (OperationQueue(), Gate(100))
-        queue.maxConcurrentOperationCount = 100
-        queue.addOperations([BlockOperation {}], waitUntilFinished: true)
-        allowThreads(5)
-        for _ in 0..<100 { queue.addOperation { meeting.meet() } }
-        let stalled = OperationQueue()
-        let report = Gate()
-        stalled.isSuspended = true
-        stalled.stallHandler = { _ in report.open() }
-        stalled.addOperation {}
-        allowThreads(200)
-        queue.waitUntilAllOperationsAreFinished()
-        stalled.stallDelay = .milliseconds(1)
-        report.pass()
-    }
-
-    private func askAgain() {
-        // The monitor has a thread when it has kept an appointment.
-        let observer = StallObserver()
-        observer.queue.isSuspended = true
-        _ = observer.report { observer.queue.addOperation {} }
-        observer.clear()
-        // None of the pool's threads is free.
-        let busy = HeldQueue(width: 20)
-        allowThreads(0)
-        precondition(mostThreads() == 0)
-        let (queue, meeting) = (OperationQueue(), Gate(20))
-        queue.maxConcurrentOperationCount = 20
-        for _ in 0..<20 { queue.addOperation { meeting.meet() } }
-        allowThreads(200)
-        queue.waitUntilAllOperationsAreFinished()
-        busy.release()
-    }
-
-    /// Leaves room for the stacks of so many more threads.
-    private func allowThreads(_ count: Int) {
-        let stack = 8 << 20
-        let limit = rlim_t(addressSpaceInUse() + count * stack + stack / 2)
-        var bounds = rlimit(rlim_cur: limit, rlim_max: rlim_t.max)
-        precondition(setrlimit(Int32(RLIMIT_AS.rawValue), &bounds) == 0)
-    }
-
-    private func addressSpaceInUse() -> Int {
-        let file = fopen("/proc/self/statm", "r")!
-        defer { fclose(file) }
-        var line = [CChar](repeating: 0, count: 256)
-        fgets(&line, 256, file)
-        return atol(line) * Int(sysconf(Int32(_SC_PAGESIZE)))
-    }
-
-    /// How many threads can be made now, by trial.
-    private func mostThreads() -> Int {
-        let gate = Gate()
-        defer { gate.open() }
-        for count in 0..<200 {
-            var thread = pthread_t()
-            let body: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { argument in
-                Unmanaged<Gate>.fromOpaque(argument!).takeRetainedValue().pass()
-                return nil
-            }
-            let argument = Unmanaged.passRetained(gate)
-            guard pthread_create(&thread, nil, body, argument.toOpaque()) == 0 else {
-                argument.release()
-                return count
-            }
-            pthread_detach(thread)
+    /// The operations meet, so every one needs a thread, and the first was refused.
+    @Test(.timeLimit(.minutes(5)))
+    func `a thread that was refused is asked for again, though nothing else happens`() async {
+        await #expect(processExitsWith: .success) {
+            askAgain()
         }
-        return 200
     }
+}
+
+private func runOnFewThreads() {
+    let (queue, runs) = (OperationQueue(), Journal<Int>())
+    queue.maxConcurrentOperationCount = 200
+    queue.addOperations([BlockOperation {}], waitUntilFinished: true)
+    allowThreads(5)
+    #expect(mostThreads() < 200)
+    for i in 0..<1000 {
+        queue.addOperation {
+            usleep(100)
+            runs.append(i)
+        }
+    }
+    queue.waitUntilAllOperationsAreFinished()
+    precondition(Set(runs.entries) == Set(0..<1000))
+}
+
+private func goOnAfterShortage() {
+    let (queue, meeting) = (OperationQueue(), Gate(100))
+    queue.maxConcurrentOperationCount = 100
+    queue.addOperations([BlockOperation {}], waitUntilFinished: true)
+    allowThreads(5)
+    for _ in 0..<100 { queue.addOperation { meeting.meet() } }
+    let stalled = OperationQueue()
+    let report = Gate()
+    stalled.isSuspended = true
+    stalled.stallHandler = { _ in report.open() }
+    stalled.addOperation {}
+    allowThreads(200)
+    queue.waitUntilAllOperationsAreFinished()
+    stalled.stallDelay = .milliseconds(1)
+    report.pass()
+}
+
+private func askAgain() {
+    // The monitor has a thread when it has kept an appointment.
+    let observer = StallObserver()
+    observer.queue.isSuspended = true
+    _ = observer.report { observer.queue.addOperation {} }
+    observer.clear()
+    // None of the pool's threads is free.
+    let busy = HeldQueue(width: 20)
+    allowThreads(0)
+    precondition(mostThreads() == 0)
+    let (queue, meeting) = (OperationQueue(), Gate(20))
+    queue.maxConcurrentOperationCount = 20
+    for _ in 0..<20 { queue.addOperation { meeting.meet() } }
+    allowThreads(200)
+    queue.waitUntilAllOperationsAreFinished()
+    busy.release()
+}
+
+/// Leaves room for the stacks of so many more threads.
+private func allowThreads(_ count: Int) {
+    let stack = 8 << 20
+    let limit = rlim_t(addressSpaceInUse() + count * stack + stack / 2)
+    var bounds = rlimit(rlim_cur: limit, rlim_max: rlim_t.max)
+    precondition(setrlimit(Int32(RLIMIT_AS.rawValue), &bounds) == 0)
+}
+
+private func addressSpaceInUse() -> Int {
+    let file = fopen("/proc/self/statm", "r")!
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 256)
+    fgets(&line, 256, file)
+    return atol(line) * Int(sysconf(Int32(_SC_PAGESIZE)))
+}
+
+/// How many threads can be made now, by trial.
+private func mostThreads() -> Int {
+    let gate = Gate()
+    defer { gate.open() }
+    for count in 0..<200 {
+        var thread = pthread_t()
+        let body: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { argument in
+            Unmanaged<Gate>.fromOpaque(argument!).takeRetainedValue().pass()
+            return nil
+        }
+        let argument = Unmanaged.passRetained(gate)
+        guard pthread_create(&thread, nil, body, argument.toOpaque()) == 0 else {
+            argument.release()
+            return count
+        }
+        pthread_detach(thread)
+    }
+    return 200
+}
 #endif

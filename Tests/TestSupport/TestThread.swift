@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Darwin
+import Darwin
 #endif
 
 /// A thread of the test's own, which no queue knows; `join()` waits for its end.
@@ -18,13 +18,13 @@ package final class TestThread: Sendable {
                 end.open()
             })
         #if canImport(Darwin)
-            var thread: pthread_t?
-            let result = pthread_create(&thread, nil, { TestThread.run($0) }, start.toOpaque())
-            if let thread, result == 0 { pthread_detach(thread) }
+        var thread: pthread_t?
+        let result = pthread_create(&thread, nil, { TestThread.run($0) }, start.toOpaque())
+        if let thread, result == 0 { pthread_detach(thread) }
         #else
-            var thread = pthread_t()
-            let result = pthread_create(&thread, nil, { TestThread.run($0!) }, start.toOpaque())
-            if result == 0 { pthread_detach(thread) }
+        var thread = pthread_t()
+        let result = pthread_create(&thread, nil, { TestThread.run($0!) }, start.toOpaque())
+        if result == 0 { pthread_detach(thread) }
         #endif
         precondition(result == 0, "no thread to be had")
     }

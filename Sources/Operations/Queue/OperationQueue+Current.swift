@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 import CPlatform
 
@@ -18,9 +18,9 @@ extension OperationQueue {
 
     private static var isMainThread: Bool {
         #if canImport(Darwin)
-            pthread_main_np() != 0
+        pthread_main_np() != 0
         #else
-            cplatform_thread_id() == getpid()
+        cplatform_thread_id() == getpid()
         #endif
     }
 }

@@ -3,16 +3,16 @@ package enum HeldLocks {
     @inline(__always)
     package static func willLock() {
         #if DEBUG
-            let context = ThreadContext.current
-            guard context.heldLocks == 0 else { fatalError("a second lock is taken while one is held") }
-            context.heldLocks += 1
+        let context = ThreadContext.current
+        guard context.heldLocks == 0 else { fatalError("a second lock is taken while one is held") }
+        context.heldLocks += 1
         #endif
     }
 
     @inline(__always)
     package static func didUnlock() {
         #if DEBUG
-            ThreadContext.current.heldLocks -= 1
+        ThreadContext.current.heldLocks -= 1
         #endif
     }
 
@@ -20,7 +20,7 @@ package enum HeldLocks {
     @inline(__always)
     package static func assertNone() {
         #if DEBUG
-            guard ThreadContext.current.heldLocks == 0 else { fatalError("called out while a lock is held") }
+        guard ThreadContext.current.heldLocks == 0 else { fatalError("called out while a lock is held") }
         #endif
     }
 }

@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// A value behind a lock, in one allocation.
@@ -17,15 +17,15 @@
 package struct Locked<Value>: @unchecked Sendable {
     // Sendable holds because `Value` is reached only inside `withLock`.
     #if canImport(Darwin)
-        private typealias Lock = os_unfair_lock
+    private typealias Lock = os_unfair_lock
     #else
-        private typealias Lock = pthread_mutex_t
+    private typealias Lock = pthread_mutex_t
     #endif
 
     /// The value is the buffer's header, which the buffer destroys itself; the lock is its one element.
     private final class Storage: ManagedBuffer<Value, Lock> {
         #if !canImport(Darwin)
-            deinit { _ = withUnsafeMutablePointerToElements { pthread_mutex_destroy($0) } }
+        deinit { _ = withUnsafeMutablePointerToElements { pthread_mutex_destroy($0) } }
         #endif
     }
 
@@ -36,17 +36,17 @@ package struct Locked<Value>: @unchecked Sendable {
         storage = Storage.create(minimumCapacity: 1) { buffer in
             buffer.withUnsafeMutablePointerToElements { lock in
                 #if canImport(Darwin)
-                    lock.initialize(to: os_unfair_lock())
+                lock.initialize(to: os_unfair_lock())
                 #else
-                    lock.initialize(to: pthread_mutex_t())
-                    var attributes = pthread_mutexattr_t()
-                    pthread_mutexattr_init(&attributes)
-                    // Sections are short: who meets another spins a little before it sleeps in the kernel.
-                    #if canImport(Glibc)
-                        pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_ADAPTIVE_NP))
-                    #endif
-                    pthread_mutex_init(lock, &attributes)
-                    pthread_mutexattr_destroy(&attributes)
+                lock.initialize(to: pthread_mutex_t())
+                var attributes = pthread_mutexattr_t()
+                pthread_mutexattr_init(&attributes)
+                // Sections are short: who meets another spins a little before it sleeps in the kernel.
+                #if canImport(Glibc)
+                pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_ADAPTIVE_NP))
+                #endif
+                pthread_mutex_init(lock, &attributes)
+                pthread_mutexattr_destroy(&attributes)
                 #endif
             }
             return initial
@@ -58,15 +58,15 @@ package struct Locked<Value>: @unchecked Sendable {
         storage.withUnsafeMutablePointers { value, lock in
             HeldLocks.willLock()
             #if canImport(Darwin)
-                os_unfair_lock_lock(lock)
+            os_unfair_lock_lock(lock)
             #else
-                pthread_mutex_lock(lock)
+            pthread_mutex_lock(lock)
             #endif
             defer {
                 #if canImport(Darwin)
-                    os_unfair_lock_unlock(lock)
+                os_unfair_lock_unlock(lock)
                 #else
-                    pthread_mutex_unlock(lock)
+                pthread_mutex_unlock(lock)
                 #endif
                 HeldLocks.didUnlock()
             }

@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// One thread's place to sleep. `unpark` before `park` is remembered, once.
@@ -21,13 +21,13 @@ package final class Parker: @unchecked Sendable {
         pthread_mutex_init(mutex, nil)
         condition.initialize(to: pthread_cond_t())
         #if canImport(Darwin)
-            pthread_cond_init(condition, nil)
+        pthread_cond_init(condition, nil)
         #else
-            var attributes = pthread_condattr_t()
-            pthread_condattr_init(&attributes)
-            pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-            pthread_cond_init(condition, &attributes)
-            pthread_condattr_destroy(&attributes)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
         #endif
     }
 
@@ -51,15 +51,15 @@ package final class Parker: @unchecked Sendable {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         #if canImport(Darwin)
-            var rest = timespec(nanoseconds: limit)
+        var rest = timespec(nanoseconds: limit)
         #else
-            var deadline = timespec(nanoseconds: MonotonicClock.deadline(after: limit))
+        var deadline = timespec(nanoseconds: MonotonicClock.deadline(after: limit))
         #endif
         while !isSignalled {
             #if canImport(Darwin)
-                let result = pthread_cond_timedwait_relative_np(condition, mutex, &rest)
+            let result = pthread_cond_timedwait_relative_np(condition, mutex, &rest)
             #else
-                let result = pthread_cond_timedwait(condition, mutex, &deadline)
+            let result = pthread_cond_timedwait(condition, mutex, &deadline)
             #endif
             if result == ETIMEDOUT { break }
         }

@@ -20,7 +20,7 @@ package final class ThreadContext {
     var foundMisuse: OperationError?
     let parker = Parker()
     #if DEBUG
-        @exclusivity(unchecked) var heldLocks = 0
+    @exclusivity(unchecked) var heldLocks = 0
     #endif
 
     struct Frame {

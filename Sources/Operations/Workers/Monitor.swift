@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 import CPlatform
 import SchedulerCore
@@ -78,7 +78,7 @@ final class Monitor: Sendable {
 
     private func run() {
         #if !canImport(Darwin)
-            cplatform_set_thread_name("operation-watch")
+        cplatform_set_thread_name("operation-watch")
         #endif
         var appointments = DeadlineHeap<Appointment>()
         var idleLooks = 0

@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// The five kinds of threads. A thread keeps its level for life: one that was made nicer can not be made less nice again
@@ -38,19 +38,19 @@ package enum ServiceLevel: Int, CaseIterable, Comparable, Sendable {
     /// Gives the calling thread this level, as far as the system allows.
     func apply() {
         #if canImport(Darwin)
-            let quality: qos_class_t =
-                switch self {
-                case .background: QOS_CLASS_BACKGROUND
-                case .utility: QOS_CLASS_UTILITY
-                case .normal: QOS_CLASS_DEFAULT
-                case .userInitiated: QOS_CLASS_USER_INITIATED
-                case .userInteractive: QOS_CLASS_USER_INTERACTIVE
-                }
-            pthread_set_qos_class_self_np(quality, 0)
+        let quality: qos_class_t =
+            switch self {
+            case .background: QOS_CLASS_BACKGROUND
+            case .utility: QOS_CLASS_UTILITY
+            case .normal: QOS_CLASS_DEFAULT
+            case .userInitiated: QOS_CLASS_USER_INITIATED
+            case .userInteractive: QOS_CLASS_USER_INTERACTIVE
+            }
+        pthread_set_qos_class_self_np(quality, 0)
         #else
-            // On Linux "process 0" means the calling thread. errno tells an error from a nice value of -1.
-            guard niceness != 0 else { return }
-            setpriority(.init(PRIO_PROCESS.rawValue), 0, getpriority(.init(PRIO_PROCESS.rawValue), 0) + niceness)
+        // On Linux "process 0" means the calling thread. errno tells an error from a nice value of -1.
+        guard niceness != 0 else { return }
+        setpriority(.init(PRIO_PROCESS.rawValue), 0, getpriority(.init(PRIO_PROCESS.rawValue), 0) + niceness)
         #endif
     }
 }

@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 import CPlatform
@@ -11,56 +11,56 @@ import CPlatform
 /// A look at another thread: how much processor time it has used, and whether it sleeps.
 struct ThreadClock: Sendable {
     #if canImport(Darwin)
-        private let port: mach_port_t
+    private let port: mach_port_t
 
-        static var current: ThreadClock { ThreadClock(port: pthread_mach_thread_np(pthread_self())) }
+    static var current: ThreadClock { ThreadClock(port: pthread_mach_thread_np(pthread_self())) }
 
-        /// Nanoseconds of processor time used.
-        var used: UInt64 {
-            var info = thread_basic_info()
-            var count = mach_msg_type_number_t(MemoryLayout<thread_basic_info>.size / MemoryLayout<natural_t>.size)
-            withUnsafeMutablePointer(to: &info) {
-                $0.withMemoryRebound(to: integer_t.self, capacity: Int(count)) {
-                    _ = thread_info(port, thread_flavor_t(THREAD_BASIC_INFO), $0, &count)
-                }
+    /// Nanoseconds of processor time used.
+    var used: UInt64 {
+        var info = thread_basic_info()
+        var count = mach_msg_type_number_t(MemoryLayout<thread_basic_info>.size / MemoryLayout<natural_t>.size)
+        withUnsafeMutablePointer(to: &info) {
+            $0.withMemoryRebound(to: integer_t.self, capacity: Int(count)) {
+                _ = thread_info(port, thread_flavor_t(THREAD_BASIC_INFO), $0, &count)
             }
-            let user = UInt64(info.user_time.seconds) * 1_000_000 + UInt64(info.user_time.microseconds)
-            let system = UInt64(info.system_time.seconds) * 1_000_000 + UInt64(info.system_time.microseconds)
-            return (user + system) * 1_000
         }
+        let user = UInt64(info.user_time.seconds) * 1_000_000 + UInt64(info.user_time.microseconds)
+        let system = UInt64(info.system_time.seconds) * 1_000_000 + UInt64(info.system_time.microseconds)
+        return (user + system) * 1_000
+    }
 
-        /// A clock that stands still is all there is to see here.
-        var isAsleep: Bool { true }
+    /// A clock that stands still is all there is to see here.
+    var isAsleep: Bool { true }
     #else
-        private let clock: clockid_t
-        private let thread: pid_t
+    private let clock: clockid_t
+    private let thread: pid_t
 
-        static var current: ThreadClock {
-            var clock = clockid_t()
-            pthread_getcpuclockid(pthread_self(), &clock)
-            return ThreadClock(clock: clock, thread: cplatform_thread_id())
-        }
+    static var current: ThreadClock {
+        var clock = clockid_t()
+        pthread_getcpuclockid(pthread_self(), &clock)
+        return ThreadClock(clock: clock, thread: cplatform_thread_id())
+    }
 
-        /// Nanoseconds of processor time used.
-        var used: UInt64 {
-            var time = timespec()
-            clock_gettime(clock, &time)
-            return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-        }
+    /// Nanoseconds of processor time used.
+    var used: UInt64 {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
 
-        /// The kernel says that the thread sleeps. A clock stands still also when other processes have all the cores.
-        var isAsleep: Bool {
-            let file = open("/proc/self/task/\(thread)/stat", O_RDONLY | O_CLOEXEC)
-            guard file >= 0 else { return true }
-            defer { close(file) }
-            return withUnsafeTemporaryAllocation(byteCount: 512, alignment: 1) { buffer in
-                let count = read(file, buffer.baseAddress, buffer.count)
-                guard count > 0 else { return true }
-                // `id (name) state …`: the name may contain anything, so the state follows the last parenthesis.
-                let text = buffer[..<count]
-                guard let end = text.lastIndex(of: UInt8(ascii: ")")), end + 2 < count else { return true }
-                return text[end + 2] != UInt8(ascii: "R")
-            }
+    /// The kernel says that the thread sleeps. A clock stands still also when other processes have all the cores.
+    var isAsleep: Bool {
+        let file = open("/proc/self/task/\(thread)/stat", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return true }
+        defer { close(file) }
+        return withUnsafeTemporaryAllocation(byteCount: 512, alignment: 1) { buffer in
+            let count = read(file, buffer.baseAddress, buffer.count)
+            guard count > 0 else { return true }
+            // `id (name) state …`: the name may contain anything, so the state follows the last parenthesis.
+            let text = buffer[..<count]
+            guard let end = text.lastIndex(of: UInt8(ascii: ")")), end + 2 < count else { return true }
+            return text[end + 2] != UInt8(ascii: "R")
         }
+    }
     #endif
 }

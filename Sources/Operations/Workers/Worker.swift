@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 import CPlatform
 import SchedulerCore
@@ -149,9 +149,9 @@ final class Worker: @unchecked Sendable {
         var bytes = name ?? "operation"
         while bytes.utf8.count > 15 { bytes.removeLast() }
         #if canImport(Darwin)
-            pthread_setname_np(bytes)
+        pthread_setname_np(bytes)
         #else
-            cplatform_set_thread_name(bytes)
+        cplatform_set_thread_name(bytes)
         #endif
     }
 }

@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Darwin
+import Darwin
 #endif
 import Dispatch
 @testable import Operations
@@ -14,13 +14,13 @@ import TestSupport
 enum LifeProcess {
     static var threadCount: Int {
         #if os(Linux)
-            var count = 0
-            guard let directory = opendir("/proc/self/task") else { return 0 }
-            while readdir(directory) != nil { count += 1 }
-            closedir(directory)
-            return count - 2
+        var count = 0
+        guard let directory = opendir("/proc/self/task") else { return 0 }
+        while readdir(directory) != nil { count += 1 }
+        closedir(directory)
+        return count - 2
         #else
-            0
+        0
         #endif
     }
 

@@ -1,0 +1,3 @@
+#if Networking
+@_exported public import HTTPCore
+#endif
