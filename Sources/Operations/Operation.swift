@@ -189,6 +189,9 @@ open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConv
     /// It has something to do even when it was cancelled before it started.
     var startsCancelled: Bool { false }
 
+    /// It has started before, and has stood aside since.
+    var isStandingAside: Bool { false }
+
     /// The operation is about to become a queue's. Called by the adding thread, at least once.
     func prepare(for queue: Unmanaged<OperationQueue>) {}
 

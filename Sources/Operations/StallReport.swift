@@ -62,6 +62,8 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
     case rateLimit(queue: String)
     /// As many operations run as the queue's width allows, or it is about to start.
     case slot
+    /// Its owner holds it back, paused, until it is let go.
+    case held
 
     public var description: String {
         switch self {
@@ -84,6 +86,7 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
         case .key(let key): "waits for its turn under key '\(key)'"
         case .rateLimit(let queue): "waits for a permit of the rate limit of queue '\(queue)'"
         case .slot: "waits for a free slot"
+        case .held: "is paused; resume it"
         }
     }
 }

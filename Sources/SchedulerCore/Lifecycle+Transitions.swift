@@ -304,6 +304,18 @@ extension Lifecycle {
         }
     }
 
+    /// What has started, and is held, gives its slot back: it is among the waiting again, and will start once more. nil: it
+    /// is cancelled, or has ended.
+    @inlinable
+    public func stoodAside() -> Lifecycle? {
+        guard phase == .executing, !isCancelled else { return nil }
+        var next = self
+        next.phase = .enqueued
+        next.insert(.gated)
+        next.remove([.ready, .askAgain])
+        return next
+    }
+
     /// `started` for a plain block operation; nil when it has to go through `start()`.
     ///
     /// - Parameter isSilent: Nobody observes what changes here, though somebody may observe something else.

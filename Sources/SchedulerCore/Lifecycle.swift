@@ -15,6 +15,7 @@
 ///     idle ──► executing | ended | finishing        the same without a queue: `start()` called by hand
 ///     starting ──► ended                            cancelled before it started: `main()` is skipped
 ///     starting ──► enqueued                         gated, and something holds it back after all
+///     executing ──► enqueued                        held, and stands aside; it starts once more
 ///
 /// Invariants:
 /// - `isCancelled` is set at most once and never after `ended`.

@@ -7,6 +7,7 @@ import SchedulerCore
 
 /// What may hold an operation back besides dependencies. Guarded by the lock of the attachments.
 struct Gates {
+    var hold = Hold()
     var failurePolicy = DependencyFailurePolicy.runAnyway
     var conditions: [OperationCondition] = []
     /// So many conditions are satisfied.
@@ -23,6 +24,10 @@ extension OperationQueue {
     func admit(_ operation: Operation) -> Bool {
         HeldLocks.assertNone()
         let isCancelled = untracked { operation.isCancelled }
+        if !isCancelled, operation.gates?.hold.isOn == true {
+            putBack(operation)
+            return false
+        }
         if !isCancelled, let failure = operation.failureByPolicy() {
             operation.giveUp(failure)
         } else if !isCancelled {
@@ -68,15 +73,22 @@ extension OperationQueue {
     private func putBack(_ operation: Operation) {
         let (old, hasStartable): (Lifecycle, Bool) = withState { state in
             let old = operation.word.update { $0.declined() }.unsafelyUnwrapped
-            state.schedule.heldBack(operation.ticket)
-            state.schedule.updated(operation.ticket, lane: old.effectivePriority, isReady: false)
+            state.returnToWaiting(operation, old)
             state.throttle?.limiter.takeBackStart()
-            if old.contains(.keyed) { state.heldBackKeyed(operation.scheduleID) }
             return (old, state.schedule.hasStartable)
         }
         if hasStartable { offerSlot() }
         if old.contains(.finishAnnounced) { operation.finishIfFinished() }
         if old.contains(.askAgain) || old.isCancelled { operation.reconsiderReadiness() }
+    }
+}
+
+extension OperationQueue.State {
+    /// Takes the slot of an operation that has been claimed.
+    mutating func returnToWaiting(_ operation: Operation, _ lifecycle: Lifecycle) {
+        schedule.heldBack(operation.ticket)
+        schedule.updated(operation.ticket, lane: lifecycle.effectivePriority, isReady: false)
+        if lifecycle.contains(.keyed) { heldBackKeyed(operation.scheduleID) }
     }
 }
 
@@ -169,7 +181,7 @@ extension Operation {
         return ResourcePool.acquire(requirements, for: self)
     }
 
-    fileprivate final func withdrawFromResources() {
+    final func withdrawFromResources() {
         if gates?.requirements.isEmpty == false { ResourcePool.withdraw(self) }
     }
 

@@ -126,7 +126,8 @@ extension OperationQueue {
     func start(_ operation: Operation) {
         let lifecycle = operation.word.lifecycle
         guard !lifecycle.contains(.gated) || admit(operation) else { return }
-        if !lifecycle.contains(.unlisted) { tellWatchers(.starts, of: operation) }
+        let mustTell = !lifecycle.contains(.unlisted) && !(lifecycle.contains(.gated) && operation.isStandingAside)
+        if mustTell { tellWatchers(.starts, of: operation) }
         operation.start()
     }
 }

@@ -41,6 +41,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     open override func cancel() {
         super.cancel()
         taskReference.load()?.cancel()
+        if word.lifecycle.contains(.gated) { goOnAlone() }
     }
 
     final override func prepare(for queue: Unmanaged<OperationQueue>) {
@@ -52,13 +53,22 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     var innerQueue: OperationQueue? { nil }
 
     final override func perform() -> Bool {
+        if word.lifecycle.contains(.gated), goOn() { return false }
         task(in: nil).launch()
         return false
+    }
+
+    /// Its task is there, and has to end before the operation does.
+    override var startsCancelled: Bool { isStandingAside }
+
+    final override var isStandingAside: Bool {
+        word.lifecycle.contains(.gated) && attachments?.withLock { $0.extras?.gates?.hold.standing != nil } == true
     }
 
     final override var executorOfTask: UnownedTaskExecutor? { taskReference.load()?.asUnownedTaskExecutor() }
 
     override func discardWork() {
+        goOn()
         if let task = taskReference.load() { task.launch() } else { releaseWork() }
     }
 

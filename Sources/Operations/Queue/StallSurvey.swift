@@ -155,6 +155,7 @@ extension Operation {
     /// What it waits for besides dependencies.
     fileprivate func gateReasons() -> [WaitingReason] {
         guard let gates else { return [] }
+        if gates.hold.isOn { return [.held] }
         if gates.isTesting { return [.conditions(gates.conditions.map(\.name))] }
         guard ResourcePool.isWaiting(self) else { return [] }
         return gates.requirements.compactMap { requirement in

@@ -18,7 +18,7 @@ public struct QueueSnapshot: Sendable, CustomStringConvertible {
 
     /// What holds operations back, without the particulars of `WaitingReason`.
     public enum Reason: String, Sendable, CaseIterable {
-        case dependencies, conditions, resources, key, rateLimit, barrier, suspended, widthZero, ownReadiness, slot
+        case dependencies, conditions, resources, key, rateLimit, barrier, suspended, widthZero, held, ownReadiness, slot
     }
 
     public var description: String {
@@ -115,6 +115,7 @@ extension WaitingReason {
         switch self {
         case .cycle, .dependency, .dependencyInNoQueue, .inNoQueue: .dependencies
         case .conditions: .conditions
+        case .held: .held
         case .resource, .exclusion: .resources
         case .key: .key
         case .rateLimit: .rateLimit

@@ -1,0 +1,257 @@
+import KeyValueObserving
+@testable import Operations
+import TestSupport
+import Testing
+
+/// Work in two parts, with a stop in between if it is held.
+private final class TwoParts: AsyncOperation, @unchecked Sendable {
+    let begins = AsyncGate()
+    let mayStand = AsyncGate()
+    let goesOn = AsyncGate()
+    let mayEnd = AsyncGate()
+    let journal = Journal<String>()
+    private let counter: ConcurrencyCounter?
+
+    init(counter: ConcurrencyCounter? = nil) {
+        self.counter = counter
+        super.init()
+    }
+
+    override func run() async throws {
+        journal.append("first")
+        counter?.enter()
+        begins.open()
+        await mayStand.pass()
+        counter?.leave()
+        await standAside()
+        counter?.enter()
+        journal.append(isCancelled ? "cancelled" : "second")
+        goesOn.open()
+        await mayEnd.pass()
+        counter?.leave()
+        try Task.checkCancellation()
+    }
+
+    /// Has it stand aside, and waits until it does.
+    func stand(in queue: OperationQueue) async {
+        await begins.pass()
+        hold()
+        mayStand.open()
+        // Its slot is free when another one has had it.
+        await queue.addTask {}.waitUntilFinished()
+    }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct StandAsideTests {
+    private func queue(width: Int = 1) -> OperationQueue {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = width
+        return queue
+    }
+
+    @Test func `what stands aside gives its slot to others, and goes on where it was`() async {
+        let queue = queue()
+        let operation = TwoParts()
+        queue.addOperation(operation)
+        await operation.stand(in: queue)
+        #expect(!operation.isExecuting && !operation.isFinished)
+        #expect(queue.operationCount == 1)
+        #expect(queue.explain(operation).reasons == [.held])
+        operation.mayEnd.open()
+        operation.letGo()
+        await operation.waitUntilFinished()
+        #expect(operation.journal.entries == ["first", "second"])
+        #expect(operation.operationOutcome?.description == "succeeded")
+    }
+
+    @Test func `what is let go waits for a slot like any other`() async {
+        let queue = queue()
+        let operation = TwoParts()
+        queue.addOperation(operation)
+        await operation.stand(in: queue)
+        let isOpen = AsyncGate()
+        let began = AsyncGate()
+        let other = queue.addTask {
+            began.open()
+            await isOpen.pass()
+        }
+        await began.pass()
+        operation.letGo()
+        #expect(operation.isReady && !operation.isExecuting)
+        #expect(queue.explain(operation).reasons == [.slot])
+        isOpen.open()
+        await operation.goesOn.pass()
+        #expect(other.isFinished && operation.isExecuting)
+        operation.mayEnd.open()
+        await operation.waitUntilFinished()
+    }
+
+    @Test func `what is cancelled while it stands aside ends through its queue, once, after its work`() async {
+        let queue = queue()
+        let operation = TwoParts()
+        let completions = Guarded(0)
+        operation.completionBlock = { completions.withLock { $0 += 1 } }
+        queue.addOperation(operation)
+        await operation.stand(in: queue)
+        operation.cancel()
+        await operation.goesOn.pass()
+        #expect(!operation.isFinished && operation.isExecuting)
+        operation.mayEnd.open()
+        await queue.waitUntilAllOperationsAreFinished()
+        #expect(operation.journal.entries == ["first", "cancelled"])
+        #expect(operation.operationOutcome?.description == "was cancelled")
+        operation.letGo()
+        await queue.addTask {}.waitUntilFinished()
+        #expect(completions.withLock { $0 } == 1)
+    }
+
+    @Test func `what is held before it starts is started when it is let go, or cancelled`() async {
+        let queue = queue()
+        for isCancelled in [false, true] {
+            let operation = TwoParts()
+            operation.hold()
+            operation.mayStand.open()
+            operation.mayEnd.open()
+            queue.addOperation(operation)
+            await queue.addTask {}.waitUntilFinished()
+            #expect(!operation.isFinished && operation.journal.entries.isEmpty)
+            if isCancelled { operation.cancel() } else { operation.letGo() }
+            await operation.waitUntilFinished()
+            #expect(operation.journal.entries == (isCancelled ? [] : ["first", "second"]))
+        }
+    }
+
+    @Test func `standing aside is nothing to what is not held, and to what is cancelled`() async {
+        let queue = queue()
+        let free = TwoParts()
+        let cancelled = TwoParts()
+        for operation in [free, cancelled] {
+            operation.mayEnd.open()
+            queue.addOperation(operation)
+        }
+        free.mayStand.open()
+        await cancelled.begins.pass()
+        cancelled.hold()
+        cancelled.cancel()
+        cancelled.mayStand.open()
+        await queue.waitUntilAllOperationsAreFinished()
+        #expect(free.journal.entries == ["first", "second"])
+        #expect(cancelled.journal.entries == ["first", "cancelled"])
+    }
+
+    @Test func `without a queue it stands aside until it is let go, or cancelled`() async {
+        for isCancelled in [false, true] {
+            let operation = TwoParts()
+            operation.start()
+            await operation.begins.pass()
+            operation.hold()
+            operation.mayStand.open()
+            operation.mayEnd.open()
+            if isCancelled { operation.cancel() } else { operation.letGo() }
+            await operation.waitUntilFinished()
+            #expect(operation.journal.entries == ["first", isCancelled ? "cancelled" : "second"])
+        }
+    }
+
+    @Test func `observers see isExecuting go and come back, and the queue's watchers one start`() async {
+        let queue = queue()
+        let operation = TwoParts()
+        let states = Journal<Bool>()
+        let token = operation.observe(\.isExecuting, options: .new) { _, change in
+            if let value = change.newValue { states.append(value) }
+        }
+        let events = queue.events
+        queue.addOperation(operation)
+        await operation.stand(in: queue)
+        operation.mayEnd.open()
+        operation.letGo()
+        await operation.waitUntilFinished()
+        token.invalidate()
+        #expect(states.entries == [true, false, true, false])
+        var starts = 0
+        for await event in events where event.operation.contains("TwoParts") {
+            if case .started = event.kind { starts += 1 }
+            if case .finished = event.kind { break }
+        }
+        #expect(starts == 1)
+    }
+
+    @Test func `resources are given back while it stands aside, and had again when it goes on`() async throws {
+        let queue = queue(width: 4)
+        let operation = TwoParts()
+        operation.addRequirement(.exclusive("stand-aside"))
+        queue.addOperation(operation)
+        await operation.begins.pass()
+        operation.hold()
+        operation.mayStand.open()
+        let isOpen = AsyncGate()
+        let began = AsyncGate()
+        let other = TaskOperation {
+            began.open()
+            await isOpen.pass()
+        }
+        other.addRequirement(.exclusive("stand-aside"))
+        queue.addOperation(other)
+        await began.pass()
+        operation.letGo()
+        #expect(!operation.isExecuting)
+        isOpen.open()
+        operation.mayEnd.open()
+        await operation.waitUntilFinished()
+        #expect(operation.journal.entries == ["first", "second"])
+    }
+
+    @Test func `a turn under a key is given back too`() async throws {
+        let queue = queue(width: 4)
+        try queue.setLimitPerKey(1)
+        let operation = TwoParts()
+        operation.mayEnd.open()
+        queue.addOperation(operation, limitKey: "host")
+        await operation.begins.pass()
+        operation.hold()
+        operation.mayStand.open()
+        let other = TaskOperation {}
+        queue.addOperation(other, limitKey: "host")
+        await other.waitUntilFinished()
+        #expect(!operation.isFinished)
+        operation.letGo()
+        await operation.waitUntilFinished()
+        #expect(operation.journal.entries == ["first", "second"])
+    }
+
+    @Test(arguments: 0..<UInt64(8))
+    func `hundreds held, let go and cancelled at once never exceed the width, and all end`(
+        seed: UInt64
+    ) async {
+        let queue = queue(width: 3)
+        let counter = ConcurrencyCounter()
+        var random = SeededRandom(seed: seed)
+        let operations = (0..<300).map { _ in TwoParts(counter: counter) }
+        for operation in operations {
+            operation.mayEnd.open()
+            if random.chance(50) { operation.mayStand.open() }
+        }
+        await queue.addOperations(operations, waitUntilFinished: false)
+        let orders = operations.map { ($0, isCancelled: random.chance(25)) }
+        await withTaskGroup { group in
+            for (operation, isCancelled) in orders {
+                group.addTask {
+                    for _ in 0..<3 {
+                        operation.hold()
+                        await Task.yield()
+                        operation.mayStand.open()
+                        await Task.yield()
+                        if isCancelled { operation.cancel() }
+                        operation.letGo()
+                    }
+                }
+            }
+        }
+        await queue.waitUntilAllOperationsAreFinished()
+        #expect(counter.most <= 3)
+        #expect(operations.allSatisfy { $0.isFinished && !$0.isExecuting })
+        for operation in operations where !operation.isCancelled {
+            #expect(operation.journal.entries == ["first", "second"])
+        }
+    }
+}
