@@ -5,8 +5,8 @@ extension Schedule {
     ///
     /// A member that leaves a lane early stays in it as a stale entry, recognised by its ticket or its member's lane;
     /// the lane is swept when stale entries are in the majority.
-    struct Lane {
-        var inOrder = Ring<Ticket>()
+    @usableFromInline struct Lane {
+        @usableFromInline var inOrder = Ring<Ticket>()
         var late: [Ticket] = []
         /// Entries that are not stale.
         var live = 0
@@ -58,34 +58,26 @@ extension Schedule {
     /// Five lanes, and which of them hold a member.
     @usableFromInline struct Lanes {
         // No array: it would be one allocation more, and be asked each time whether it is shared.
-        private var veryLow = Lane(), low = Lane(), normal = Lane(), high = Lane(), veryHigh = Lane()
+        private var veryLow = Lane(), low = Lane(), high = Lane(), veryHigh = Lane()
+        /// That of nearly all operations.
+        @usableFromInline private(set) var normal = Lane()
         /// Bit n: lane n holds an entry that is not stale.
         @usableFromInline private(set) var occupied: UInt8 = 0
 
-        subscript(lane: PriorityLane) -> Lane {
-            get {
-                switch lane {
-                case .veryLow: veryLow
-                case .low: low
-                case .normal: normal
-                case .high: high
-                case .veryHigh: veryHigh
-                }
-            }
-            @inline(__always) _modify {
-                switch lane {
-                case .veryLow: yield &veryLow
-                case .low: yield &low
-                case .normal: yield &normal
-                case .high: yield &high
-                case .veryHigh: yield &veryHigh
-                }
+        /// Changes a lane in place. A `_modify` accessor would be called, and once more at its end.
+        @inline(__always)
+        mutating func withLane<Result>(_ lane: PriorityLane, _ body: (inout Lane) -> Result) -> Result {
+            switch lane {
+            case .veryLow: body(&veryLow)
+            case .low: body(&low)
+            case .normal: body(&normal)
+            case .high: body(&high)
+            case .veryHigh: body(&veryHigh)
             }
         }
 
         /// The ticket so many places behind the first of the highest lane. It may be stale.
-        @inline(__always) func ahead(_ distance: Int) -> Ticket? {
-            // Most operations have this priority. Going through the subscript would copy the lane.
+        @inlinable @inline(__always) func ahead(_ distance: Int) -> Ticket? {
             guard occupied < 2 << PriorityLane.normal.rawValue else { return nil }
             return normal.inOrder.count > distance ? normal.inOrder[distance] : nil
         }
@@ -95,13 +87,16 @@ extension Schedule {
         }
 
         mutating func insert(_ ticket: Ticket, in lane: PriorityLane) {
-            self[lane].insert(ticket)
+            withLane(lane) { $0.insert(ticket) }
             occupied |= 1 << lane.rawValue
         }
 
         mutating func left(_ lane: PriorityLane) {
-            self[lane].live -= 1
-            if self[lane].live == 0 { occupied &= ~(1 << lane.rawValue) }
+            let isEmpty = withLane(lane) { lane in
+                lane.live -= 1
+                return lane.live == 0
+            }
+            if isEmpty { occupied &= ~(1 << lane.rawValue) }
         }
     }
 
@@ -120,7 +115,7 @@ extension Schedule {
         let segment = members[index].segment
         let left = withSegment(segment) { segment in
             segment.lanes.left(lane)
-            return (entries: segment.lanes[lane].entries, live: segment.lanes[lane].live)
+            return segment.lanes.withLane(lane) { (entries: $0.entries, live: $0.live) }
         }
         if left.entries > 2 * left.live + 64 { sweep(lane, ofSegment: segment) }
     }
@@ -129,7 +124,7 @@ extension Schedule {
     /// it has left its lane.
     mutating func popReady() -> Ticket? {
         guard let lane = chooseLane() else { return nil }
-        while let ticket = front.lanes[lane].pop() {
+        while let ticket = front.lanes.withLane(lane, { $0.pop() }) {
             guard isReady(ticket, in: lane) else { continue }
             front.lanes.left(lane)
             return ticket
@@ -146,7 +141,7 @@ extension Schedule {
     private mutating func sweep(_ lane: PriorityLane, ofSegment segment: UInt64) {
         var entries = withSegment(segment) { segment in
             var taken = Lane()
-            swap(&taken, &segment.lanes[lane])
+            segment.lanes.withLane(lane) { swap(&taken, &$0) }
             return taken
         }
         var kept = Lane()
@@ -157,6 +152,6 @@ extension Schedule {
             last = ticket
             kept.insert(ticket)
         }
-        withSegment(segment) { $0.lanes[lane] = kept }
+        withSegment(segment) { $0.lanes.withLane(lane) { $0 = kept } }
     }
 }

@@ -101,9 +101,11 @@ extension Schedule {
     public mutating func added(_ id: ID, lane: PriorityLane, isReady: Bool, kind: Kind = .operation) -> Ticket {
         let ordinal = firstSegment + UInt64(laterSegments.count)
         let ticket = admit(
-            Member(id: id, arrival: 0, segment: ordinal, state: .waiting, lane: lane, kind: kind))
-        withSegment(ordinal) { $0.live += 1 }
-        if isReady { makeReady(ticket) }
+            Member(id: id, arrival: 0, segment: ordinal, state: isReady ? .ready : .waiting, lane: lane, kind: kind))
+        withSegment(ordinal) { segment in
+            segment.live += 1
+            if isReady { segment.lanes.insert(ticket, in: lane) }
+        }
         return ticket
     }
 
@@ -146,7 +148,7 @@ extension Schedule {
 
     /// A member that is likely to start some turns from now, for who wants to fetch what it stands for from memory: one
     /// turn is shorter than the way there.
-    public var upcoming: ID? { front.lanes.ahead(3).map { members[Int($0.slot)].id } }
+    @inlinable @inline(__always) public var upcoming: ID? { front.lanes.ahead(3).map { members[Int($0.slot)].id } }
 
     /// The member that `next` answered cannot start after all: something holds it back again.
     public mutating func heldBack(_ ticket: Ticket) {
