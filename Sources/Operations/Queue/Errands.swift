@@ -14,13 +14,21 @@ final class Errands {
     /// Gated operations that turned out not to be ready.
     var notReady: Set<Schedule.ID> = []
 
-    /// Errands that somebody has taken on.
-    struct Due {
-        var news: [PropertyKey] = []
-        var lapsing: Set<Schedule.ID> = []
-        var opening: (time: UInt64, of: Throttle)?
-        var vacancies = 0
-        var notReady: Set<Schedule.ID> = []
+    /// Errands that somebody has taken on. An object: where there are none, that is one word to look at.
+    final class Due {
+        let news: [PropertyKey]
+        let lapsing: Set<Schedule.ID>
+        let opening: (time: UInt64, of: Throttle)?
+        let vacancies: Int
+        let notReady: Set<Schedule.ID>
+
+        init(_ errands: Errands, isLapsing: Bool) {
+            news = errands.news
+            lapsing = isLapsing ? errands.offered : []
+            opening = errands.opening
+            vacancies = errands.vacancies
+            notReady = errands.notReady
+        }
     }
 }
 
@@ -52,9 +60,7 @@ extension OperationQueue.State {
             errands.notReady = []
             if isLapsing { errands.offered = [] }
         }
-        return Errands.Due(
-            news: errands.news, lapsing: isLapsing ? errands.offered : [], opening: errands.opening,
-            vacancies: errands.vacancies, notReady: errands.notReady)
+        return Errands.Due(errands, isLapsing: isLapsing)
     }
 
     mutating func noteOffer(_ id: Schedule.ID) { ownErrands().offered.insert(id) }
