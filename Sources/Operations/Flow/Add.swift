@@ -36,9 +36,7 @@ extension OperationQueue {
         while entry == nil { entry = operation.enqueue(operation.answerWhileEntering(), inherits: inherits) }
         push(operation, last: nil)
         if entry == .finishAnnounced { operation.finishAsAnnounced() }
-        if entry == .enqueuedToWait || !operation.isPlainBlock || hooks.isSet, PriorityLending.isUsed {
-            lend(asAdded: operation, inherits: inherits)
-        }
+        if PriorityLending.isUsed { lend(asAdded: operation, inherits: inherits) }
     }
 
     /// Adds all or none (rule Q2). The queue sees them together, so the highest priority among them starts first.
@@ -166,7 +164,7 @@ extension Operation {
         }
     }
 
-    fileprivate enum Entered { case enqueued, enqueuedToWait, finishAnnounced }
+    fileprivate enum Entered { case enqueued, finishAnnounced }
 
     /// Makes the operation the queue's, which holds it from now on; the caller pushes it. nil: ask again.
     fileprivate final func enqueue(_ answer: (isReady: Bool, lane: PriorityLane), inherits: Bool) -> Entered? {
@@ -180,8 +178,7 @@ extension Operation {
             }
         }
         if case .enqueued(let next) = entry {
-            if next.contains(.finishAnnounced) { return .finishAnnounced }
-            return next.unfinished > 0 ? .enqueuedToWait : .enqueued
+            return next.contains(.finishAnnounced) ? .finishAnnounced : .enqueued
         }
         held.release()
         return nil
