@@ -11,17 +11,25 @@ open class BlockOperation: Operation, @unchecked Sendable {
     /// So many blocks of one operation run at a time, if need be (rule B4).
     public static let guaranteedConcurrency = 64
 
-    private struct Blocks {
-        var first: (@Sendable () -> Void)?
-        var others: [@Sendable () -> Void] = []
-        var hasBegun = false
+    private enum Blocks {
+        case none
+        case one(@Sendable () -> Void)
+        case several([@Sendable () -> Void])
+        /// They have been taken to run.
+        case taken
 
-        var all: [@Sendable () -> Void] { (first.map { [$0] } ?? []) + others }
+        var all: [@Sendable () -> Void] {
+            switch self {
+            case .none, .taken: []
+            case .one(let block): [block]
+            case .several(let blocks): blocks
+            }
+        }
     }
 
     /// An operation without a block, which just finishes.
     public override init() {
-        blocks = Blocks()
+        blocks = .none
         super.init()
     }
 
@@ -29,7 +37,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
     public convenience init(block: @escaping @Sendable () -> Void) {
         self.init()
         // Nobody else has the operation yet.
-        blocks.first = block
+        blocks = .one(block)
     }
 
     /// Adds a block. When the operation executes or has finished that is misuse (M5); `tryAddExecutionBlock` throws.
@@ -43,8 +51,16 @@ open class BlockOperation: Operation, @unchecked Sendable {
         let isTaken =
             !isLate
             && withBlocks { blocks in
-                guard !blocks.hasBegun else { return false }
-                if blocks.first == nil { blocks.first = block } else { blocks.others.append(block) }
+                switch blocks {
+                case .none: blocks = .one(block)
+                case .one(let first): blocks = .several([first, block])
+                case .several(var all):
+                    // Taken out: else it would be copied.
+                    blocks = .none
+                    all.append(block)
+                    blocks = .several(all)
+                case .taken: return false
+                }
                 return true
             }
         guard isTaken else { throw .lateExecutionBlock(operation: label) }
@@ -62,7 +78,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
 
     private final func takeBlocks() -> Blocks {
         // Swapped, not copied: nothing is retained.
-        var taken = Blocks(hasBegun: true)
+        var taken = Blocks.taken
         withBlocks { swap(&taken, &$0) }
         return taken
     }
@@ -72,14 +88,14 @@ open class BlockOperation: Operation, @unchecked Sendable {
 
     final func runBlocks() {
         // Nothing else holds the blocks from now on, and what runs them lets each go when it has run (rule W5).
-        var blocks = takeBlocks()
+        let blocks = takeBlocks()
         HeldLocks.assertNone()
-        if blocks.others.isEmpty {
-            if let only = blocks.first.take() { only() }
-        } else {
-            let several = ConcurrentBlocks(blocks.all, of: self)
-            blocks = Blocks()
-            several.run()
+        let several: ConcurrentBlocks
+        switch consume blocks {
+        case .none, .taken: return
+        case .one(let block): return block()
+        case .several(let blocks): several = ConcurrentBlocks(blocks, of: self)
         }
+        several.run()
     }
 }
