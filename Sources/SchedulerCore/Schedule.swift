@@ -165,12 +165,12 @@ extension Schedule {
         case .ready: leaveLane(ticket)
         case .waiting, .gone: break
         }
-        let isBarrier = members[index].isBarrier
-        if members[index].kind != .operation { unlistedCount -= 1 }
-        withSegment(members[index].segment) { segment in
-            if isBarrier { segment.gate = nil } else { segment.live -= 1 }
-        }
         members[index].state = .gone
+        let member = members[index]
+        if member.kind != .operation { unlistedCount -= 1 }
+        withSegment(member.segment) { segment in
+            if member.isBarrier { segment.gate = nil } else { segment.live -= 1 }
+        }
         freeSlots.append(ticket.slot)
         count -= 1
         dropFinishedSegments()

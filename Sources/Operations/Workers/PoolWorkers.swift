@@ -44,7 +44,7 @@ extension OperationQueue: WorkSource {
                 }
                 if next == nil { continue }
             }
-            guard let claim = next ?? lastLook(&pace) else {
+            guard let claim = next.take() ?? lastLook(&pace) else {
                 // Who attends looks once more after it has stopped; until then nobody else is called.
                 if pace.attends || hasResumptions { continue }
                 return
