@@ -18,7 +18,7 @@ final class Attachments: KeyValueObservers, @unchecked Sendable {
     private let interest = Atomic<UInt32>(0)
     var currentInterest: Interest { Interest(bits: interest.load(ordering: .sequentiallyConsistent)) }
 
-    init(of operation: Operation) {
+    init(of operation: borrowing Operation) {
         contents = State(operation: Unmanaged.passUnretained(operation))
         super.init(keptElsewhere: ())
     }
@@ -125,18 +125,15 @@ extension Operation {
         var dependents = SmallArray<Attachments>()
         var completionBlock: (@Sendable () -> Void)?
         var observers: ObserverState?
-        var extras: Attachments.Extras?
-        let hasFailed = word.lifecycle.contains(.hasFailed)
         attachments.withLock { state in
             state.operation = nil
-            if hasFailed { extras = state.extras }
             swap(&dependents, &state.dependents)
             swap(&completionBlock, &state.completionBlock)
             state.readiness.removeAll(into: &context.releases)
             if state.isObserved { observers = state.observers.take() }
         }
         observers?.objectIsGone()
-        extras?.tellUnseenFailure()
+        if word.lifecycle.contains(.hasFailed) { attachments.tellUnseenFailure() }
         Release.run(in: context)
     }
 }

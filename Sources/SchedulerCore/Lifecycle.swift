@@ -93,7 +93,7 @@ extension Lifecycle {
 
     @inlinable @inline(__always)
     public var phase: Phase {
-        get { Phase(rawValue: UInt8(truncatingIfNeeded: rawValue & 0b111)).unsafelyUnwrapped }
+        get { unsafeBitCast(UInt8(truncatingIfNeeded: rawValue & 0b111), to: Phase.self) }
         set { rawValue = rawValue & ~0b111 | UInt64(newValue.rawValue) }
     }
 
@@ -112,7 +112,7 @@ extension Lifecycle {
     /// The priority its owner gave it.
     @inlinable @inline(__always)
     public var priority: PriorityLane {
-        get { PriorityLane(rawValue: UInt8(truncatingIfNeeded: rawValue >> 16 & 0b111)).unsafelyUnwrapped }
+        get { unsafeBitCast(UInt8(truncatingIfNeeded: rawValue >> 16 & 0b111), to: PriorityLane.self) }
         set { rawValue = rawValue & ~(0b111 << 16) | UInt64(newValue.rawValue) << 16 }
     }
 
@@ -120,7 +120,7 @@ extension Lifecycle {
     /// that or what it was lent, whichever is higher.
     @inlinable @inline(__always)
     public var effectivePriority: PriorityLane {
-        get { PriorityLane(rawValue: UInt8(truncatingIfNeeded: rawValue >> 19 & 0b111)).unsafelyUnwrapped }
+        get { unsafeBitCast(UInt8(truncatingIfNeeded: rawValue >> 19 & 0b111), to: PriorityLane.self) }
         set { rawValue = rawValue & ~(0b111 << 19) | UInt64(newValue.rawValue) << 19 }
     }
 
@@ -144,7 +144,7 @@ extension Lifecycle {
     /// The highest priority of what waits for it, as far as that was told: `veryLow` if nothing was.
     @inlinable @inline(__always)
     public var lentPriority: PriorityLane {
-        get { PriorityLane(rawValue: UInt8(truncatingIfNeeded: rawValue >> 61)).unsafelyUnwrapped }
+        get { unsafeBitCast(UInt8(truncatingIfNeeded: rawValue >> 61), to: PriorityLane.self) }
         set { rawValue = rawValue & ~(0b111 << 61) | UInt64(newValue.rawValue) << 61 }
     }
 }

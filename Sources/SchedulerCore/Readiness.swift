@@ -24,7 +24,7 @@ public struct Readiness<Dependency: AnyObject> {
 
     /// Removed entries leave a hole, so that the others keep their place; holes are closed when they are the majority.
     @usableFromInline var entries = SmallArray<Entry?>()
-    @usableFromInline var index: [ObjectIdentifier: Int] = [:]
+    @usableFromInline var index = [ObjectIdentifier: Int]()
     @usableFromInline var holes = 0
 
     @inlinable
@@ -78,9 +78,9 @@ public struct Readiness<Dependency: AnyObject> {
     /// Moves all of them to the end of `array`, so that the caller decides how they are released.
     @inlinable
     public mutating func removeAll(into array: inout [Dependency]) {
-        var removed = Readiness()
-        swap(&self, &removed)
-        removed.entries.forEach { if let entry = $0 { array.append(entry.dependency) } }
+        entries.handOver { if let entry = $0 { array.append(entry.dependency) } }
+        index.removeAll()
+        holes = 0
     }
 
     @inlinable static var searchLimit: Int { 8 }

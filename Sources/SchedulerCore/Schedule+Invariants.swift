@@ -8,15 +8,15 @@ extension Schedule {
         expect(freeSlots.count == members.count - present.count, "free slots")
         expect(Set(present.map(\.arrival)).count == present.count, "arrivals are unique")
         for offset in 0...laterSegments.count {
-            var segment = offset == 0 ? front : laterSegments[offset - 1]
+            let segment = offset == 0 ? front : laterSegments[offset - 1]
             let own = present.filter { $0.segment == firstSegment + UInt64(offset) && !$0.isBarrier }
             expect(own.count == segment.live, "live members of a segment")
             expect(offset == 0 || !own.contains { $0.state == .running }, "nothing behind a barrier runs")
             for lane in PriorityLane.allCases {
                 let ready = own.count { $0.state == .ready && $0.lane == lane }
-                expect(segment.lanes.withLane(lane) { $0.live } == ready, "live entries of a lane")
+                expect(segment.lanes[lane].live == ready, "live entries of a lane")
                 expect((segment.lanes.occupied >> lane.rawValue & 1 == 1) == (ready > 0), "occupied lanes")
-                expect(segment.lanes.withLane(lane) { $0.entries } >= ready, "entries of a lane")
+                expect(segment.lanes[lane].entries >= ready, "entries of a lane")
             }
             if let gate = segment.gate { expect(holds(gate) && members[Int(gate.slot)].isBarrier, "gate") }
         }

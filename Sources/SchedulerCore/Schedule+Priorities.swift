@@ -64,6 +64,16 @@ extension Schedule {
         /// Bit n: lane n holds an entry that is not stale.
         @usableFromInline private(set) var occupied: UInt8 = 0
 
+        subscript(lane: PriorityLane) -> Lane {
+            switch lane {
+            case .veryLow: veryLow
+            case .low: low
+            case .normal: normal
+            case .high: high
+            case .veryHigh: veryHigh
+            }
+        }
+
         /// Changes a lane in place. A `_modify` accessor would be called, and once more at its end.
         @inline(__always)
         mutating func withLane<Result>(_ lane: PriorityLane, _ body: (inout Lane) -> Result) -> Result {
@@ -115,7 +125,7 @@ extension Schedule {
         let segment = members[index].segment
         let left = withSegment(segment) { segment in
             segment.lanes.left(lane)
-            return segment.lanes.withLane(lane) { (entries: $0.entries, live: $0.live) }
+            return (entries: segment.lanes[lane].entries, live: segment.lanes[lane].live)
         }
         if left.entries > 2 * left.live + 64 { sweep(lane, ofSegment: segment) }
     }

@@ -33,11 +33,14 @@ public struct SmallArray<Element> {
         }
     }
 
+    /// Hands all elements over, in order, and is empty from now on. The first is moved, not copied.
     @inlinable
-    public func forEach(_ body: (Element) -> Void) {
-        guard let first else { return }
-        body(first)
-        for element in rest { body(element) }
+    public mutating func handOver(_ receive: (consuming Element) -> Void) {
+        guard let first = first.take() else { return }
+        receive(first)
+        let others = rest
+        rest = []
+        for element in others { receive(element) }
     }
 
     @inlinable

@@ -155,7 +155,7 @@ extension Operation {
                 swap(&dependents, &state.dependents)
             }
         }
-        dependents.forEach { $0.finished(self) }
+        dependents.handOver { $0.finished(self) }
     }
 }
 

@@ -44,10 +44,13 @@ extension Operation {
     }
 }
 
-extension Attachments.Extras {
+extension Attachments {
     /// `deinit` of the operation.
+    @inline(never)
     final func tellUnseenFailure() {
-        guard let failureHandler, !isFailureSeen, let failure, !(failure is CancellationError) else { return }
+        guard let extras = withLock({ $0.extras }), let failureHandler = extras.failureHandler, !extras.isFailureSeen,
+            let failure = extras.failure, !(failure is CancellationError)
+        else { return }
         HeldLocks.assertNone()
         failureHandler.handle(
             UnseenFailure(operation: failureHandler.operation, queue: failureHandler.queue, error: failure))

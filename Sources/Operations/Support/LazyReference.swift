@@ -35,7 +35,7 @@ struct LazyReference<Object: AnyObject>: ~Copyable, @unchecked Sendable {
     var isSet: Bool { bits.load(ordering: .sequentiallyConsistent) != 0 }
 
     /// Keeps `candidate` unless there is an object already; answers the one there is.
-    func storeIfNil(_ candidate: Object) -> Object {
+    func storeIfNil(_ candidate: consuming Object) -> Object {
         let new = Unmanaged.passRetained(candidate)
         let (done, seen) = bits.compareExchange(
             expected: 0, desired: UInt(bitPattern: new.toOpaque()), ordering: .sequentiallyConsistent)
