@@ -45,8 +45,10 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     }
 
     final override func prepare(for queue: Unmanaged<OperationQueue>) {
-        innerQueue?.adoptHost(of: queue.takeUnretainedValue())
-        _ = task(in: queue.takeUnretainedValue())
+        queue._withUnsafeGuaranteedRef { queue in
+            innerQueue?.adoptHost(of: queue)
+            _ = task(in: queue)
+        }
     }
 
     /// A queue of its own for parts of its work.
