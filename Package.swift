@@ -11,8 +11,9 @@ let settings: [SwiftSetting] = [
 /// The settings of code that comes to this project from Foundation: a warning fails the build.
 let adoptionSettings: [SwiftSetting] = settings + [.treatAllWarnings(as: .error)]
 
-/// Who has a clone builds `opq` with all its subcommands; a package that depends on this one fetches what it asks for.
-let isDependency = Context.packageDirectory.contains("/checkouts/")
+/// Who has a clone builds `opq` with all its subcommands; a package that depends on this one fetches what it asks for. It
+/// lies in a folder `checkouts` then; while versions are chosen it is read from the repository and lies nowhere.
+let isDependency = Context.packageDirectory.contains("/checkouts/") || Context.packageDirectory == "/"
 
 /// Fetched and built with the trait only.
 func product(_ name: String, of package: String, with trait: String) -> Target.Dependency {
@@ -76,9 +77,11 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.4.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
@@ -127,23 +130,37 @@ let package = Package(
                 product("NIOPosix", of: "swift-nio", with: "Networking"),
                 product("NIOHTTP1", of: "swift-nio", with: "Networking"),
                 product("NIOFoundationCompat", of: "swift-nio", with: "Networking"),
+                product("NIOHTTPCompression", of: "swift-nio-extras", with: "Networking"),
                 product("NIOSSL", of: "swift-nio-ssl", with: "Networking"),
+                .product(name: "SystemPackage", package: "swift-system"),
                 product("HTTPTypes", of: "swift-http-types", with: "Networking"),
                 product("Crypto", of: "swift-crypto", with: "Networking"),
             ], swiftSettings: settings),
+        .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"]), .brew(["vips"])]),
+        // Empty without the trait: nothing asks for libvips then.
         .target(
-            name: "OperationsImages", dependencies: ["Operations", "OperationsNetworking"], swiftSettings: settings),
+            name: "CImageDecoding", dependencies: [.target(name: "CVips", condition: .when(traits: ["Images"]))],
+            cSettings: [.define("IMAGES", .when(traits: ["Images"]))]),
+        .target(
+            name: "OperationsImages",
+            dependencies: [
+                "Operations", "OperationsNetworking",
+                .target(name: "CImageDecoding", condition: .when(traits: ["Images"])),
+            ], swiftSettings: settings),
         .target(
             name: "LoopbackServer",
             dependencies: [
                 product("NIOCore", of: "swift-nio", with: "Networking"),
                 product("NIOPosix", of: "swift-nio", with: "Networking"),
+                product("NIOConcurrencyHelpers", of: "swift-nio", with: "Networking"),
                 product("NIOHTTP1", of: "swift-nio", with: "Networking"),
                 product("NIOHTTP2", of: "swift-nio-http2", with: "Networking"),
+                product("NIOHPACK", of: "swift-nio-http2", with: "Networking"),
                 product("NIOSSL", of: "swift-nio-ssl", with: "Networking"),
                 product("HTTPTypes", of: "swift-http-types", with: "Networking"),
                 product("Crypto", of: "swift-crypto", with: "Networking"),
                 product("X509", of: "swift-certificates", with: "Networking"),
+                product("SwiftASN1", of: "swift-asn1", with: "Networking"),
             ], swiftSettings: settings),
         .target(name: "OperationsTesting", dependencies: ["Operations", "SchedulerCore"], swiftSettings: settings),
         .target(name: "OperationsTrace", dependencies: ["KeyValueObserving", "Operations"], swiftSettings: settings),
@@ -160,7 +177,10 @@ let package = Package(
         .executableTarget(
             name: "opq",
             dependencies: [
+                "HTTPCaching",
+                "HTTPCore",
                 "Operations",
+                "OperationsImages",
                 "OperationsNetworking",
                 "OperationsTrace",
                 "WorkflowEngine",
@@ -209,7 +229,8 @@ let package = Package(
         .testTarget(
             name: "OperationsNetworkingTests",
             dependencies: [
-                "HTTPCaching", "HTTPCore", "LoopbackServer", "Operations", "OperationsNetworking", "OperationsTesting", "TestSupport",
+                "HTTPCaching", "HTTPCore", "LoopbackServer", "Operations", "OperationsNetworking", "OperationsTesting",
+                "TestSupport",
                 product("AsyncHTTPClient", of: "async-http-client", with: "Networking"),
                 product("NIOCore", of: "swift-nio", with: "Networking"),
                 product("NIOHTTP1", of: "swift-nio", with: "Networking"),
@@ -229,6 +250,7 @@ let package = Package(
                 product("NIOCore", of: "swift-nio", with: "Networking"),
                 product("NIOPosix", of: "swift-nio", with: "Networking"),
                 product("NIOHTTP1", of: "swift-nio", with: "Networking"),
+                product("NIOHTTPCompression", of: "swift-nio-extras", with: "Networking"),
                 product("NIOSSL", of: "swift-nio-ssl", with: "Networking"),
                 product("HTTPTypes", of: "swift-http-types", with: "Networking"),
             ], swiftSettings: settings),

@@ -1,0 +1,154 @@
+#if Networking
+public import HTTPTypes
+
+/// A static resource that answers GET and HEAD as RFC 9110 asks, conditions and ranges included; or lies on command.
+public struct LoopbackResource: Sendable {
+    /// What it does wrong.
+    public enum Lie: Sendable, Hashable, CaseIterable {
+        /// Answers 200 with everything to a request for a part.
+        case ignoresRange
+        /// `Content-Range` begins a byte later than what was asked for and what is sent.
+        case shiftsContentRange
+        /// A 206 without `Content-Range`.
+        case omitsContentRange
+        /// `Content-Range` says that the whole is a byte longer than it is.
+        case wrongTotal
+        /// A 206 sends bytes from the beginning instead of those asked for.
+        case sendsWrongPart
+        /// A 206 with an `ETag` that is not the resource's.
+        case changesETagOfPart
+        /// Takes no notice of `If-Range` and sends the part.
+        case ignoresIfRange
+        /// Answers 416 to each request for a part.
+        case refusesRange
+        /// Announces a byte more than it sends.
+        case announcesMore
+        /// Announces a byte less than it sends.
+        case announcesLess
+        /// Answers 304 to a request without a condition.
+        case alwaysNotModified
+    }
+
+    public var body: LoopbackBody
+    public var contentType: String?
+    /// With its quotation marks, and `W/` if it is weak.
+    public var eTag: String?
+    /// As an HTTP date: `Sun, 06 Nov 1994 08:49:37 GMT`.
+    public var lastModified: String?
+    public var cacheControl: String?
+    /// More fields of each answer.
+    public var fields: HTTPFields
+    public var acceptsRanges = true
+    public var framing = LoopbackResponse.Framing.contentLength
+    public var lies: Set<Lie> = []
+
+    public init(
+        _ body: LoopbackBody, contentType: String? = "application/octet-stream", eTag: String? = nil,
+        lastModified: String? = nil, cacheControl: String? = nil, fields: HTTPFields = [:], lies: Set<Lie> = []
+    ) {
+        self.body = body
+        self.contentType = contentType
+        self.eTag = eTag
+        self.lastModified = lastModified
+        self.cacheControl = cacheControl
+        self.fields = fields
+        self.lies = lies
+    }
+
+    /// What it says to a request. A plain function, for handlers that choose among resources.
+    public func response(to request: LoopbackRequest) -> LoopbackResponse {
+        guard request.method == .get || request.method == .head else {
+            return LoopbackResponse(.methodNotAllowed, fields: [.allow: "GET, HEAD"])
+        }
+        if isUnchanged(request.fields) {
+            return LoopbackResponse(.notModified, fields: metadata)
+        }
+        var response = wholeOrPart(request)
+        if lies.contains(.announcesMore) { response.faults.append(.announces(length: response.body.length + 1)) }
+        if lies.contains(.announcesLess) {
+            response.faults.append(.announces(length: max(0, response.body.length - 1)))
+        }
+        return response
+    }
+
+    private var metadata: HTTPFields {
+        var fields = fields
+        if acceptsRanges { fields[.acceptRanges] = "bytes" }
+        if let eTag { fields[.eTag] = eTag }
+        if let lastModified { fields[.lastModified] = lastModified }
+        if let cacheControl { fields[.cacheControl] = cacheControl }
+        return fields
+    }
+
+    /// `If-None-Match` counts before `If-Modified-Since`, which is not looked at then (RFC 9110, 13.2.2).
+    private func isUnchanged(_ fields: HTTPFields) -> Bool {
+        if lies.contains(.alwaysNotModified) { return true }
+        if let condition = fields[.ifNoneMatch] {
+            guard let eTag else { return false }
+            return condition.trimmed == "*"
+                || condition.split(separator: ",").contains { String($0).trimmed.weakTag == eTag.weakTag }
+        }
+        guard let since = fields[.ifModifiedSince], let lastModified, let then = HTTPDate(since),
+            let changed = HTTPDate(lastModified)
+        else { return false }
+        return changed <= then
+    }
+
+    private func wholeOrPart(_ request: LoopbackRequest) -> LoopbackResponse {
+        var fields = metadata
+        if let contentType { fields[.contentType] = contentType }
+        let whole = LoopbackResponse(fields: fields, body: body, framing: framing)
+        guard acceptsRanges, request.method == .get, let range = request.fields[.range], !lies.contains(.ignoresRange),
+            lies.contains(.ignoresIfRange) || mayBePart(request.fields)
+        else { return whole }
+        if lies.contains(.refusesRange) { return unsatisfiable(fields) }
+        switch RequestedRange(range, of: body.length) {
+        case .none: return whole
+        case .unsatisfiable: return unsatisfiable(fields)
+        case .part(let part): return partial(part, fields)
+        }
+    }
+
+    /// `If-Range` wants a strong tag that is the same, or the very date.
+    private func mayBePart(_ fields: HTTPFields) -> Bool {
+        guard let condition = fields[.ifRange]?.trimmed else { return true }
+        if condition.hasSuffix("\"") { return condition == eTag && !condition.hasPrefix("W/") }
+        return condition == lastModified
+    }
+
+    private func unsatisfiable(_ fields: HTTPFields) -> LoopbackResponse {
+        var fields = fields
+        fields[.contentRange] = "bytes */\(body.length)"
+        fields[.contentType] = nil
+        return LoopbackResponse(.rangeNotSatisfiable, fields: fields)
+    }
+
+    private func partial(_ part: Range<Int64>, _ fields: HTTPFields) -> LoopbackResponse {
+        var fields = fields
+        let shift: Int64 = lies.contains(.shiftsContentRange) ? 1 : 0
+        let total = body.length + (lies.contains(.wrongTotal) ? 1 : 0)
+        fields[.contentRange] = "bytes \(part.lowerBound + shift)-\(part.upperBound - 1 + shift)/\(total)"
+        if lies.contains(.omitsContentRange) { fields[.contentRange] = nil }
+        if lies.contains(.changesETagOfPart) { fields[.eTag] = "\"another\"" }
+        let sent = lies.contains(.sendsWrongPart) ? 0..<Int64(part.count) : part
+        return LoopbackResponse(.partialContent, fields: fields, body: body[sent], framing: framing)
+    }
+}
+
+extension LoopbackRoute {
+    /// A resource that never changes.
+    public static func resource(_ path: String, _ resource: LoopbackResource) -> LoopbackRoute {
+        LoopbackRoute(path) { resource.response(to: $0) }
+    }
+}
+
+extension StringProtocol {
+    var trimmed: String {
+        let end = reversed().drop { $0 == " " || $0 == "\t" }
+        return String(end.reversed().drop { $0 == " " || $0 == "\t" })
+    }
+
+    /// An entity tag without its mark of weakness, for weak comparison.
+    var weakTag: String { hasPrefix("W/") ? String(dropFirst(2)) : String(self) }
+}
+#endif

@@ -1,0 +1,81 @@
+#if Networking
+import HTTPTypes
+import NIOConcurrencyHelpers
+
+extension LoopbackRoute {
+    /// Always the same answer.
+    public static func always(_ path: String, _ response: LoopbackResponse) -> LoopbackRoute {
+        LoopbackRoute(path) { _ in response }
+    }
+
+    /// The first request gets the first answer, and so on; the last answer stays.
+    public static func inTurn(_ path: String, _ responses: [LoopbackResponse]) -> LoopbackRoute {
+        let next = NIOLockedValueBox(0)
+        return LoopbackRoute(path) { _ in
+            let turn = next.withLockedValue { next in
+                defer { next += 1 }
+                return next
+            }
+            return responses.isEmpty ? .notFound : responses[min(turn, responses.count - 1)]
+        }
+    }
+
+    /// A 503 so many times, with `Retry-After` if a value is given (seconds or a date), then what `route` answers.
+    public static func unavailable(times: Int, retryAfter: String? = nil, then route: LoopbackRoute) -> LoopbackRoute {
+        let left = NIOLockedValueBox(times)
+        return LoopbackRoute(route.path) { request in
+            let isRefused = left.withLockedValue { left in
+                left -= 1
+                return left >= 0
+            }
+            guard isRefused else { return await route.handler(request) }
+            var response = LoopbackResponse(.serviceUnavailable, body: .text("Later.\n"))
+            if let retryAfter { response.fields[.retryAfter] = retryAfter }
+            return response
+        }
+    }
+
+    /// Answers the request itself as JSON, which ``LoopbackEcho`` decodes.
+    public static func echo(_ path: String) -> LoopbackRoute {
+        LoopbackRoute(path) { .json(LoopbackEcho($0).json) }
+    }
+
+    /// A page of HTML with an image element for each address.
+    public static func page(_ path: String, images: [String]) -> LoopbackRoute {
+        let elements = images.map { "<img src=\"\($0.escapedForHTML)\" alt=\"\">\n" }.joined()
+        let page = "<!DOCTYPE html>\n<html>\n<head><title>Images</title></head>\n<body>\n\(elements)</body>\n</html>\n"
+        return .always(path, LoopbackResponse(fields: [.contentType: "text/html; charset=utf-8"], body: .text(page)))
+    }
+
+    /// Bytes that are compressed already, with the name of their encoding.
+    public static func encoded(
+        _ path: String, _ bytes: [UInt8], encoding: String, contentType: String = "text/plain; charset=utf-8"
+    ) -> LoopbackRoute {
+        .always(
+            path,
+            LoopbackResponse(
+                fields: [.contentType: contentType, .contentEncoding: encoding, .vary: "Accept-Encoding"],
+                body: .bytes(bytes)))
+    }
+
+    /// A small response with `Content-Encoding: gzip` that inflates to `length` zeros.
+    public static func gzipBomb(_ path: String, inflatingTo length: Int64) -> LoopbackRoute {
+        .encoded(
+            path, LoopbackCompression.gzipBomb(inflatingTo: length), encoding: "gzip",
+            contentType: "application/octet-stream")
+    }
+}
+
+extension String {
+    fileprivate var escapedForHTML: String {
+        reduce(into: "") { text, character in
+            switch character {
+            case "&": text += "&amp;"
+            case "<": text += "&lt;"
+            case "\"": text += "&quot;"
+            default: text.append(character)
+            }
+        }
+    }
+}
+#endif

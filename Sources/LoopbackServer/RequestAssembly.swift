@@ -1,0 +1,48 @@
+#if Networking
+import Crypto
+import HTTPTypes
+import NIOCore
+
+/// A request of which the body still comes. A plain value.
+struct RequestAssembly {
+    enum Verdict: Equatable { case takesMore, tooLarge }
+
+    private var request: LoopbackRequest
+    private let limit: Int
+    private let keepsBody: Bool
+    private var digest = SHA256()
+
+    /// - Parameters:
+    ///   - limit: the most bytes of a body that is kept.
+    init(_ request: LoopbackRequest, limit: Int, keepsBody: Bool) {
+        self.request = request
+        self.limit = limit
+        self.keepsBody = keepsBody
+    }
+
+    mutating func append(_ bytes: ByteBuffer) -> Verdict {
+        request.bodyLength += Int64(bytes.readableBytes)
+        bytes.withUnsafeReadableBytes { digest.update(bufferPointer: $0) }
+        guard keepsBody else { return .takesMore }
+        guard request.bodyLength <= Int64(limit) else { return .tooLarge }
+        request.body.append(contentsOf: bytes.readableBytesView)
+        return .takesMore
+    }
+
+    consuming func finish() -> LoopbackRequest {
+        request.bodySHA256 = digest.finalize().hexadecimal
+        return request
+    }
+
+    /// The request as far as it has come.
+    var head: LoopbackRequest { request }
+}
+
+extension Sequence<UInt8> {
+    /// Two lower-case digits a byte.
+    var hexadecimal: String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}
+#endif

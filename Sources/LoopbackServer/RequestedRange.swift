@@ -1,0 +1,28 @@
+#if Networking
+/// What a `Range` field asks for.
+enum RequestedRange: Equatable {
+    /// No range that is understood: everything is sent. That goes for several ranges too, as RFC 9110 (14.2) allows.
+    case none
+    /// One of which there is nothing.
+    case unsatisfiable
+    case part(Range<Int64>)
+
+    init(_ field: String, of length: Int64) {
+        self = .none
+        let parts = field.split(separator: "=", maxSplits: 1)
+        guard parts.count == 2, parts[0].trimmed.lowercased() == "bytes" else { return }
+        let bounds = parts[1].trimmed.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        guard bounds.count == 2, bounds.allSatisfy({ $0.utf8.allSatisfy { 48...57 ~= $0 } }) else { return }
+        switch (Int64(bounds[0]), Int64(bounds[1])) {
+        case (let first?, let last?):
+            guard first <= last else { return }
+            self = first < length ? .part(first..<min(last, length - 1) + 1) : .unsatisfiable
+        case (let first?, nil) where bounds[1].isEmpty:
+            self = first < length ? .part(first..<length) : .unsatisfiable
+        case (nil, let suffix?) where bounds[0].isEmpty:
+            self = suffix > 0 && length > 0 ? .part(max(0, length - suffix)..<length) : .unsatisfiable
+        default: return
+        }
+    }
+}
+#endif

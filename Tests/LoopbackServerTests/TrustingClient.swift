@@ -1,0 +1,48 @@
+#if Networking
+import AsyncHTTPClient
+import LoopbackServer
+import NIOCore
+import NIOSSL
+
+/// An independent client that trusts a server's root, for the length of a test.
+enum TrustingClient {
+    @discardableResult
+    static func with<Result>(
+        _ server: LoopbackServer, redirects: HTTPClient.Configuration.RedirectConfiguration? = nil,
+        decompression: HTTPClient.Decompression = .disabled, http1Only: Bool = false,
+        _ body: (HTTPClient) async throws -> Result
+    ) async throws -> Result {
+        var configuration = HTTPClient.Configuration(redirectConfiguration: redirects ?? .disallow)
+        configuration.decompression = decompression
+        // Else a refused certificate is tried again and again until the time for connecting is up.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        if http1Only { configuration.httpVersion = .http1Only }
+        if let certificates = server.certificates {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.trustRoots = .certificates([try NIOSSLCertificate(bytes: certificates.rootDER, format: .der)])
+            configuration.tlsConfiguration = tls
+        }
+        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        do {
+            let result = try await body(client)
+            try await client.shutdown()
+            return result
+        } catch {
+            try? await client.shutdown()
+            throw error
+        }
+    }
+}
+
+extension HTTPClient {
+    func get(_ url: String) async throws -> HTTPClientResponse {
+        try await execute(HTTPClientRequest(url: url), timeout: .seconds(60))
+    }
+}
+
+extension HTTPClientResponse {
+    var text: String {
+        get async throws { String(buffer: try await body.collect(upTo: 1 << 24)) }
+    }
+}
+#endif
