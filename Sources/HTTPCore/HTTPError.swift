@@ -27,6 +27,8 @@ public struct HTTPError: Error, Sendable {
         case timedOut(Limit)
         /// The connection ended before as many bytes had come as were announced; `expected` is nil if none were.
         case truncated(received: Int64, expected: Int64?)
+        /// More bytes came than were announced.
+        case overlong(expected: Int64)
         case bodyTooLarge(limit: Int)
         /// What is compressed inflates to more than is allowed.
         case inflatesTooMuch
@@ -49,6 +51,8 @@ public struct HTTPError: Error, Sendable {
         case notInCache
         /// The policy asked for what is not cached yet, and it is.
         case alreadyCached
+        /// What had come before a pause was given away already, and the server does not go on from there.
+        case notContinued
         /// The request's body was a sequence, which is gone: the request cannot be sent again.
         case bodyNotRepeatable
     }

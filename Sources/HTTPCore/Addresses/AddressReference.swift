@@ -1,0 +1,116 @@
+#if Networking
+/// A URL or a relative reference, split into its parts but not looked into (RFC 3986, appendix B).
+struct AddressReference {
+    /// In lower case.
+    private(set) var scheme: String?
+    private(set) var authority: Substring?
+    private(set) var path: Substring
+    private(set) var query: Substring?
+    private(set) var fragment: Substring?
+
+    /// Nil if it holds control characters. Bytes beyond ASCII are percent-encoded one by one, whatever their encoding.
+    init?(_ bytes: some Sequence<UInt8>) {
+        var trimmed = Array(bytes)[...]
+        while trimmed.first == UInt8(ascii: " ") { trimmed.removeFirst() }
+        while trimmed.last == UInt8(ascii: " ") { trimmed.removeLast() }
+        guard !trimmed.contains(where: { $0.isControl }) else { return nil }
+        var rest = PercentEncoding.encode(trimmed, keepsEncoded: true) { $0 < 0x80 }[...]
+        if let hash = rest.firstIndex(of: "#") {
+            fragment = rest[hash...].dropFirst()
+            rest = rest[..<hash]
+        }
+        if let mark = rest.firstIndex(of: "?") {
+            query = rest[mark...].dropFirst()
+            rest = rest[..<mark]
+        }
+        if let colon = rest.firstIndex(of: ":"), let first = rest.utf8.first, first.isASCIILetter,
+            rest[..<colon].utf8.allSatisfy({ $0.isASCIILetter || $0.isASCIIDigit || "+-.".utf8.contains($0) })
+        {
+            scheme = rest[..<colon].lowercased()
+            rest = rest[colon...].dropFirst()
+        }
+        if rest.hasPrefix("//") {
+            rest = rest.dropFirst(2)
+            let end = rest.firstIndex(of: "/") ?? rest.endIndex
+            authority = rest[..<end]
+            rest = rest[end...]
+        }
+        path = rest
+    }
+
+    /// The path without `.` and `..`, encoded or not (RFC 3986, section 5.2.4); it begins with a slash.
+    static func withoutDotSegments(_ path: String) -> String {
+        var segments: [Substring] = []
+        let all = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst(path.first == "/" ? 1 : 0)
+        for (index, segment) in zip(all.indices, all) {
+            let isLast = index == all.endIndex - 1
+            switch segment.utf8.count <= 6 ? segment.lowercased().replacing("%2e", with: ".") : "" {
+            case ".": if isLast { segments.append("") }
+            case "..":
+                _ = segments.popLast()
+                if isLast { segments.append("") }
+            default: segments.append(segment)
+            }
+        }
+        return "/" + segments.joined(separator: "/")
+    }
+}
+
+/// The part of a URL between `//` and the path.
+struct Authority {
+    var user: String?
+    var password: String?
+    /// In lower case; an IPv6 address stands in brackets.
+    var host: String
+    var port: Int?
+}
+
+extension Authority {
+    init?(_ text: Substring) {
+        guard !text.contains("\\") else { return nil }
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count <= 2, let place = parts.last else { return nil }
+        var (user, password): (String?, String?)
+        if parts.count == 2, !parts[0].isEmpty {
+            let pieces = parts[0].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let decoded = String(validating: PercentEncoding.decode(pieces[0]), as: UTF8.self) else { return nil }
+            user = decoded
+            if pieces.count == 2 {
+                guard let decoded = String(validating: PercentEncoding.decode(pieces[1]), as: UTF8.self) else {
+                    return nil
+                }
+                password = decoded
+            }
+        }
+        let end = place.hasPrefix("[") ? place.firstIndex(of: "]") : nil
+        let colon = place[(end ?? place.startIndex)...].firstIndex(of: ":")
+        guard let host = Self.host(place[..<(colon ?? place.endIndex)]) else { return nil }
+        var port: Int?
+        if let digits = colon.map({ place[$0...].dropFirst() }), !digits.isEmpty {
+            guard digits.utf8.allSatisfy(\.isASCIIDigit), let number = UInt16(digits), number > 0 else { return nil }
+            port = Int(number)
+        }
+        self.init(user: user, password: password, host: host, port: port)
+    }
+
+    private static func host(_ text: Substring) -> String? {
+        if text.hasPrefix("[") {
+            guard text.hasSuffix("]") else { return nil }
+            return IPv6Address(text.dropFirst().dropLast()).map { "[\($0)]" }
+        }
+        let name = text.lowercased()
+        guard name.utf8.count <= 254, name.utf8.allSatisfy({ $0.isUnreserved && $0 != UInt8(ascii: "~") })
+        else { return nil }
+        var labels = name.split(separator: ".", omittingEmptySubsequences: false)
+        if labels.count > 1, labels.last == "" { labels.removeLast() }
+        guard labels.allSatisfy({ (1...63).contains($0.utf8.count) }), let last = labels.last else { return nil }
+        // Resolvers read `0x7f.1` and `2130706433` as addresses: a host that ends in a number is one, or nothing.
+        if last.utf8.allSatisfy(\.isASCIIDigit)
+            || (last.hasPrefix("0x") && last.utf8.dropFirst(2).allSatisfy { $0.hexValue != nil })
+        {
+            guard !name.hasSuffix("."), IPv6Address.dottedQuad(name) != nil else { return nil }
+        }
+        return name
+    }
+}
+#endif

@@ -1,0 +1,25 @@
+#if Networking
+/// The field Content-Disposition (RFC 6266).
+package enum ContentDisposition {
+    /// The file's name as the server writes it, which may be anything; `filename*` counts before `filename`.
+    package static func fileName(_ value: String) -> String? {
+        var scanner = FieldScanner(value)
+        let parameters = scanner.parameters()
+        if let name = parameters["filename*"].flatMap(extended), !name.isEmpty { return name }
+        guard let name = parameters["filename"], !name.isEmpty else { return nil }
+        return name
+    }
+
+    /// `charset'language'percent-encoded` of RFC 8187. Charsets are UTF-8 and ISO-8859-1; nil for others.
+    static func extended(_ value: String) -> String? {
+        let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3 else { return nil }
+        let bytes = PercentEncoding.decode(parts[2])
+        switch parts[0].lowercased() {
+        case "utf-8": return String(validating: bytes, as: UTF8.self)
+        case "iso-8859-1": return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        default: return nil
+        }
+    }
+}
+#endif

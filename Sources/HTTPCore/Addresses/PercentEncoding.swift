@@ -1,0 +1,41 @@
+#if Networking
+/// Percent-encoding of RFC 3986.
+package enum PercentEncoding {
+    /// Encodes each byte that does not belong. With `keepsEncoded` percent signs stay, as browsers
+    /// leave them: what is encoded is not encoded twice.
+    package static func encode(
+        _ bytes: some Sequence<UInt8>, keepsEncoded: Bool = false, where belongs: (UInt8) -> Bool
+    ) -> String {
+        let hex = Array("0123456789ABCDEF".utf8)
+        var text: [UInt8] = []
+        for byte in bytes {
+            if belongs(byte) || (keepsEncoded && byte == UInt8(ascii: "%")) {
+                text.append(byte)
+            } else {
+                text.append(UInt8(ascii: "%"))
+                text.append(hex[Int(byte >> 4)])
+                text.append(hex[Int(byte & 15)])
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The bytes that were encoded. A percent sign without two digits stands for itself.
+    package static func decode(_ text: some StringProtocol) -> [UInt8] {
+        let bytes = Array(text.utf8)
+        var (decoded, position) = ([UInt8](), 0)
+        while position < bytes.count {
+            if bytes[position] == UInt8(ascii: "%"), position + 2 < bytes.count,
+                let high = bytes[position + 1].hexValue, let low = bytes[position + 2].hexValue
+            {
+                decoded.append(high << 4 | low)
+                position += 3
+            } else {
+                decoded.append(bytes[position])
+                position += 1
+            }
+        }
+        return decoded
+    }
+}
+#endif

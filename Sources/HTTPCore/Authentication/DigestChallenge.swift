@@ -1,0 +1,57 @@
+#if Networking
+/// A challenge of the scheme Digest that can be answered (RFC 7616).
+package struct DigestChallenge: Hashable, Sendable {
+    /// By strength. SHA-512-256 is left out.
+    package enum Algorithm: String, CaseIterable, Comparable, Sendable {
+        case md5 = "MD5"
+        case md5Session = "MD5-sess"
+        case sha256 = "SHA-256"
+        case sha256Session = "SHA-256-sess"
+
+        package var isSession: Bool { self == .md5Session || self == .sha256Session }
+
+        package static func < (one: Self, other: Self) -> Bool {
+            allCases.firstIndex(of: one)! < allCases.firstIndex(of: other)!
+        }
+    }
+
+    package let realm: String
+    package let nonce: String
+    package let opaque: String?
+    package let algorithm: Algorithm
+    /// As the server wrote it; nil if it said none, and then no answer does.
+    package let algorithmName: String?
+    /// False for servers of RFC 2069, which know no `qop`.
+    package let hasQuality: Bool
+    /// The credential is right but the nonce is too old.
+    package let isStale: Bool
+    package let hashesUser: Bool
+    package let isUTF8: Bool
+
+    /// Nil if it is none, lacks realm or nonce, or offers algorithms and qualities (`auth-int`) only that are not known.
+    package init?(_ challenge: AuthenticationChallenge) {
+        let parameters = challenge.parameters
+        guard challenge.scheme == "digest", let realm = parameters["realm"], let nonce = parameters["nonce"] else {
+            return nil
+        }
+        let name = parameters["algorithm"]
+        guard
+            let algorithm = Algorithm.allCases.first(where: { $0.rawValue.lowercased() == (name ?? "MD5").lowercased() }
+            )
+        else { return nil }
+        let qualities = parameters["qop"].map { value in
+            value.lowercased().split { ", \t".contains($0) }
+        }
+        if let qualities, !qualities.contains("auth") { return nil }
+        // What could not be sent back as it came.
+        let echoed = [realm, nonce, parameters["opaque"] ?? ""]
+        guard echoed.allSatisfy({ $0.utf8.allSatisfy { !$0.isControl } }) else { return nil }
+        (self.realm, self.nonce, opaque) = (realm, nonce, parameters["opaque"])
+        (self.algorithm, algorithmName) = (algorithm, name.map { _ in algorithm.rawValue })
+        hasQuality = qualities != nil
+        isStale = parameters["stale"]?.lowercased() == "true"
+        hashesUser = parameters["userhash"]?.lowercased() == "true"
+        isUTF8 = parameters["charset"]?.lowercased() == "utf-8"
+    }
+}
+#endif

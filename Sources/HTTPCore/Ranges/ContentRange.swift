@@ -1,0 +1,34 @@
+#if Networking
+/// The field Content-Range (RFC 9110, section 14.4), for bytes.
+package enum ContentRange: Hashable, Sendable {
+    /// These bytes, the last included, of so many; nil if the server does not know how many.
+    case bytes(ClosedRange<Int64>, total: Int64?)
+    /// What was asked for is not there; so many are (nil as before, which RFC 9110 does not allow but some send).
+    case unsatisfied(total: Int64?)
+
+    /// Nil if it is none, is of another unit, contradicts itself, or counts further than 63 bits.
+    package init?(_ value: String) {
+        var scanner = FieldScanner(value)
+        scanner.skipSpace()
+        guard scanner.token()?.lowercased() == "bytes" else { return nil }
+        scanner.skipSpace()
+        var range: ClosedRange<Int64>?
+        if !scanner.take("*") {
+            guard let first = scanner.digits().flatMap({ Int64($0) }), scanner.take("-"),
+                let last = scanner.digits().flatMap({ Int64($0) }), first <= last, last < .max
+            else { return nil }
+            range = first...last
+        }
+        guard scanner.take("/") else { return nil }
+        var total: Int64?
+        if !scanner.take("*") {
+            guard let number = scanner.digits().flatMap({ Int64($0) }) else { return nil }
+            total = number
+        }
+        scanner.skipSpace()
+        guard scanner.isAtEnd else { return nil }
+        if let range, let total, range.upperBound >= total { return nil }
+        self = range.map { .bytes($0, total: total) } ?? .unsatisfied(total: total)
+    }
+}
+#endif

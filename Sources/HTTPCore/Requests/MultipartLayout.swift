@@ -1,0 +1,88 @@
+#if Networking
+package import FoundationEssentials
+
+/// What a multipart form is on its way: pieces to send one after the other, and how long they are together.
+package struct MultipartLayout: Hashable, Sendable {
+    package enum Segment: Hashable, Sendable {
+        case bytes(Data)
+        /// Exactly so many bytes of the file, from its start. If there are fewer by now, the request fails.
+        case file(path: String, length: Int64)
+
+        package var length: Int64 {
+            switch self {
+            case .bytes(let data): Int64(data.count)
+            case .file(_, let length): length
+            }
+        }
+    }
+
+    package let contentType: String
+    package let contentLength: Int64
+    /// None is empty; bytes that follow each other are one.
+    package let segments: [Segment]
+
+    /// Asks for the length of each file. A part whose content type cannot stand in a header throws
+    /// `HTTPError.Reason.invalidHeader`; names are escaped, whatever they hold.
+    package init(
+        _ form: MultipartForm, boundary: String, url: String, lengthOfFile: (String) throws -> Int64
+    ) throws {
+        precondition(Self.isValid(boundary: boundary), "A boundary has 1 to 70 letters, digits or one of '()+_,-./:=?")
+        var (segments, pending) = ([Segment](), Data())
+        func flush() {
+            if !pending.isEmpty { segments.append(.bytes(pending)) }
+            pending = Data()
+        }
+        for part in form.parts {
+            pending += Data("--\(boundary)\r\n\(try Self.head(of: part, url: url))\r\n".utf8)
+            switch part.content {
+            case .data(let data): pending += data
+            case .file(let path):
+                let length = try lengthOfFile(path)
+                if length > 0 {
+                    flush()
+                    segments.append(.file(path: path, length: length))
+                }
+            }
+            pending += Data("\r\n".utf8)
+        }
+        pending += Data("--\(boundary)--\r\n".utf8)
+        flush()
+        self.segments = segments
+        contentLength = segments.reduce(0) { $0 + $1.length }
+        // What is no token has to be quoted.
+        let isToken = boundary.utf8.allSatisfy(\.isTokenByte)
+        contentType = "multipart/form-data; boundary=" + (isToken ? boundary : "\"\(boundary)\"")
+    }
+
+    /// 120 random bits: nobody can have put it into a part.
+    package static func randomBoundary(using random: inout some RandomNumberGenerator) -> String {
+        "form-" + (0..<15).map { _ in UInt8.random(in: 0...255, using: &random) }.hexadecimal()
+    }
+
+    package static func isValid(boundary: String) -> Bool {
+        (1...70).contains(boundary.utf8.count)
+            && boundary.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "'()+_,-./:=?".utf8.contains($0) }
+    }
+
+    private static func head(of part: MultipartForm.Part, url: String) throws(HTTPError) -> String {
+        var head = "Content-Disposition: form-data; name=\"\(escaped(part.name))\""
+        if let name = part.fileName { head += "; filename=\"\(escaped(name))\"" }
+        head += "\r\n"
+        guard let type = part.contentType else { return head }
+        guard RequestFields.isValid(value: type) else {
+            throw HTTPError(.invalidHeader(name: "Content-Type"), url: url)
+        }
+        return head + "Content-Type: \(type)\r\n"
+    }
+
+    /// As browsers do it: quotes and line breaks percent-encoded, so that no name ends the header it stands in. Other control
+    /// characters too.
+    private static func escaped(_ name: String) -> String {
+        let bytes = name.utf8.flatMap { byte -> [UInt8] in
+            guard byte.isControl || byte == UInt8(ascii: "\"") else { return [byte] }
+            return Array(PercentEncoding.encode([byte]) { _ in false }.utf8)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+#endif
