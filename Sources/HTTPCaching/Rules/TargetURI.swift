@@ -1,0 +1,53 @@
+#if Networking
+import Foundation
+package import HTTPTypes
+
+/// The address by which responses are kept: scheme and host in lower case, no default port, no user, no fragment.
+package struct TargetURI: Hashable, Sendable {
+    package let scheme: String
+    /// Host, and port if it is not the scheme's own.
+    package let authority: String
+    /// With the query; at least `/`.
+    package let path: String
+
+    package var key: String { "\(scheme)://\(authority)\(path)" }
+
+    /// Nil unless the request has scheme and authority, and the scheme is http or https.
+    package init?(_ request: HTTPRequest) {
+        guard let scheme = request.scheme, let authority = request.authority else { return nil }
+        self.init(scheme: scheme, authority: authority, path: request.path ?? "/")
+    }
+
+    /// Nil unless it is an absolute http or https address.
+    package init?(_ url: String) {
+        guard let end = url.range(of: "://") else { return nil }
+        let rest = url[end.upperBound...]
+        let authority = rest.prefix { !"/?#".contains($0) }
+        self.init(
+            scheme: String(url[..<end.lowerBound]), authority: String(authority),
+            path: String(rest[authority.endIndex...]))
+    }
+
+    private init?(scheme: String, authority: String, path: String) {
+        let scheme = scheme.lowercased()
+        guard scheme == "http" || scheme == "https" else { return nil }
+        var host = authority.lowercased()
+        if let user = host.lastIndex(of: "@") { host = String(host[host.index(after: user)...]) }
+        let port = scheme == "http" ? ":80" : ":443"
+        if host.hasSuffix(port) { host.removeLast(port.count) } else if host.hasSuffix(":") { host.removeLast() }
+        guard !host.isEmpty else { return nil }
+        let visible = path.prefix { $0 != "#" }
+        self.scheme = scheme
+        self.authority = host
+        self.path = visible.hasPrefix("/") ? String(visible) : "/\(visible)"
+    }
+
+    /// What a header such as `Location` names, if it has the same origin.
+    package func sameOrigin(_ reference: String) -> TargetURI? {
+        guard let base = URL(string: key), let url = URL(string: reference, relativeTo: base),
+            let target = TargetURI(url.absoluteString), target.scheme == scheme, target.authority == authority
+        else { return nil }
+        return target
+    }
+}
+#endif

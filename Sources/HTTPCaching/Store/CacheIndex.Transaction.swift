@@ -1,0 +1,107 @@
+#if Networking
+import Foundation
+import GRDB
+
+extension CacheIndex {
+    /// Changes under way. What no entry names any more is in `unreferenced`.
+    struct Transaction {
+        private let db: Database
+        private(set) var unreferenced: [String] = []
+
+        init(_ db: Database) { self.db = db }
+
+        /// Decoded, as a subscript of a row would trap at a damaged value.
+        private struct Oldest: Decodable, FetchableRecord {
+            let id: Int64
+            let cost: Int64
+            let digest: String
+        }
+
+        /// Puts an entry in the place of the one with its key and variant.
+        mutating func store(_ entry: CacheEntry) throws -> Int64 {
+            try remove(entry.kind, key: entry.key, variant: entry.variant)
+            try db.cachedStatement(
+                sql: """
+                    INSERT INTO entry (kind, key, variant, head, digest, size, cost, requestTime, responseTime,
+                    staleTime, lastUse) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    """
+            ).execute(arguments: [
+                entry.kind.rawValue, entry.key, entry.variant, entry.head, entry.digest, entry.size, entry.cost,
+                entry.requestTime, entry.responseTime, entry.staleTime, entry.lastUse,
+            ])
+            return db.lastInsertedRowID
+        }
+
+        /// A new head and new times for an entry, if it is still there.
+        func update(_ entry: CacheEntry) throws {
+            try db.cachedStatement(
+                sql: """
+                    UPDATE entry SET head = ?, cost = ?, requestTime = ?, responseTime = ?, staleTime = ?,
+                    lastUse = max(lastUse, ?) WHERE id = ?
+                    """
+            ).execute(arguments: [
+                entry.head, entry.cost, entry.requestTime, entry.responseTime, entry.staleTime, entry.lastUse, entry.id,
+            ])
+        }
+
+        mutating func remove(_ id: Int64) throws { try remove(where: "id = ?", [id]) }
+
+        mutating func remove(_ kind: CacheEntry.Kind, key: String) throws {
+            try remove(where: "kind = ? AND key = ?", [kind.rawValue, key])
+        }
+
+        mutating func remove(_ kind: CacheEntry.Kind, key: String, variant: String) throws {
+            try remove(where: "kind = ? AND key = ? AND variant = ?", [kind.rawValue, key, variant])
+        }
+
+        mutating func remove(digest: String) throws { try remove(where: "digest = ?", [digest]) }
+
+        /// What came, or was found valid, before this.
+        mutating func remove(before date: Date) throws {
+            try remove(where: "responseTime < ?", [date.timeIntervalSince1970])
+        }
+
+        mutating func removeStale(at date: Date) throws {
+            try remove(where: "staleTime <= ?", [date.timeIntervalSince1970])
+        }
+
+        mutating func removeAll() throws { try remove(where: "1", []) }
+
+        func has(_ id: Int64) throws -> Bool {
+            try Bool.fetchOne(
+                db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM entry WHERE id = ?)"), arguments: [id]) ?? false
+        }
+
+        func references(_ digest: String) throws -> Bool { try CacheIndex.references(digest, db) }
+
+        /// If the entries count for more than the limit, removes those not used for longest, down to nine tenths of it, but
+        /// never the one given.
+        mutating func trim(to limit: Int64, keeping kept: Int64?) throws {
+            guard var cost = try Int64.fetchOne(db, sql: "SELECT cost FROM total"), cost > limit else { return }
+            let target = limit / 10 * 9
+            let sql = "SELECT id, cost, digest FROM entry WHERE id IS NOT ? ORDER BY lastUse, id LIMIT 64"
+            while cost > target {
+                let oldest = try Oldest.fetchAll(db.cachedStatement(sql: sql), arguments: [kept])
+                if oldest.isEmpty { return }
+                for entry in oldest where cost > target {
+                    try db.cachedStatement(sql: "DELETE FROM entry WHERE id = ?").execute(arguments: [entry.id])
+                    cost &-= entry.cost
+                    try noteIfUnreferenced(entry.digest)
+                }
+            }
+        }
+
+        private mutating func remove(where condition: String, _ arguments: StatementArguments) throws {
+            let digests = try String.fetchAll(
+                db, sql: "SELECT DISTINCT digest FROM entry WHERE \(condition)", arguments: arguments)
+            guard !digests.isEmpty else { return }
+            try db.execute(sql: "DELETE FROM entry WHERE \(condition)", arguments: arguments)
+            for digest in digests { try noteIfUnreferenced(digest) }
+        }
+
+        private mutating func noteIfUnreferenced(_ digest: String) throws {
+            if try !references(digest) { unreferenced.append(digest) }
+        }
+    }
+}
+#endif

@@ -1,0 +1,90 @@
+#if Networking
+import Crypto
+package import Foundation
+
+/// Takes the body of a response while it comes, and stores it when it is whole. What goes wrong is reported to the cache's
+/// `onError` and forgotten: the request goes on.
+///
+/// Without `finish()` nothing is stored, whatever the end of this object.
+package actor CacheWriter {
+    private let executor: DiskExecutor
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    private let store: CacheStore
+    private let shelf: CacheStore.Shelf
+    private let key: String
+    private let variant: String
+    private let response: StoredResponse
+    private let expectedLength: Int64?
+
+    /// What is not in the file, which is made when this has become larger than is kept in memory.
+    private var buffer = Data()
+    private var file: TemporaryFile?
+    private var digest = SHA256()
+    private var count: Int64 = 0
+    private var isOver = false
+
+    init(
+        _ response: StoredResponse, key: String, variant: String, expectedLength: Int64?, in shelf: CacheStore.Shelf,
+        of store: CacheStore, on executor: DiskExecutor
+    ) {
+        (self.response, self.key, self.variant) = (response, key, variant)
+        (self.expectedLength, self.shelf, self.store, self.executor) = (expectedLength, shelf, store, executor)
+    }
+
+    /// The next bytes. Costs nothing once it is clear that the response will not be stored.
+    package func write(_ bytes: some Collection<UInt8> & Sendable) {
+        guard !isOver else { return }
+        let start = buffer.count
+        buffer.append(contentsOf: bytes)
+        digest.update(data: buffer.suffix(from: buffer.startIndex + start))
+        count += Int64(buffer.count - start)
+        guard count <= expectedLength ?? .max, count <= store.limit(shelf) else { return abandon() }
+        guard shelf == .permanent, buffer.count > CacheStore.smallBody else { return }
+        do { try spill() } catch {
+            store.report(error as? HTTPCacheError ?? .index(path: "", error))
+            abandon()
+        }
+    }
+
+    private func spill() throws {
+        guard let files = store.files else { return }
+        if file == nil {
+            file = try files.newTemporaryFile()
+            try store.step(.temporaryFileMade)
+        }
+        try file?.write(buffer)
+        try store.step(.bodyWritten)
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    /// The body is whole. Answers whether it is stored: not if it has another length than was announced.
+    @discardableResult
+    package func finish(now: Date = Date()) async -> Bool {
+        guard !isOver, count == expectedLength ?? count else {
+            abandon()
+            return false
+        }
+        isOver = true
+        do {
+            if file != nil { try spill() }
+            let entry = try CacheEntry(
+                response: response, key: key, variant: variant, digest: digest.finalize().hexadecimal, size: count,
+                now: now)
+            let body = file.map { FinishedBody.file($0) } ?? .memory(buffer)
+            (file, buffer) = (nil, Data())
+            return await store.commit(entry, body, in: shelf, now: now)
+        } catch {
+            store.report(error as? HTTPCacheError ?? .index(path: key, error))
+            (file, buffer) = (nil, Data())
+            return false
+        }
+    }
+
+    /// Nothing is stored.
+    package func abandon() {
+        isOver = true
+        (file, buffer) = (nil, Data())
+    }
+}
+#endif

@@ -1,0 +1,73 @@
+#if Networking
+package import Foundation
+
+/// The body of a cached response, in memory or in a file that is open: it can be read to its end even when the entry is
+/// replaced or evicted meanwhile.
+package struct CachedBody: Sendable {
+    private enum Storage { case memory(Data), file(OpenFile) }
+
+    private let storage: Storage
+    /// In bytes.
+    package let size: Int64
+
+    /// Reading takes place here, for all caches: one file after the other, as a disk does it.
+    private static let executor = DiskExecutor("HTTPCache.reading")
+
+    init(_ data: Data) {
+        storage = .memory(data)
+        size = Int64(data.count)
+    }
+
+    init(_ file: OpenFile, size: Int64) {
+        storage = .file(file)
+        self.size = size
+    }
+
+    /// The whole body if it is in memory already.
+    package var dataInMemory: Data? {
+        if case .memory(let data) = storage { data } else { nil }
+    }
+
+    /// At most `count` bytes from an offset on; none at or after the end.
+    package func read(at offset: Int64, count: Int) async throws(HTTPCacheError) -> Data {
+        guard offset >= 0, offset < size, count > 0 else { return Data() }
+        let count = Int(min(Int64(count), size - offset))
+        switch storage {
+        case .memory(let data):
+            let start = data.startIndex + Int(offset)
+            return data[start..<start + count]
+        case .file(let file):
+            return try await Self.executor.run { () throws(HTTPCacheError) in try file.read(at: offset, count: count) }
+        }
+    }
+
+    /// All of it; in memory, so for what is known to be small enough.
+    package func data() async throws(HTTPCacheError) -> Data {
+        try await read(at: 0, count: Int(clamping: size))
+    }
+
+    /// One piece after the other, each read when it is asked for.
+    package func pieces(of length: Int = 64 << 10) -> Pieces { Pieces(body: self, length: max(1, length)) }
+
+    package struct Pieces: AsyncSequence, Sendable {
+        let body: CachedBody
+        let length: Int
+
+        package func makeAsyncIterator() -> Iterator { Iterator(body: body, length: length) }
+
+        package struct Iterator: AsyncIteratorProtocol {
+            let body: CachedBody
+            let length: Int
+            var offset: Int64 = 0
+
+            package mutating func next() async throws(HTTPCacheError) -> Data? {
+                guard offset < body.size else { return nil }
+                let piece = try await body.read(at: offset, count: length)
+                guard !piece.isEmpty else { throw .damagedBody(path: "a cached body that has become shorter") }
+                offset += Int64(piece.count)
+                return piece
+            }
+        }
+    }
+}
+#endif
