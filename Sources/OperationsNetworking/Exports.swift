@@ -1,3 +1,4 @@
 #if Networking
+@_exported public import HTTPCaching
 @_exported public import HTTPCore
 #endif

@@ -29,7 +29,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     override func raiseTask(to lane: PriorityLane) { taskReference.load()?.escalate(to: TaskPriority(lane)) }
 
     /// Lets go of work that will not be done. Called by the task, or when there is none.
-    func releaseWork() {}
+    func releaseWork() { (self as? any WorkDiscarding)?.workIsDiscarded() }
 
     /// True: the work goes on after `start()` has returned.
     open override var isAsynchronous: Bool { true }
@@ -41,7 +41,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     open override func cancel() {
         super.cancel()
         taskReference.load()?.cancel()
-        if word.lifecycle.contains(.gated) { goOnAlone() }
+        goOnAlone()
     }
 
     final override func prepare(for queue: Unmanaged<OperationQueue>) {
@@ -81,4 +81,27 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         task.begin()
         return task
     }
+}
+
+// For kinds of operations in other modules of this package.
+extension AsyncOperation {
+    /// Where the operation's own task runs; nil before it is in a queue or started.
+    package final var taskExecutor: (any TaskExecutor)? { taskReference.load() }
+
+    /// Suspends until the operation is finished and has left its queue, which sees how it ended. A task of higher
+    /// priority raises it.
+    ///
+    /// - Throws: Misuse M8 as an `OperationError`.
+    package final func waitForEnd() async throws(OperationError) {
+        try await waitUntilFinished(inAnyQueue: true)
+        noteFailureSeen()
+    }
+
+    /// What the work, or a policy, has reported.
+    package final var failureReported: (any Error)? { reportedFailure }
+}
+
+/// A kind of async operation, of another module of this package, that wants to know when its `run()` will not be called.
+package protocol WorkDiscarding: AsyncOperation {
+    func workIsDiscarded()
 }

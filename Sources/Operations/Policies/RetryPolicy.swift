@@ -62,7 +62,7 @@ public struct RetryPolicy: Sendable {
     }
 
     /// Whether there is another attempt after so many and this error.
-    func permitsRetry(after attempts: Int, _ error: any Error) -> Bool {
+    package func permitsRetry(after attempts: Int, _ error: any Error) -> Bool {
         attempts <= retries && !(error is CancellationError) && isRetryable(error)
     }
 

@@ -18,7 +18,8 @@ public struct QueueSnapshot: Sendable, CustomStringConvertible {
 
     /// What holds operations back, without the particulars of `WaitingReason`.
     public enum Reason: String, Sendable, CaseIterable {
-        case dependencies, conditions, resources, key, rateLimit, barrier, suspended, widthZero, held, ownReadiness, slot
+        case dependencies, conditions, resources, key, rateLimit, barrier, suspended, widthZero, held, ownReadiness,
+            slot
     }
 
     public var description: String {

@@ -21,7 +21,7 @@ package enum Log {
         _ = consume old
     }
 
-    static func warning(_ message: String) {
+    package static func warning(_ message: String) {
         if let handler = handler.withLock({ $0 }) { return handler(message) }
         let line = Array("swift-operations: \(message)\n".utf8)
         _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }

@@ -1,0 +1,175 @@
+#if Networking
+public import HTTPCore
+public import HTTPTypes
+public import Operations
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Requests to one service, or to many (rule N1): an address they are relative to, fields they all have, and one queue
+/// with a width in all and for each host, in which hosts take turns.
+///
+/// Identical safe requests that are under way at a time share one transfer (rule N2). Safe on any thread.
+public final class HTTPClientQueue: Sendable {
+    /// Where the requests run. Its width, suspension and service level may be changed at any time.
+    public let queue: OperationQueue
+    public let session: HTTPSession
+    let settings: Locked<Settings>
+    let shares = Locked(Shares())
+    let events = HTTPEvents()
+
+    struct Settings {
+        var base: HTTPAddress?
+        var fields: HTTPFields
+    }
+
+    /// The transfers that may be joined.
+    struct Shares {
+        var coalescer = Coalescer<Sharing, Int>()
+        var operations: [Int: HTTPOperation<HTTPAnswer>] = [:]
+        private var lastNumber = 0
+
+        mutating func nextNumber() -> Int {
+            lastNumber += 1
+            return lastNumber
+        }
+    }
+
+    /// - Parameters:
+    ///   - base: What relative addresses are relative to.
+    ///   - fields: Sent with every request that has no fields of these names.
+    ///   - width: How many requests run at a time.
+    ///   - widthPerHost: How many of them with one host.
+    ///   - session: What they share with others.
+    /// - Throws: `PolicyError` for a width per host below 1; `HTTPError` for a base that is no address.
+    public init(
+        base: String? = nil, fields: HTTPFields = [:], width: Int = 16, widthPerHost: Int? = 8,
+        session: HTTPSession = .shared
+    ) throws {
+        var address: HTTPAddress?
+        if let base {
+            address = HTTPAddress(base)
+            if address == nil { throw HTTPError(.invalidURL, url: HTTPAddress.redacted(base)) }
+        }
+        self.session = session
+        settings = Locked(Settings(base: address, fields: fields))
+        queue = OperationQueue()
+        queue.name = address.map { "HTTP \($0.origin)" } ?? "HTTP"
+        queue.maxConcurrentOperationCount = width
+        try queue.setLimitPerKey(widthPerHost)
+    }
+
+    /// Sent with every request that has no fields of these names; with credentials (`Authorization`, `Cookie`) only to the
+    /// base's origin, if there is a base.
+    public var fields: HTTPFields {
+        get { settings.withLock { $0.fields } }
+        set { settings.withLock { $0.fields = newValue } }
+    }
+
+    /// Nothing starts meanwhile. What runs goes on.
+    public var isSuspended: Bool {
+        get { queue.isSuspended }
+        set { queue.isSuspended = newValue }
+    }
+
+    /// Each of those who wait gets an `HTTPError` that says so.
+    public func cancelAll() { queue.cancelAllOperations() }
+
+    /// Suspends until no request is under way or waits.
+    public func waitUntilIdle() async { await queue.waitUntilAllOperationsAreFinished() }
+
+    // MARK: - Requests
+
+    /// Adds a request. Relative addresses are made absolute, and fields added.
+    public func load<Value>(
+        _ request: HTTPOperationRequest, as serializer: HTTPSerializer<Value>,
+        priority: Operation.QueuePriority = .normal
+    ) -> HTTPToken<Value> {
+        HTTPToken(join(completed(request), priority), serializer)
+    }
+
+    public func get<Value>(
+        _ url: String, as serializer: HTTPSerializer<Value>, priority: Operation.QueuePriority = .normal
+    ) -> HTTPToken<Value> {
+        load(HTTPOperationRequest(.get, url), as: serializer, priority: priority)
+    }
+
+    public func head(_ url: String, priority: Operation.QueuePriority = .normal) -> HTTPToken<Data> {
+        load(HTTPOperationRequest(.head, url), as: .data, priority: priority)
+    }
+
+    public func delete<Value>(
+        _ url: String, as serializer: HTTPSerializer<Value>, priority: Operation.QueuePriority = .normal
+    ) -> HTTPToken<Value> {
+        load(HTTPOperationRequest(.delete, url), as: serializer, priority: priority)
+    }
+
+    public func post<Value>(
+        _ url: String, _ body: HTTPRequestBody, type: String = "application/octet-stream",
+        as serializer: HTTPSerializer<Value>, priority: Operation.QueuePriority = .normal
+    ) -> HTTPToken<Value> {
+        send(.post, url, body, type, serializer, priority)
+    }
+
+    public func put<Value>(
+        _ url: String, _ body: HTTPRequestBody, type: String = "application/octet-stream",
+        as serializer: HTTPSerializer<Value>, priority: Operation.QueuePriority = .normal
+    ) -> HTTPToken<Value> {
+        send(.put, url, body, type, serializer, priority)
+    }
+
+    public func patch<Value>(
+        _ url: String, _ body: HTTPRequestBody, type: String = "application/octet-stream",
+        as serializer: HTTPSerializer<Value>, priority: Operation.QueuePriority = .normal
+    ) -> HTTPToken<Value> {
+        send(.patch, url, body, type, serializer, priority)
+    }
+
+    /// Adds a download; it shares its transfer with nobody.
+    public func download(
+        _ url: String, to target: String, digest: HTTPDigest? = nil, priority: Operation.QueuePriority = .normal
+    ) -> HTTPDownloadOperation {
+        let operation = HTTPDownloadOperation(
+            completed(HTTPOperationRequest(.get, url)), to: target, digest: digest, session: session)
+        operation.queuePriority = priority
+        add(operation)
+        return operation
+    }
+
+    private func send<Value>(
+        _ method: HTTPRequest.Method, _ url: String, _ body: HTTPRequestBody, _ type: String,
+        _ serializer: HTTPSerializer<Value>, _ priority: Operation.QueuePriority
+    ) -> HTTPToken<Value> {
+        load(
+            HTTPOperationRequest(method, url, fields: [.contentType: type], body: body), as: serializer,
+            priority: priority)
+    }
+
+    /// With an absolute address, if it is one, and all fields.
+    func completed(_ request: HTTPOperationRequest) -> HTTPOperationRequest {
+        let settings = settings.withLock { $0 }
+        var request = request
+        if let base = settings.base, let address = base.resolving(request.url) {
+            let own = address.origin == base.origin ? address.withCredentials(of: base) : address
+            request.url = own.textWithCredentials
+        }
+        // What lets one in at the base is nobody else's.
+        let isElsewhere = HTTPAddress(request.url).map { $0.origin != settings.base?.origin } ?? true
+        let withheld: Set<HTTPField.Name> =
+            settings.base != nil && isElsewhere ? [.authorization, .proxyAuthorization, .cookie] : []
+        for field in settings.fields where request.fields[field.name] == nil && !withheld.contains(field.name) {
+            request.fields.append(field)
+        }
+        return request
+    }
+
+    func add(_ operation: AnyHTTPOperation) {
+        events.follow(operation)
+        let host = HTTPAddress(operation.request.url)?.origin.description ?? ""
+        queue.addOperation(operation, limitKey: host)
+    }
+}
+#endif

@@ -1,0 +1,171 @@
+#if Networking
+import HTTPCore
+public import HTTPTypes
+public import Operations
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// An HTTP request as an operation, whatever becomes of its answer: ``HTTPOperation`` decodes it,
+/// ``HTTPDownloadOperation`` writes it to a file, ``HTTPStreamOperation`` hands it on as it comes.
+///
+/// It is an operation in every respect (rule R1), and can be paused: then the transfer stops, the slot goes to others, and
+/// it goes on where it was (rule R4). Tasks, not threads, wait for the network.
+public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendable {
+    // Sendable: what changes is guarded.
+
+    public final let request: HTTPOperationRequest
+    public final let session: HTTPSession
+    final let transfer: Transfer
+
+    init(_ request: HTTPOperationRequest, session: HTTPSession, sink: any BodySink) {
+        self.request = request
+        self.session = session
+        transfer = Transfer(request, session: session, sink: sink)
+        super.init()
+    }
+
+    /// How far it is (rule R2). A pause is `paused` when the transfer has stopped.
+    public final var state: HTTPOperationState {
+        // The operation ends after its transfer, or without one.
+        isFinished ? .finished : transfer.state
+    }
+
+    /// The head of the response, as soon as there is one: the last one, after redirects and challenges.
+    public final var response: HTTPResponse? { transfer.record.withLock { $0.response } }
+
+    /// The response, or its body, was not loaded for this operation (rule C2).
+    public final var servedFromCache: Bool { transfer.record.withLock { $0.isFromCache } }
+
+    /// The addresses that the request was redirected to, in order.
+    public final var redirects: [String] { transfer.record.withLock { $0.redirects } }
+
+    /// What it took, as far as it has come.
+    public final var metrics: HTTPMetrics { transfer.record.withLock { $0.metrics } }
+
+    /// How much has gone either way.
+    public final var transferProgress: HTTPProgress { transfer.currentProgress }
+
+    /// The same each time that it changes, and once at the beginning. What is not taken in time is replaced by what is
+    /// newer. Ends with the operation.
+    public final var transferProgressUpdates: AsyncStream<HTTPProgress> { transfer.progressUpdates() }
+
+    // MARK: - Pausing
+
+    /// Stops the transfer and gives the slot back; before the start, it is not started. No effect when it has finished.
+    public final func pause() {
+        switch transfer.pause() {
+        case .needless: break
+        case .hold:
+            hold()
+            // Who resumes it between the decision and the holding lets go of what is not held yet.
+            if !transfer.isPauseWanted { letGo() }
+        case .stop(let attempt):
+            // First held: what is stopped looks whether it is.
+            hold()
+            transfer.stop(attempt)
+        }
+    }
+
+    /// Goes on: queued again, and then where it was, if the server still has the same (`Range` and `If-Range`).
+    public final func resume() {
+        if transfer.resume() { letGo() }
+    }
+
+    // MARK: - The work
+
+    public final override func run() async throws {
+        do {
+            try await transferAndRetry()
+            transfer.finish(nil)
+        } catch {
+            transfer.finish(error is CancellationError ? cancellation : error)
+            throw error
+        }
+    }
+
+    /// It was cancelled before it began.
+    package final func workIsDiscarded() { transfer.finish(cancellation) }
+
+    private final func transferAndRetry() async throws {
+        var failures = 0
+        while true {
+            guard transfer.begin() else {
+                try await pauseHere()
+                continue
+            }
+            do {
+                try await transfer.attempt(of: self)
+                if let complaint, delay(after: failures + 1, complaint) != nil { throw complaint }
+                return try await complete()
+            } catch is Transfer.Paused {
+                transfer.stopped()
+                try await pauseHere()
+            } catch let error as HTTPError {
+                failures += 1
+                guard let delay = delay(after: failures, error) else { throw error }
+                transfer.stopped()
+                try await wait(delay)
+            }
+        }
+    }
+
+    /// What would be said of the response if nothing came of another attempt; it is no failure by itself.
+    var complaint: HTTPError? { nil }
+
+    /// The body is there: makes the value of it.
+    func complete() async throws {}
+
+    private final func pauseHere() async throws {
+        hold()
+        // Who resumes it after this lets it go after it was held.
+        if !transfer.isPauseWanted { letGo() }
+        await standAside()
+        try Task.checkCancellation()
+    }
+
+    /// Waits without a slot, all of the time: also if it is paused and resumed meanwhile.
+    private final func wait(_ delay: Duration) async throws {
+        let ticker = session.ticker
+        let end = ticker.now() + delay
+        while case let left = end - ticker.now(), left > .zero {
+            hold()
+            let timer = Task {
+                try? await ticker.sleep(left)
+                if !self.transfer.isPauseWanted { self.letGo() }
+            }
+            await standAside()
+            timer.cancel()
+            try Task.checkCancellation()
+        }
+    }
+
+    /// Before it is tried again; nil if that is no use, or not allowed (rule R10).
+    private final func delay(after failures: Int, _ error: HTTPError) -> Duration? {
+        guard let policy = session.configuration.retryPolicy, policy.permitsRetry(after: failures, error),
+            error.mayRetry(request.method, marking: request.retryMarking, bodyIsRepeatable: true)
+        else { return nil }
+        var random = SystemRandomNumberGenerator()
+        let delay = policy.delay(beforeRetry: failures, using: &random)
+        let wish = error.response?.headerFields[.retryAfter].flatMap { RetryAfter.delay($0, now: Date()) }
+        return max(delay, wish ?? .zero)
+    }
+
+    /// Why there is no value, when it has finished without one.
+    final var failure: any Error {
+        if let failure = failureReported, !(failure is CancellationError) { return failure }
+        return cancellation
+    }
+
+    private final var cancellation: HTTPError {
+        let (url, response) = transfer.record.withLock { ($0.url, $0.response) }
+        return HTTPError(.cancelled, url: url, response: response)
+    }
+}
+
+/// How far an HTTP operation is (rule R2).
+public enum HTTPOperationState: String, Sendable { case ready, executing, paused, finished }
+#endif

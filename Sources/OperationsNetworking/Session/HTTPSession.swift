@@ -1,0 +1,80 @@
+#if Networking
+import AsyncHTTPClient
+public import HTTPCaching
+public import HTTPCore
+public import Operations
+
+/// What HTTP operations share: connections, trust, credentials, a cache. Safe on any thread.
+///
+/// The connections are closed when neither it nor any of its operations is used any longer.
+public final class HTTPSession: Sendable {
+    public let configuration: Configuration
+    let connections: HTTPConnections
+    let ticker: Ticker
+
+    public init(_ configuration: Configuration = Configuration()) {
+        self.configuration = configuration
+        connections = HTTPConnections(configuration)
+        ticker = configuration.ticker
+        if !configuration.trust.isVerificationOn {
+            Log.warning("an HTTPSession verifies no certificates: anybody can read and change what it loads")
+        }
+    }
+
+    /// With the configuration as it is made.
+    public static let shared = HTTPSession()
+
+    public struct Configuration: Sendable {
+        public var trust = HTTPTrust()
+        public var proxy: HTTPProxy?
+        /// To have a connection, names, TCP and TLS.
+        public var connectTimeout = Duration.seconds(10)
+        /// Connections of HTTP/1 to one host.
+        public var connectionsPerHost = 8
+        public var allowsHTTP2 = true
+        /// For requests whose marking permits it, when they fail in a way that may pass. A server's `Retry-After` is waited
+        /// for, if it is longer. No slot is held while waiting.
+        public var retryPolicy: RetryPolicy?
+        /// For all requests, as their policy says; nil for none.
+        public var cache: HTTPCache?
+        /// Where credentials come from when a server or proxy asks for them.
+        public var credentials: (any HTTPCredentialSource)?
+        /// Changes a redirect, or refuses it by answering false; then the response that redirects is the response.
+        public var redirectHook: (@Sendable (inout HTTPRedirect) async -> Bool)?
+        var ticker = Ticker(ContinuousClock())
+
+        public init() {}
+
+        /// Time-outs and rates are measured by this clock.
+        public mutating func setClock(_ clock: some Clock<Duration>) { ticker = Ticker(clock) }
+    }
+}
+
+/// A proxy for all requests of a session.
+public struct HTTPProxy: Sendable {
+    var host: String
+    var port: Int
+    var isSOCKS = false
+    var login: (user: String, password: String)?
+
+    public static func http(_ host: String, port: Int, user: String? = nil, password: String = "") -> HTTPProxy {
+        HTTPProxy(host: host, port: port, login: user.map { ($0, password) })
+    }
+
+    public static func socks(_ host: String, port: Int) -> HTTPProxy {
+        HTTPProxy(host: host, port: port, isSOCKS: true)
+    }
+
+    var setting: HTTPClient.Configuration.Proxy {
+        if isSOCKS { return .socksServer(host: host, port: port) }
+        guard let login else { return .server(host: host, port: port) }
+        return .server(host: host, port: port, authorization: .basic(username: login.user, password: login.password))
+    }
+}
+
+/// Answers challenges (rule R8). It may suspend, for instance to ask a person.
+public protocol HTTPCredentialSource: Sendable {
+    /// The credential for this challenge; nil for none, and the response stands as it is. Asked once for each challenge.
+    func credential(for challenge: HTTPChallenge) async -> HTTPCredential?
+}
+#endif

@@ -1,0 +1,176 @@
+#if Networking
+import AsyncHTTPClient
+import HTTPCaching
+import HTTPCore
+import Operations
+import HTTPTypes
+import NIOCore
+import NIOHTTPCompression
+import SystemPackage
+
+extension Transfer {
+    // MARK: - The response's body
+
+    enum Reception { case complete, askAnew }
+
+    /// Takes the body of the answer, from its beginning or from where an earlier attempt has left it.
+    func receive(
+        _ reply: Reply, _ resume: ResumePoint?, at address: HTTPAddress
+    ) async throws -> Reception {
+        let head = reply.head
+        let announced = try announcedLength(head)
+        var offset: Int64 = 0
+        switch resume?.verdict(on: head) {
+        case nil:
+            // Nobody has asked for a part: it would be taken for the whole.
+            if head.status == .partialContent, request.fields[.range] == nil {
+                throw TransferFailure(.unacceptableStatus(head.status.code))
+            }
+        case .unrelated, .startOver: break
+        case .proceed: offset = resume?.received ?? 0
+        case .complete:
+            try await discard(reply.body)
+            try await sink.finish()
+            // That there is no more of it says nothing about the body that is there.
+            record.withLock { $0.response = $0.bodyHead ?? $0.response }
+            return .complete
+        case .askAgain:
+            try await discard(reply.body)
+            try await sink.forget()
+            return .askAnew
+        }
+        let isEncoded = head.headerFields[.contentEncoding].map { $0.lowercased() != "identity" } ?? false
+        let length = isEncoded ? nil : announced
+        try await sink.begin(at: offset, length: length, head, at: address)
+        record.withLock { record in
+            record.bodyHead = head
+            record.received = offset
+            record.expected = length.map { $0 + offset }
+            record.inflation = isEncoded ? (request.limits.inflation, announced) : nil
+        }
+        tell(.response(head))
+        let writer = await cacheWriter(for: reply, length: length)
+        do {
+            try await take(reply.body, length: length, isBodiless: announced == 0, offset: offset, writer)
+            try await sink.finish()
+        } catch {
+            await writer?.abandon()
+            throw error
+        }
+        _ = await writer?.finish()
+        return .complete
+    }
+
+    private func take(
+        _ body: Reply.Body, length: Int64?, isBodiless: Bool, offset: Int64, _ writer: CacheWriter?
+    ) async throws {
+        switch body {
+        case .cache(let stored):
+            do {
+                for try await piece in stored.pieces() { try await take(ByteBuffer(bytes: piece)) }
+            } catch let error as HTTPCacheError {
+                throw TransferFailure(.connection(error))
+            }
+        case .network(let portions):
+            var count: Int64 = 0
+            do {
+                for try await bytes in portions {
+                    count += Int64(bytes.readableBytes)
+                    await writer?.write(bytes.readableBytesView)
+                    try await take(bytes)
+                }
+            } catch is NIOHTTPDecompression.ExtraDecompressionError where isBodiless {
+                // After HEAD: what is said to be compressed does not come.
+            } catch let error where length.map({ count < $0 }) == true && Self.isEnd(error) {
+                throw TransferFailure(.truncated(received: offset + count, expected: length.map { $0 + offset }))
+            }
+            try Task.checkCancellation()
+            if let length, count != length {
+                throw TransferFailure(.truncated(received: offset + count, expected: length + offset))
+            }
+        }
+    }
+
+    /// Of what is sent, compressed or not; nil if the server does not say.
+    private func announcedLength(_ head: HTTPResponse) throws -> Int64? {
+        switch BodyLength.announced(by: head, to: request.method) {
+        case .length(let length): return length
+        case .unknown: return nil
+        case .invalid: throw TransferFailure(.truncated(received: 0, expected: nil))
+        }
+    }
+
+    private func take(_ bytes: ByteBuffer) async throws {
+        let count = bytes.readableBytes
+        let now = session.ticker.now()
+        let isTooMuch = record.withLock { record in
+            record.lastActivity = now
+            record.received += Int64(count)
+            record.metrics.received += Int64(count)
+            guard let (limit, compressed) = record.inflation else { return false }
+            return !limit.permits(record.received, from: compressed ?? .max)
+        }
+        if isTooMuch { throw TransferFailure(.inflatesTooMuch) }
+        try await waitingForOthers { try await sink.write(bytes) }
+        tellProgress()
+    }
+
+    /// Meanwhile it is not the server's fault that no byte comes.
+    func waitingForOthers<Result>(_ body: () async throws -> Result) async rethrows -> Result {
+        record.withLock { $0.isWaitingForOthers = true }
+        defer {
+            let now = session.ticker.now()
+            record.withLock { ($0.isWaitingForOthers, $0.lastActivity) = (false, now) }
+        }
+        return try await body()
+    }
+
+    func noteActivity() {
+        let now = session.ticker.now()
+        record.withLock { $0.lastActivity = now }
+    }
+
+    /// The other side has closed, or the parser has seen the end too early.
+    private static func isEnd(_ error: any Error) -> Bool {
+        !(error is CancellationError) && (error as? HTTPClientError) != .cancelled && !(error is TransferFailure)
+            && !(error is HTTPError)
+    }
+
+    // MARK: - The request's body
+
+    func upload(_ body: HTTPRequestBody) throws -> HTTPClientRequest.Body? {
+        switch body {
+        case .none: return nil
+        case .bytes(let data):
+            beginCountingSent(of: Int64(data.count))
+            return .stream(Portions(of: data, whenSent: noteSent), length: .known(Int64(data.count)))
+        case .file(let path):
+            do {
+                let file = try SystemFile.open(FilePath(path), .readOnly, options: .closeOnExec)
+                let length = try file.seek(offset: 0, from: .end)
+                try file.seek(offset: 0, from: .start)
+                beginCountingSent(of: length)
+                return .stream(
+                    FilePortions(file, path: path, length: length, whenSent: noteSent), length: .known(length))
+            } catch {
+                throw TransferFailure(.cannotRead(path: path, error))
+            }
+        }
+    }
+
+    /// What an earlier exchange has sent does not count: this one sends it again.
+    private func beginCountingSent(of length: Int64) { record.withLock { ($0.sent, $0.toSend) = (0, length) } }
+
+    private var noteSent: @Sendable (Int) -> Void {
+        { [self] count in
+            let now = session.ticker.now()
+            record.withLock { record in
+                record.lastActivity = now
+                record.sent += Int64(count)
+                record.metrics.sent += Int64(count)
+            }
+            tellProgress()
+        }
+    }
+}
+#endif

@@ -1,0 +1,121 @@
+#if Networking
+import AsyncHTTPClient
+import HTTPCaching
+import HTTPCore
+import HTTPTypes
+import NIOCore
+import Operations
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A response and where its body comes from.
+struct Reply {
+    enum Body {
+        case network(HTTPClientResponse.Body)
+        case cache(CachedBody)
+    }
+
+    let head: HTTPResponse
+    let body: Body
+    /// What the cache is to be told of it; nil if it comes from there, or has nothing to do with it.
+    var storing: Storing?
+
+    struct Storing {
+        let cache: HTTPCache
+        let request: HTTPRequest
+        let requestTime: Date
+    }
+
+    init(_ response: HTTPClientResponse, storing: Storing?) {
+        head = HTTPResponse(response)
+        body = .network(response.body)
+        self.storing = storing
+    }
+
+    init(_ response: CachedResponse) {
+        head = response.response
+        body = .cache(response.body)
+    }
+
+    var isFromCache: Bool { if case .cache = body { true } else { false } }
+}
+
+extension Transfer {
+    /// The response to one request: from the cache, the network, or both (rules C1 and C2).
+    func reply(
+        to step: RedirectChain.Step, _ fields: HTTPFields, _ body: HTTPRequestBody,
+        _ authentication: inout AuthenticationAttempts, _ resume: ResumePoint?
+    ) async throws -> Reply {
+        let policy = request.cachePolicy
+        // A part of something is of no use to the cache, which keeps wholes.
+        guard let cache = session.configuration.cache, resume == nil, policy.reading != .ignore else {
+            return Reply(try await send(step, fields, body, &authentication, resume), storing: nil)
+        }
+        let target = step.address.withoutFragment.withoutCredentials
+        let plain = HTTPRequest(
+            method: step.method, scheme: target.origin.scheme.rawValue, authority: target.origin.authority,
+            path: target.requestTarget, headerFields: negotiated(fields))
+        let load: CacheLoad
+        switch await cache.answer(to: plain, policy: policy) {
+        case .serve(let response): return Reply(response)
+        case .refuse(let refusal): throw TransferFailure(refusal.reason)
+        case .load(let answer): load = answer
+        }
+        try Task.checkCancellation()
+        let requestTime = Date()
+        var conditional = fields
+        for field in load.adding { conditional[field.name] = field.value }
+        let response: HTTPClientResponse
+        do {
+            response = try await send(step, conditional, body, &authentication, nil)
+        } catch {
+            guard !Task.isCancelled, let stored = load.fallback(at: Date()) else { throw error }
+            return Reply(stored)
+        }
+        let storing = Reply.Storing(cache: cache, request: plain, requestTime: requestTime)
+        let reply = Reply(response, storing: storing)
+        if CacheDecision.isFailure(reply.head.status), let stored = load.fallback(at: Date()) {
+            try await discard(reply.body)
+            return Reply(stored)
+        }
+        guard reply.head.status == .notModified, let stored = load.stored else { return reply }
+        let fresh = await cache.refresh(
+            stored, with: reply.head, to: plain, policy: policy, requestTime: requestTime, responseTime: Date())
+        if let fresh { return Reply(fresh) }
+        return Reply(try await send(step, fields, body, &authentication, nil), storing: storing)
+    }
+
+    /// Where the body is to be kept as well; nil for nowhere.
+    func cacheWriter(for reply: Reply, length: Int64?) async -> CacheWriter? {
+        guard let storing = reply.storing else { return nil }
+        // What is kept is inflated already.
+        var head = reply.head
+        if length == nil {
+            head.headerFields[.contentEncoding] = nil
+            head.headerFields[.contentLength] = nil
+        }
+        return await storing.cache.received(
+            head, to: storing.request, policy: request.cachePolicy,
+            expectedLength: length.map { .exactly($0) } ?? .unknown, requestTime: storing.requestTime,
+            responseTime: Date())
+    }
+
+    /// A response that is a redirect, and not received, may still tell of a change.
+    func tellCacheOfChange(by reply: Reply, _ method: HTTPRequest.Method) async {
+        if !method.isSafe { await cacheWriter(for: reply, length: nil)?.abandon() }
+    }
+
+    /// As they are sent, for the cache to know by what responses vary.
+    func negotiated(_ fields: HTTPFields) -> HTTPFields {
+        var fields = fields
+        if fields[.acceptEncoding] == nil {
+            fields[.acceptEncoding] = sink.prefersRanges ? "identity" : "gzip, deflate"
+        }
+        return fields
+    }
+}
+#endif

@@ -1,0 +1,205 @@
+#if Networking
+import AsyncHTTPClient
+public import HTTPCore
+import Operations
+public import HTTPTypes
+import NIOCore
+import NIOHTTP1
+
+// What one attempt does: asks, goes where it is sent, says who it is, and takes the body of the answer.
+extension Transfer {
+    func exchange(attempt: Int) async throws {
+        guard let address = HTTPAddress(request.url) else { throw TransferFailure(.invalidURL) }
+        var chain = RedirectChain(request.method, address, policy: request.redirects)
+        var authentication = AuthenticationAttempts()
+        if let user = address.user {
+            let credential = HTTPCredential.password(user: user, password: address.password ?? "")
+            _ = authentication.sendUnasked(credential, to: .origin(address.origin))
+        }
+        var (fields, body) = (try RequestFields.checked(request.fields, url: address.description), request.body)
+        var resume = try await resumePoint(at: address)
+        while true {
+            let step = chain.current
+            let reply = try await reply(to: step, fields, body, &authentication, resume)
+            let head = reply.head
+            note(reply, at: step.address)
+            if let peer = challenger(head, step.address) {
+                if try await isAnswered(peer, head, &authentication) {
+                    // What the request brought itself was refused, and would take the answer's place.
+                    if peer != .proxy { fields[.authorization] = nil }
+                    try await discard(reply.body)
+                    continue
+                }
+            }
+            switch chain.decision(for: head) {
+            case .deliver:
+                switch try await receive(reply, resume, at: step.address) {
+                case .complete: return
+                case .askAnew: resume = nil
+                }
+            case .fail(let failure):
+                throw TransferFailure(failure.reason)
+            case .follow(let proposed):
+                guard let redirect = try await approved(proposed, head, chain) else {
+                    _ = try await receive(reply, nil, at: step.address)
+                    return
+                }
+                await tellCacheOfChange(by: reply, step.method)
+                try await discard(reply.body)
+                fields = redirect.remaining(of: fields)
+                if redirect.dropsBody { body = .none }
+                chain.follow(redirect)
+                resume = try await resumePoint(at: redirect.address)
+                record.withLock { record in
+                    record.redirects.append(redirect.address.description)
+                    record.metrics.redirects += 1
+                }
+            }
+        }
+    }
+
+    /// Of no use to who has asked for a part of his own: it counts from the beginning of the whole. And of none to who asks
+    /// the cache only, which has wholes.
+    private func resumePoint(at address: HTTPAddress) async throws -> ResumePoint? {
+        guard request.fields[.range] == nil, request.cachePolicy.reading != .onlyIfCached else { return nil }
+        return try await sink.resumePoint(for: address)
+    }
+
+    func send(
+        _ step: RedirectChain.Step, _ fields: HTTPFields, _ body: HTTPRequestBody,
+        _ authentication: inout AuthenticationAttempts, _ resume: ResumePoint?
+    ) async throws -> HTTPClientResponse {
+        let (address, method) = (step.address, step.method)
+        var request = HTTPClientRequest(url: address.withoutFragment.description)
+        request.method = HTTPMethod(rawValue: method.rawValue)
+        var fields = fields
+        let own = fields[.authorization] != nil
+        if !own,
+            let value = authentication.authorization(
+                for: .origin(address.origin), method: method, target: address.requestTarget, clientNonce: .nonce())
+        {
+            fields[.authorization] = value
+        }
+        if let resume {
+            for field in resume.requestFields { fields[field.name] = field.value }
+        } else {
+            fields = negotiated(fields)
+        }
+        request.headers = HTTPHeaders(fields)
+        request.body = try upload(body)
+        let start = session.ticker.now()
+        let response = try await session.connections.send(request)
+        let now = session.ticker.now()
+        record.withLock { record in
+            record.metrics.exchanges += 1
+            record.metrics.firstByte = now - start
+            record.lastActivity = now
+        }
+        return response
+    }
+
+    private func note(_ reply: Reply, at address: HTTPAddress) {
+        record.withLock { record in
+            record.response = reply.head
+            record.isFromCache = reply.isFromCache
+            record.url = address.description
+        }
+    }
+
+    // MARK: - Challenges
+
+    private func challenger(_ head: HTTPResponse, _ address: HTTPAddress) -> AuthenticationAttempts.Peer? {
+        switch head.status.code {
+        case 401: .origin(address.origin)
+        case 407: .proxy
+        default: nil
+        }
+    }
+
+    private func isAnswered(
+        _ peer: AuthenticationAttempts.Peer, _ head: HTTPResponse, _ authentication: inout AuthenticationAttempts
+    ) async throws -> Bool {
+        let challenges = AuthenticationChallenge.all(in: head.headerFields, peer.challengeField)
+        switch authentication.challenged(by: peer, challenges) {
+        case .fail: return false
+        case .repeatWithNewNonce: return true
+        case .ask(let challenges):
+            let asked = HTTPChallenge(challenges, from: peer)
+            let credential = await waitingForOthers { await session.configuration.credentials?.credential(for: asked) }
+            guard let credential else { return false }
+            try Task.checkCancellation()
+            return authentication.answer(peer, with: credential)
+        }
+    }
+
+    // MARK: - Redirects
+
+    /// What the session's hook makes of a redirect; nil if it is not to be followed.
+    private func approved(_ redirect: Redirect, _ head: HTTPResponse, _ chain: RedirectChain) async throws -> Redirect?
+    {
+        guard let hook = session.configuration.redirectHook else { return redirect }
+        var proposed = HTTPRedirect(redirect, status: head.status.code)
+        guard await waitingForOthers({ await hook(&proposed) }) else { return nil }
+        try Task.checkCancellation()
+        guard let address = HTTPAddress(proposed.url) else {
+            throw TransferFailure(.redirectRefused(location: HTTPAddress.redacted(proposed.url)))
+        }
+        var changed = redirect
+        changed.address = address
+        changed.method = proposed.method
+        switch chain.checked(changed) {
+        case .follow(let redirect): return redirect
+        case .fail(let failure): throw TransferFailure(failure.reason)
+        case .deliver: return nil
+        }
+    }
+
+    /// Reads what is left of a body that nobody wants, so that the connection can be used again; unless it is long.
+    func discard(_ body: Reply.Body) async throws {
+        guard case .network(let bytes) = body else { return }
+        var count = 0
+        for try await portion in bytes {
+            noteActivity()
+            count += portion.readableBytes
+            if count > 64 << 10 { return }
+        }
+    }
+}
+
+/// A redirect that a session's hook may change or refuse (rule R7).
+public struct HTTPRedirect: Sendable {
+    public let status: Int
+    /// The address that redirects.
+    public let from: String
+    /// Where the request is to go on. Credentials for another origin have been left behind.
+    public var url: String
+    public var method: HTTPRequest.Method
+
+    init(_ redirect: Redirect, status: Int) {
+        self.status = status
+        from = redirect.previous.description
+        url = redirect.address.description
+        method = redirect.method
+    }
+}
+
+/// Who asks for credentials, and how (rule R8).
+public struct HTTPChallenge: Sendable {
+    /// Scheme and host of who asks; nil for the proxy.
+    public let origin: String?
+    /// Those that can be answered, the strongest first.
+    public let challenges: [AuthenticationChallenge]
+
+    init(_ challenges: [AuthenticationChallenge], from peer: AuthenticationAttempts.Peer) {
+        self.challenges = challenges
+        origin = if case .origin(let origin) = peer { origin.description } else { nil }
+    }
+}
+
+extension String {
+    /// A nonce of 128 random bits.
+    static func nonce() -> String {
+        String(UInt64.random(in: 0...UInt64.max), radix: 16) + String(UInt64.random(in: 0...UInt64.max), radix: 16)
+    }
+}
+#endif

@@ -1,0 +1,51 @@
+#if Networking
+import HTTPCore
+import HTTPTypes
+
+/// What has become of a transfer so far.
+struct TransferRecord: Sendable {
+    /// The address asked last.
+    var url: String
+    var response: HTTPResponse?
+    /// With which the body has begun, or gone on.
+    var bodyHead: HTTPResponse?
+    var redirects: [String] = []
+    var isFromCache = false
+    var metrics = HTTPMetrics()
+    /// When a byte last went either way, or an attempt began.
+    var lastActivity = Duration.zero
+    /// Somebody else than the server is waited for: a reader, a disk, a person who knows the password.
+    var isWaitingForOthers = false
+    /// What earlier attempts took, from the limit for the whole.
+    var spent = Duration.zero
+    var received: Int64 = 0
+    /// nil if the server has not said how much it sends.
+    var expected: Int64?
+    /// What a compressed body may become, and how long it is before, if that is known.
+    var inflation: (limit: InflationLimit, compressed: Int64?)?
+    var sent: Int64 = 0
+    var toSend: Int64?
+    /// The value is there.
+    var isComplete = false
+
+    init(url: String) { self.url = url }
+}
+
+/// What a transfer took (rule R5). Durations are of the session's clock.
+///
+/// Names, TCP and TLS are one figure: async-http-client does not tell them apart.
+public struct HTTPMetrics: Sendable, Equatable {
+    /// From the request to the first byte of the response, of the last exchange.
+    public internal(set) var firstByte: Duration?
+    /// Of all attempts, pauses and waiting for a retry not counted.
+    public internal(set) var total: Duration?
+    /// Bytes of bodies, inflated.
+    public internal(set) var received: Int64 = 0
+    public internal(set) var sent: Int64 = 0
+    public internal(set) var redirects = 0
+    /// Requests sent, redirects and answers to challenges included.
+    public internal(set) var exchanges = 0
+    /// Times it was begun, or gone on with after a pause.
+    public internal(set) var attempts = 0
+}
+#endif

@@ -1,0 +1,128 @@
+#if Networking
+import Foundation
+import HTTPTypes
+import LoopbackServer
+import Operations
+import OperationsNetworking
+import OperationsTesting
+import TestSupport
+import Testing
+
+/// Wishes that come, go, and wait while their transfer ends (rule N2).
+@Suite(.timeLimit(.minutes(5))) struct SharingTests {
+    @Test func `who comes after all were cancelled begins anew`() async throws {
+        try await withServer({ _ in .text("x") }) { server in
+            let client = try HTTPClientQueue(session: .plain())
+            client.isSuspended = true
+            let old = client.get(server.url + "/", as: .text)
+            client.cancelAll()
+            let new = client.get(server.url + "/", as: .text)
+            client.isSuspended = false
+            #expect(await reason { try await old.value }?.text == "cancelled")
+            let value = await result { try await new.value }
+            #expect((try? value.get()) == "x", "\(value)")
+        }
+    }
+
+    @Test func `of several tasks that await one wish, each is cancelled for itself`() async throws {
+        let gate = LoopbackGate()
+        try await withServer({ _ in LoopbackResponse(body: .pattern(length: 10)).with(.stalls(.beforeHead, until: gate))
+        }) { server in
+            let client = try HTTPClientQueue(session: .plain())
+            let token = client.get(server.url + "/", as: .data)
+            let other = client.get(server.url + "/", as: .data)
+            await gate.reached()
+            let tasks = (0..<3).map { _ in Task { await reason { try await token.value }?.text } }
+            for _ in 0..<1000 { await Task.yield() }
+            // The first is cancelled: that lets go of it alone. The second is cancelled later, and the third gives up with
+            // its wish, though another wish keeps the transfer going.
+            tasks[0].cancel()
+            #expect(await tasks[0].value == "cancelled")
+            for _ in 0..<1000 { await Task.yield() }
+            tasks[1].cancel()
+            #expect(await tasks[1].value == "cancelled")
+            token.cancel()
+            #expect(await tasks[2].value == "cancelled")
+            gate.open()
+            let value = try await other.value
+            #expect(value.count == 10)
+        }
+    }
+
+    @Test func `cancelling a wish that is fulfilled takes nothing back`() async throws {
+        try await withServer({ _ in .text("x") }) { server in
+            let client = try HTTPClientQueue(session: .plain())
+            let token = client.get(server.url + "/", as: .text)
+            _ = try await token.value
+            token.cancel()
+            let value = await result { try await token.value }
+            #expect((try? value.get()) == "x", "\(value)")
+        }
+    }
+
+    @Test func `a transfer is as urgent as the most urgent wish, however many come at a time`() async throws {
+        let client = try HTTPClientQueue(session: .plain())
+        client.isSuspended = true
+        for index in 0..<2000 {
+            let url = "http://127.0.0.1:1/\(index)"
+            async let low = Task { client.get(url, as: .data, priority: .low) }.value
+            async let high = Task { client.get(url, as: .data, priority: .veryHigh) }.value
+            let tokens = await (low, high)
+            #expect(tokens.0.operation.queuePriority == .veryHigh)
+            #expect(tokens.0.operation === tokens.1.operation)
+        }
+        client.cancelAll()
+        client.isSuspended = false
+        await client.waitUntilIdle()
+    }
+
+    @Test func `a client tries again what may pass, as long as the server has asked for`() async throws {
+        let clock = VirtualClock()
+        let policy = try RetryPolicy(retries: 2, backoff: .constant(.zero))
+        let session = HTTPSession.plain {
+            $0.setClock(clock)
+            $0.retryPolicy = policy
+        }
+        let server = try await LoopbackServer.start(
+            routes: LoopbackRoutes([
+                .unavailable(times: 1, then: .always("/once", .text("x"))),
+                .unavailable(times: 10, then: .always("/always", .text("x"))),
+            ]))
+        let client = try HTTPClientQueue(session: session)
+        let value = await result { try await client.get(server.url + "/once", as: .text).value }
+        #expect((try? value.get()) == "x", "\(value)")
+        #expect(
+            await reason { try await client.get(server.url + "/always", as: .text).value }?.text == "unacceptableStatus"
+        )
+        #expect(server.requests.count == 5)
+        await server.stop()
+    }
+
+    @Test(arguments: 0..<UInt64(20)) func `wishes that join while transfers end all get an answer`(seed: UInt64)
+        async throws
+    {
+        try await withServer({ .text("\($0.number)") }) { server in
+            let client = try HTTPClientQueue(session: .plain())
+            await withTaskGroup { group in
+                for worker in 0..<4 {
+                    group.addTask {
+                        var random = SeededRandom(seed: seed &* 100 &+ UInt64(worker))
+                        for _ in 0..<50 {
+                            let token = client.get(server.url + "/\(random.below(2))", as: .text)
+                            let kind = random.below(6)
+                            if kind == 0 { token.cancel() }
+                            let task = Task { try await token.value }
+                            if kind == 1 { task.cancel() }
+                            if kind == 2 { token.cancel() }
+                            let result = await task.result
+                            if kind > 2 { #expect((try? result.get()) != nil, "\(result)") }
+                        }
+                    }
+                }
+            }
+            await client.waitUntilIdle()
+            #expect(client.queue.operationCount == 0)
+        }
+    }
+}
+#endif

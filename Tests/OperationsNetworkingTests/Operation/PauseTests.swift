@@ -1,0 +1,146 @@
+#if Networking
+import Foundation
+import HTTPTypes
+import LoopbackServer
+import Operations
+import OperationsNetworking
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct PauseTests {
+    private let session = HTTPSession.plain()
+
+    /// Stalls in the middle of the first answer; later ones come whole, or the part asked for.
+    private func resource(_ gate: LoopbackGate, lies: Set<LoopbackResource.Lie> = []) -> LoopbackServer.Handler {
+        let resource = LoopbackResource(.pattern(length: 100_000), eTag: "\"one\"", lies: lies)
+        return { request in
+            let response = resource.response(to: request)
+            return request.number == 1 ? response.with(.stalls(.afterBody(60_000), until: gate)) : response
+        }
+    }
+
+    private func queue(width: Int = 1) -> OperationQueue {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = width
+        return queue
+    }
+
+    @Test(arguments: [true, false]) func `what is paused gives its slot back, and goes on where it was`(
+        isDownload: Bool
+    ) async throws {
+        let gate = LoopbackGate()
+        let folder = try Folder()
+        let queue = queue()
+        let expected = Data(LoopbackBody.pattern(length: 100_000).bytes)
+        try await withServer(resource(gate)) { server in
+            let memory = HTTPOperation(get(server.url + "/"), session: session)
+            let download = HTTPDownloadOperation(get(server.url + "/"), to: folder.file("a"), session: session)
+            let operation: AnyHTTPOperation = isDownload ? download : memory
+            queue.addOperation(operation)
+            for await progress in operation.transferProgressUpdates where progress.received == 60_000 { break }
+            operation.pause()
+            await queue.addTask {}.waitUntilFinished()
+            #expect(operation.state == .paused && !operation.isExecuting && !operation.isFinished)
+            await server.openConnections(are: 0)
+            operation.resume()
+            await operation.waitUntilFinished()
+            let requests = server.requests
+            #expect(requests.count == 2 && requests.last?.fields[.range] == "bytes=60000-")
+            #expect(requests.last?.fields[.ifRange] == "\"one\"")
+            if isDownload {
+                let path = try await download.value
+                #expect(try Data(contentsOf: URL(filePath: path)) == expected)
+                #expect(folder.names == ["a"])
+            } else {
+                let value1 = try await memory.value
+                #expect(value1 == expected)
+            }
+            #expect(
+                operation.transferProgress == HTTPProgress(received: 100_000, expected: 100_000, sent: 0, toSend: nil))
+        }
+    }
+
+    @Test(arguments: [
+        LoopbackResource.Lie.ignoresRange, .shiftsContentRange, .omitsContentRange, .wrongTotal, .changesETagOfPart,
+        .refusesRange,
+    ])
+    func `anything but a matching part starts over cleanly`(lie: LoopbackResource.Lie) async throws {
+        let gate = LoopbackGate()
+        let queue = queue()
+        try await withServer(resource(gate, lies: [lie])) { server in
+            let operation = HTTPOperation(get(server.url + "/"), session: session)
+            queue.addOperation(operation)
+            for await progress in operation.transferProgressUpdates where progress.received == 60_000 { break }
+            operation.pause()
+            await queue.addTask {}.waitUntilFinished()
+            operation.resume()
+            let value2 = try await operation.value
+            #expect(value2 == Data(LoopbackBody.pattern(length: 100_000).bytes))
+        }
+    }
+
+    @Test func `before the start it holds a request back, and cancelling ends it`() async throws {
+        let queue = queue()
+        try await withServer({ _ in .text("x") }) { server in
+            let paused = HTTPOperation(get(server.url + "/1"), session: session)
+            let cancelled = HTTPOperation(get(server.url + "/2"), session: session)
+            for operation in [paused, cancelled] {
+                operation.pause()
+                queue.addOperation(operation)
+            }
+            await queue.addTask {}.waitUntilFinished()
+            #expect(paused.state == .paused && server.requests.isEmpty)
+            cancelled.cancel()
+            #expect(await reason { try await cancelled.value }?.text == "cancelled")
+            paused.resume()
+            let value3 = try await paused.value
+            #expect(value3 == Data("x".utf8))
+        }
+    }
+
+    @Test func `cancelling what is paused ends it, once`() async throws {
+        let gate = LoopbackGate()
+        let queue = queue()
+        try await withServer(resource(gate)) { server in
+            let operation = HTTPOperation(get(server.url + "/"), session: session)
+            let completions = Guarded(0)
+            operation.completionBlock = { completions.withLock { $0 += 1 } }
+            queue.addOperation(operation)
+            for await progress in operation.transferProgressUpdates where progress.received == 60_000 { break }
+            operation.pause()
+            await queue.addTask {}.waitUntilFinished()
+            operation.cancel()
+            #expect(await reason { try await operation.value }?.text == "cancelled")
+            operation.resume()
+            operation.pause()
+            await queue.waitUntilAllOperationsAreFinished()
+            #expect(completions.withLock { $0 } == 1 && operation.state == .finished)
+            await server.openConnections(are: 0)
+        }
+    }
+
+    @Test func `hundreds paused and resumed at a width all end well`() async throws {
+        let queue = queue(width: 4)
+        let resource = LoopbackResource(.pattern(length: 40_000), eTag: "\"one\"")
+        try await withServer({ resource.response(to: $0) }) { server in
+            let operations = (0..<300).map { HTTPOperation(get(server.url + "/\($0)"), session: session) }
+            await queue.addOperations(operations, waitUntilFinished: false)
+            await withTaskGroup { group in
+                for (index, operation) in operations.enumerated() {
+                    group.addTask {
+                        for _ in 0..<(index % 4) {
+                            operation.pause()
+                            await Task.yield()
+                            operation.resume()
+                        }
+                    }
+                }
+            }
+            for operation in operations {
+                let count = try await operation.value.count
+                #expect(count == 40_000)
+            }
+        }
+    }
+}
+#endif

@@ -1,0 +1,222 @@
+#if Networking
+import Foundation
+import HTTPTypes
+import LoopbackServer
+import NIOCore
+import Operations
+@testable import OperationsNetworking
+import OperationsTesting
+import TestSupport
+import Testing
+
+/// A body that is handed on as it comes, and readers that are slow, gone, cancelled.
+@Suite(.timeLimit(.minutes(5))) struct StreamTests {
+    private let queue = OperationQueue()
+    private let session = HTTPSession.plain()
+    private let bytes = LoopbackBody.pattern(length: 3 << 20)
+
+    init() { queue.maxConcurrentOperationCount = 1 }
+
+    @Test func `a slow reader slows the server down, and is not taken for a silent server`() async throws {
+        let clock = VirtualClock()
+        let session = HTTPSession.plain { $0.setClock(clock) }
+        try await withServer({ _ in LoopbackResponse(body: bytes) }) { server in
+            let operation = HTTPStreamOperation(get(server.url + "/"), session: session)
+            queue.addOperation(operation)
+            let iterator = operation.body.makeAsyncIterator()
+            var count = try await iterator.next()?.readableBytes ?? 0
+            // The channel is full: nobody reads from the server any more.
+            let full = Int64(count + BodyChannel.capacity)
+            while !operation.transfer.record.withLock({ $0.received >= full && $0.isWaitingForOthers }) {
+                await Task.yield()
+            }
+            for _ in 0..<5 {
+                clock.advance(by: .seconds(11))
+                for _ in 0..<100 { await Task.yield() }
+                while clock.sleeperCount == 0, !operation.isFinished { await Task.yield() }
+            }
+            #expect(operation.transferProgress.received < 2 << 20)
+            while let portion = try await iterator.next() { count += portion.readableBytes }
+            #expect(count == 3 << 20)
+        }
+    }
+
+    @Test func `a reader that stops, or never comes back, ends the operation`() async throws {
+        try await withServer({ _ in LoopbackResponse(body: bytes) }) { server in
+            let operation = HTTPStreamOperation(get(server.url + "/"), session: session)
+            queue.addOperation(operation)
+            for try await _ in operation.body { break }
+            await operation.waitUntilFinished()
+            #expect(operation.isCancelled && operation.state == .finished)
+            await server.openConnections(are: 0)
+        }
+    }
+
+    @Test func `a reader that is cancelled ends the operation`() async throws {
+        let gate = LoopbackGate()
+        try await withServer({ _ in LoopbackResponse(body: bytes).with(.stalls(.afterHead, until: gate)) }) { server in
+            let operation = HTTPStreamOperation(get(server.url + "/"), session: session)
+            queue.addOperation(operation)
+            let reader = Task { for try await _ in operation.body {} }
+            await gate.reached()
+            reader.cancel()
+            _ = await reader.result
+            await operation.waitUntilFinished()
+            #expect(operation.isCancelled)
+            await server.openConnections(are: 0)
+        }
+    }
+
+    @Test func `cancelled while its reader is slow, it ends, and the reader is told`() async throws {
+        try await withServer({ _ in LoopbackResponse(body: bytes) }) { server in
+            let operation = HTTPStreamOperation(get(server.url + "/"), session: session)
+            queue.addOperation(operation)
+            let iterator = operation.body.makeAsyncIterator()
+            _ = try await iterator.next()
+            for await progress in operation.transferProgressUpdates
+            where progress.received >= Int64(BodyChannel.capacity) {
+                break
+            }
+            operation.cancel()
+            await operation.waitUntilFinished()
+            let reason = await reason { while try await iterator.next() != nil {} }
+            #expect(reason?.text == "cancelled")
+            await server.openConnections(are: 0)
+        }
+    }
+
+    @Test func `paused while its reader is slow, it goes on, and no byte is lost or comes twice`() async throws {
+        let resource = LoopbackResource(bytes, eTag: "\"a\"")
+        try await withServer({ resource.response(to: $0) }) { server in
+            let operation = HTTPStreamOperation(get(server.url + "/"), session: session)
+            queue.addOperation(operation)
+            let iterator = operation.body.makeAsyncIterator()
+            var all: [UInt8] = []
+            for _ in 0..<4 {
+                let target = operation.transferProgress.received + Int64(BodyChannel.capacity) / 2
+                while operation.transferProgress.received < target, let portion = try await iterator.next() {
+                    all += portion.readableBytesView
+                }
+                operation.pause()
+                await queue.addTask {}.waitUntilFinished()
+                #expect(operation.state == .paused)
+                operation.resume()
+            }
+            while let portion = try await iterator.next() { all += portion.readableBytesView }
+            #expect(all == bytes.bytes)
+            #expect(server.requests.count == 5)
+        }
+    }
+
+    @Test(arguments: [true, false]) func `many small portions cost no more than their number`(isRead: Bool) async throws
+    {
+        let channel = BodyChannel()
+        let portion = ByteBuffer(bytes: [1])
+        for _ in 0..<BodyChannel.capacity - 1 { try await channel.write(portion) }
+        channel.end(.success(()))
+        var count = 0
+        while let portion = try await channel.next() { count += portion.readableBytes }
+        #expect(count == BodyChannel.capacity - 1)
+    }
+
+    @Test(arguments: 0..<UInt64(200)) func `writer and reader, cancelled at any moment, both end`(seed: UInt64)
+        async throws
+    {
+        var random = SeededRandom(seed: seed)
+        let channel = BodyChannel()
+        let portion = ByteBuffer(bytes: [UInt8](repeating: 1, count: 1 + random.below(BodyChannel.capacity)))
+        let (writes, yields, kind) = (1 + random.below(6), random.below(30), random.below(4))
+        let writer = Task {
+            for _ in 0..<writes { try await channel.write(portion) }
+            channel.end(.success(()))
+        }
+        let reader = Task {
+            let iterator = HTTPBodyStream(channel: channel).makeAsyncIterator()
+            var count = 0
+            while let portion = try await iterator.next() { count += portion.readableBytes }
+            return count
+        }
+        for _ in 0..<yields { await Task.yield() }
+        switch kind {
+        case 0: reader.cancel()
+        case 1:
+            writer.cancel()
+            _ = await writer.result
+            channel.abandon(CancellationError())
+        case 2:
+            reader.cancel()
+            writer.cancel()
+        default: break
+        }
+        _ = await writer.result
+        let result = await reader.result
+        if kind == 3 { #expect(try result.get() == writes * portion.readableBytes) }
+    }
+
+    @Test func `a person who is asked for a password may take his time`() async throws {
+        let clock = VirtualClock()
+        let gate = LoopbackGate()
+        let session = HTTPSession.plain {
+            $0.setClock(clock)
+            $0.credentials = Slow(gate: gate)
+        }
+        let server = try await LoopbackServer.start(
+            routes: LoopbackRoutes([.basic(user: "a", password: "b", then: .always("/", .text("x")))]))
+        let operation = HTTPOperation(get(server.url + "/"), session: session)
+        queue.addOperation(operation)
+        await gate.reached()
+        for _ in 0..<3 {
+            clock.advance(by: .seconds(11))
+            for _ in 0..<100 { await Task.yield() }
+            while clock.sleeperCount == 0, !operation.isFinished, !gate.isOpen { await Task.yield() }
+        }
+        gate.open()
+        let value = await result { try await operation.value }
+        #expect((try? value.get()) == Data("x".utf8), "\(value)")
+        await server.stop()
+    }
+
+    @Test func `the limit for the whole counts what earlier attempts took, and not the pauses`() async throws {
+        let clock = VirtualClock()
+        let gate = LoopbackGate()
+        let session = HTTPSession.plain { $0.setClock(clock) }
+        let resource = LoopbackResource(bytes, eTag: "\"a\"")
+        try await withServer({ resource.response(to: $0).with(.stalls(.afterHead, until: gate)) }) { server in
+            var request = get(server.url + "/")
+            request.limits.idle = nil
+            request.limits.whole = .seconds(10)
+            let operation = HTTPOperation(request, session: session)
+            queue.addOperation(operation)
+            await gate.reached(1)
+            clock.advance(by: .seconds(6))
+            operation.pause()
+            await queue.addTask {}.waitUntilFinished()
+            clock.advance(by: .seconds(100))
+            operation.resume()
+            await gate.reached(2)
+            while clock.sleeperCount == 0 { await Task.yield() }
+            clock.advance(by: .seconds(4))
+            // Whatever was counted, it ends.
+            let ended = Guarded(false)
+            let waiting = Task {
+                let reason = await reason { try await operation.value }
+                ended.withLock { $0 = true }
+                return reason?.text
+            }
+            for _ in 0..<20_000 where !ended.withLock({ $0 }) { await Task.yield() }
+            #expect(ended.withLock { $0 })
+            operation.cancel()
+            #expect(await waiting.value == "timedOut")
+        }
+    }
+
+    private struct Slow: HTTPCredentialSource {
+        let gate: LoopbackGate
+
+        func credential(for challenge: HTTPChallenge) async -> HTTPCredential? {
+            try? await gate.pass()
+            return .password(user: "a", password: "b")
+        }
+    }
+}
+#endif

@@ -1,0 +1,233 @@
+#if Networking
+import Foundation
+import HTTPTypes
+import LoopbackServer
+import Operations
+import OperationsNetworking
+import OperationsTesting
+import TestSupport
+import Testing
+
+/// Going on where it was: never at wrong bytes, never with a part for the whole, and never not at all (rule R4).
+@Suite(.timeLimit(.minutes(5))) struct ResumptionTests {
+    private let session = HTTPSession.plain()
+    private let queue = OperationQueue()
+    private let bytes = LoopbackBody.pattern(length: 100_000)
+
+    private func stalling(_ resource: LoopbackResource, _ gate: LoopbackGate, at count: Int64 = 60_000)
+        -> LoopbackServer.Handler
+    {
+        { request in
+            let response = resource.response(to: request)
+            return request.number == 1 ? response.with(.stalls(.afterBody(count), until: gate)) : response
+        }
+    }
+
+    private func pauseAndResume(_ operation: AnyHTTPOperation, at count: Int64) async {
+        for await progress in operation.transferProgressUpdates where progress.received == count { break }
+        operation.pause()
+        queue.maxConcurrentOperationCount = 1
+        await queue.addTask {}.waitUntilFinished()
+        operation.resume()
+    }
+
+    @Test func `one thread pauses and another resumes: what nobody wants paused goes on`() async throws {
+        for _ in 0..<3000 {
+            let operation = HTTPOperation(get("nonsense"), session: session)
+            async let pausing: Void = Task { operation.pause() }.value
+            async let resuming: Void = Task {
+                while operation.state == .ready, !operation.isHeld {}; operation.resume()
+            }.value
+            _ = await (pausing, resuming)
+            operation.resume()
+            #expect(operation.state == .ready && !operation.isHeld)
+            operation.cancel()
+        }
+    }
+
+    @Test func `who asks for a part of his own gets that part, also after a pause`() async throws {
+        let gate = LoopbackGate()
+        let resource = LoopbackResource(bytes, eTag: "\"one\"")
+        try await withServer(stalling(resource, gate, at: 600)) { server in
+            var request = get(server.url + "/")
+            request.fields[.range] = "bytes=1000-1999"
+            let operation = HTTPOperation(request, session: session)
+            queue.addOperation(operation)
+            await pauseAndResume(operation, at: 600)
+            let value = try await operation.value
+            #expect(value == Data(bytes.bytes[1000..<2000]))
+        }
+    }
+
+    @Test func `a part that nobody asked for is not the whole`() async throws {
+        let folder = try Folder()
+        let response = LoopbackResponse(
+            .partialContent, fields: [.contentRange: "bytes 0-99/1000", .eTag: "\"a\""], body: .pattern(length: 100))
+        try await withServer({ _ in response }) { server in
+            let download = HTTPDownloadOperation(get(server.url + "/"), to: folder.file("x"), session: session)
+            let memory = HTTPOperation(get(server.url + "/"), session: session)
+            await queue.addOperations([download, memory], waitUntilFinished: true)
+            #expect(await reason { try await download.value }?.text == "unacceptableStatus")
+            #expect(await reason { try await memory.value }?.text == "unacceptableStatus")
+            #expect(folder.names == [])
+        }
+    }
+
+    @Test(arguments: [true, false]) func `behind a redirect it goes on where it was`(isDownload: Bool) async throws {
+        let gate = LoopbackGate()
+        let folder = try Folder()
+        let resource = LoopbackResource(bytes, eTag: "\"one\"")
+        try await withServer({ request in
+            if request.path == "/a" { return .redirect(to: "/b") }
+            let response = resource.response(to: request)
+            return request.fields[.range] == nil ? response.with(.stalls(.afterBody(60_000), until: gate)) : response
+        }) { server in
+            let download = HTTPDownloadOperation(get(server.url + "/a"), to: folder.file("x"), session: session)
+            let memory = HTTPOperation(get(server.url + "/a"), session: session)
+            let operation: AnyHTTPOperation = isDownload ? download : memory
+            queue.addOperation(operation)
+            await pauseAndResume(operation, at: 60_000)
+            // A server that is asked for everything again would stall again.
+            let value =
+                isDownload ? try Data(contentsOf: URL(filePath: try await download.value)) : try await memory.value
+            #expect(value == Data(bytes.bytes))
+            #expect(server.requests.last?.fields[.range] == "bytes=60000-")
+        }
+    }
+
+    @Test(arguments: [true, false]) func `a redirect that leads elsewhere after a pause mixes no two bodies`(
+        isDownload: Bool
+    ) async throws {
+        let gate = LoopbackGate()
+        let folder = try Folder()
+        // The tag says something about one address only.
+        let resource = LoopbackResource(bytes, eTag: "\"1\"")
+        let other = LoopbackResource(.pattern([9, 8, 7], length: 100_000), eTag: "\"1\"")
+        try await withServer({ request in
+            switch request.path {
+            case "/a": .redirect(to: request.number == 1 ? "/b" : "/c")
+            case "/b": resource.response(to: request).with(.stalls(.afterBody(60_000), until: gate))
+            default: other.response(to: request)
+            }
+        }) { server in
+            let download = HTTPDownloadOperation(get(server.url + "/a"), to: folder.file("x"), session: session)
+            let memory = HTTPOperation(get(server.url + "/a"), session: session)
+            let operation: AnyHTTPOperation = isDownload ? download : memory
+            queue.addOperation(operation)
+            await pauseAndResume(operation, at: 60_000)
+            let value =
+                isDownload ? try Data(contentsOf: URL(filePath: try await download.value)) : try await memory.value
+            #expect(value == Data(other.body.bytes))
+        }
+    }
+
+    @Test func `paused between the last byte and the end, it is complete and not refused`() async throws {
+        let gate = LoopbackGate()
+        var resource = LoopbackResource(bytes, eTag: "\"one\"")
+        resource.framing = .chunked
+        try await withServer(stalling(resource, gate, at: 100_000)) { server in
+            let operation = HTTPOperation(get(server.url + "/"), session: session)
+            queue.addOperation(operation)
+            await pauseAndResume(operation, at: 100_000)
+            let value = try await operation.value
+            #expect(value == Data(bytes.bytes) && operation.response?.status == .ok)
+        }
+    }
+
+    @Test func `a pause while it waits to be tried again does not shorten what the server has asked for`() async throws
+    {
+        let clock = VirtualClock()
+        let policy = try RetryPolicy(retries: 1, backoff: .constant(.zero))
+        let session = HTTPSession.plain {
+            $0.setClock(clock)
+            $0.retryPolicy = policy
+        }
+        let routes = LoopbackRoutes([.unavailable(times: 1, retryAfter: "60", then: .always("/", .text("x")))])
+        let server = try await LoopbackServer.start(routes: routes)
+        var request = get(server.url + "/")
+        request.limits.idle = nil
+        let operation = HTTPOperation(request, session: session)
+        queue.addOperation(operation)
+        while clock.sleeperCount == 0 { await Task.yield() }
+        operation.pause()
+        #expect(operation.state == .paused)
+        clock.advance(by: .seconds(20))
+        operation.resume()
+        queue.maxConcurrentOperationCount = 1
+        await queue.addTask {}.waitUntilFinished()
+        while clock.nextDeadline?.offset != .seconds(60), !operation.isFinished { await Task.yield() }
+        #expect(server.requests.count == 1)
+        clock.advance(by: .seconds(40))
+        let value = try await operation.value
+        #expect(value == Data("x".utf8) && server.requests.count == 2)
+        await server.stop()
+    }
+
+    @Test func `a download goes on in another operation, and begins anew when the resource has changed`() async throws {
+        for hasChanged in [false, true] {
+            let gate = LoopbackGate()
+            let folder = try Folder()
+            let old = LoopbackResource(bytes, eTag: "\"one\"")
+            let new = LoopbackResource(.pattern([1, 2, 3], length: 90_000), eTag: "\"two\"")
+            try await withServer({ request in
+                if request.number == 1 {
+                    return old.response(to: request).with(.stalls(.afterBody(60_000), until: gate))
+                }
+                return (hasChanged ? new : old).response(to: request)
+            }) { server in
+                let first = HTTPDownloadOperation(get(server.url + "/"), to: folder.file("x"), session: session)
+                queue.addOperation(first)
+                for await progress in first.transferProgressUpdates where progress.received == 60_000 { break }
+                let second = HTTPDownloadOperation(get(server.url + "/"), to: folder.file("x"), session: session)
+                queue.addOperation(second)
+                // Two at a time exclude each other.
+                #expect(await reason { try await second.value }?.text == "cannotWrite")
+                #expect(folder.names == ["x.part", "x.part.json"])
+                first.cancel()
+                _ = await reason { try await first.value }
+                let third = first.copy()
+                queue.addOperation(third)
+                let path = try await third.value
+                #expect(try Data(contentsOf: URL(filePath: path)) == Data((hasChanged ? new : old).body.bytes))
+                #expect(folder.names == ["x"])
+                #expect(server.requests.last?.fields[.range] == "bytes=60000-")
+            }
+        }
+    }
+
+    @Test func `a part of an earlier download is not gone on with when only the cache may be asked`() async throws {
+        let gate = LoopbackGate()
+        let folder = try Folder()
+        let session = HTTPSession.plain { $0.cache = .inMemory() }
+        try await withServer(stalling(LoopbackResource(bytes, eTag: "\"one\""), gate)) { server in
+            let first = HTTPDownloadOperation(get(server.url + "/"), to: folder.file("x"), session: session)
+            queue.addOperation(first)
+            for await progress in first.transferProgressUpdates where progress.received == 60_000 { break }
+            first.cancel()
+            _ = await reason { try await first.value }
+            var request = get(server.url + "/")
+            request.cachePolicy = .onlyIfCached
+            let second = HTTPDownloadOperation(request, to: folder.file("x"), session: session)
+            queue.addOperation(second)
+            #expect(await reason { try await second.value } != nil)
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func `a wrong digest throws the file away, and the next one begins anew`() async throws {
+        let folder = try Folder()
+        try Data("old".utf8).write(to: URL(filePath: folder.file("x")))
+        let resource = LoopbackResource(bytes, eTag: "\"one\"")
+        try await withServer({ resource.response(to: $0) }) { server in
+            let digest = HTTPDigest(sha256: String(repeating: "ab", count: 32))
+            let download = HTTPDownloadOperation(
+                get(server.url + "/"), to: folder.file("x"), digest: digest, session: session)
+            queue.addOperation(download)
+            #expect(await reason { try await download.value }?.text == "digestMismatch")
+            #expect(folder.names == ["x"])
+            let content = try Data(contentsOf: URL(filePath: folder.file("x")))
+            #expect(content == Data("old".utf8))
+        }
+    }
+}
+#endif

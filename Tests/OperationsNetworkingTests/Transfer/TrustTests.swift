@@ -1,0 +1,66 @@
+#if Networking
+import Crypto
+import Foundation
+import LoopbackServer
+import NIOSSL
+import Operations
+import OperationsNetworking
+import TestSupport
+import Testing
+
+/// Whom a session trusts (rule R9).
+@Suite(.timeLimit(.minutes(5))) struct TrustTests {
+    private let queue = OperationQueue()
+
+    static let protocols: [LoopbackServer.Configuration.TransportProtocol] = [.http1TLS, .http2]
+
+    private func outcome(_ session: HTTPSession, _ server: LoopbackServer) async -> String? {
+        let operation = HTTPOperation(get(server.localhostURL + "/"), session: session)
+        queue.addOperation(operation)
+        return await reason { try await operation.value }?.text
+    }
+
+    @Test(arguments: protocols, LoopbackServer.Configuration.Certificate.allCases)
+    func `only a certificate that is trusted, valid, and the host's own will do`(
+        version: LoopbackServer.Configuration.TransportProtocol, certificate: LoopbackServer.Configuration.Certificate
+    ) async throws {
+        try await withServer({ _ in .text("x") }, .init(protocol: version, certificate: certificate)) { server in
+            let trusting = try HTTPSession.trusting(server)
+            let careless = try HTTPSession.trusting(server) { $0.trust.isVerificationOn = false }
+            #expect(
+                await outcome(trusting, server) == (certificate == .valid ? nil : "certificateRefused"))
+            #expect(await outcome(.plain(), server) == "certificateRefused")
+            #expect(await outcome(careless, server) == nil)
+        }
+    }
+
+    @Test(arguments: protocols) func `pins count besides trust, and who is not pinned gets no request`(
+        version: LoopbackServer.Configuration.TransportProtocol
+    ) async throws {
+        try await withServer({ _ in .text("x") }, .init(protocol: version)) { server in
+            let certificates = try #require(server.certificates)
+            let certificate = Array(SHA256.hash(data: certificates.leafDER))
+            let key = Array(SHA256.hash(data: certificates.leafPublicKeyDER))
+            let right: [HTTPTrust.Pin] = [.certificate(sha256: certificate), .publicKey(sha256: key)]
+            for pin in right {
+                #expect(
+                    try await outcome(.trusting(server) { $0.trust.pins = [pin, .publicKey(sha256: [])] }, server)
+                        == nil)
+                #expect(await outcome(.plain { $0.trust.pins = [pin] }, server) == "certificateRefused")
+            }
+            let count = server.requests.count
+            let wrong: [HTTPTrust.Pin] = [
+                .certificate(sha256: key), .publicKey(sha256: certificate), .certificate(sha256: []),
+            ]
+            for _ in 0..<20 {
+                for pin in wrong {
+                    #expect(
+                        try await outcome(.trusting(server) { $0.trust.pins = [pin] }, server) == "certificateRefused")
+                }
+            }
+            #expect(server.requests.count == count)
+            await server.openConnections(are: 0)
+        }
+    }
+}
+#endif
