@@ -1,0 +1,249 @@
+#ifdef IMAGES
+#include "Vips.h"
+#include <string.h>
+
+struct cimage {
+    vips_call_span span;
+    cimage_request request;
+    /// Of one frame: the result, upright and scaled. Of several: all at full size, one below the other.
+    VipsImage *source;
+    VipsRegion *region;
+    int next_row;
+    /// Of one frame in the source, and in the result.
+    int source_width, source_height, width, height;
+    int frames;
+    /// Where a frame that is scaled is kept at full size; NULL if none is.
+    uint8_t *page;
+    int *delays;
+    int delay_count;
+    /// Set by libvips' signal; what was under way has failed for this reason.
+    bool was_cancelled;
+};
+
+/// Enough that few rows are computed twice, few enough to be cancelled soon.
+enum { rows_a_step = 16 };
+
+/// The loaders of these formats and no others, so that nothing is read that only claims to be a picture of ours.
+static int load(const cimage_request *request, double shrink, VipsImage **image) {
+    void *bytes = (void *)request->bytes;
+    size_t count = request->count;
+    switch (request->format) {
+    case CIMAGE_JPEG:
+        return vips_jpegload_buffer(
+            bytes, count, image, "shrink", (int)shrink, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on",
+            VIPS_FAIL_ON_ERROR, NULL);
+    case CIMAGE_PNG:
+        return vips_pngload_buffer(
+            bytes, count, image, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_ERROR, NULL);
+    case CIMAGE_GIF:
+        return vips_gifload_buffer(
+            bytes, count, image, "n", request->frames, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on",
+            VIPS_FAIL_ON_ERROR, NULL);
+    case CIMAGE_WEBP:
+        return vips_webpload_buffer(
+            bytes, count, image, "n", request->frames, "scale", 1 / shrink, "access", VIPS_ACCESS_SEQUENTIAL,
+            "fail_on", VIPS_FAIL_ON_ERROR, NULL);
+    }
+    vips_error("CImageDecoding", "no such format");
+    return -1;
+}
+
+/// By how much the loader may shrink, so that what remains is done well: it leaves a factor of two, as libvips does.
+static double shrink_on_load(const cimage_request *request, int width, int height) {
+    if (request->max_pixel_size == 0 || request->frames > 1) return 1;
+    double shrink = (double)VIPS_MAX(width, height) / request->max_pixel_size;
+    if (request->format == CIMAGE_WEBP) return VIPS_MAX(shrink / 2, 1);
+    if (request->format != CIMAGE_JPEG) return 1;
+    return shrink >= 16 ? 8 : shrink >= 8 ? 4 : shrink >= 4 ? 2 : 1;
+}
+
+/// Whether a profile in the file is what the pixels are. libvips (8.14) writes outside of its buffers where the number of
+/// channels differs, and a file may claim anything; a profile of grey does too little to take the risk.
+static bool has_fitting_profile(VipsImage *image) {
+    const void *data;
+    size_t count;
+    if (!vips_image_get_typeof(image, VIPS_META_ICC_NAME)) return false;
+    if (vips_image_get_blob(image, VIPS_META_ICC_NAME, &data, &count) || count < 128) return false;
+    const char *space = (const char *)data + 16;
+    if (image->Type == VIPS_INTERPRETATION_CMYK) return image->Bands == 4 && memcmp(space, "CMYK", 4) == 0;
+    bool is_rgb = image->Type == VIPS_INTERPRETATION_sRGB || image->Type == VIPS_INTERPRETATION_RGB16;
+    return is_rgb && (image->Bands == 3 || image->Bands == 4) && memcmp(space, "RGB ", 4) == 0;
+}
+
+/// Called in steps that need the whole picture at once, as turning does.
+static void progressed(VipsImage *image, VipsProgress *progress, cimage *self) {
+    (void)progress;
+    if (!self->request.is_cancelled(self->request.context)) return;
+    self->was_cancelled = true;
+    vips_image_set_kill(image, TRUE);
+}
+
+static cimage_status load_fitting(cimage *self, cimage_opened *result) {
+    if (load(&self->request, 1, &self->source)) return CIMAGE_FAILED;
+    double shrink = shrink_on_load(&self->request, self->source->Xsize, self->source->Ysize);
+    if (shrink > 1) {
+        g_clear_object(&self->source);
+        if (load(&self->request, shrink, &self->source)) return CIMAGE_FAILED;
+    }
+    // The header was looked at already, but this is the library's own idea of it. Turning takes as much again.
+    size_t copies = self->request.frames == 1 && vips_image_get_orientation(self->source) > 1 ? 2 : 1;
+    result->needed_bytes = (size_t)self->source->Xsize * (size_t)self->source->Ysize * 4 * copies;
+    if (result->needed_bytes > self->request.allowed_bytes) return CIMAGE_TOO_LARGE;
+
+    VipsImage *copy = NULL;
+    int copied = vips_copy(self->source, &copy, NULL);
+    if (!vips_step(&self->source, copied, copy)) return CIMAGE_FAILED;
+    if (!has_fitting_profile(self->source)) vips_image_remove(self->source, VIPS_META_ICC_NAME);
+    // For the few steps that take threads of their own: the caller's queue is the parallelism.
+    vips_image_set_int(self->source, VIPS_META_CONCURRENCY, 1);
+    vips_image_set_progress(self->source, TRUE);
+    g_signal_connect(self->source, "eval", G_CALLBACK(progressed), self);
+    return CIMAGE_DONE;
+}
+
+static void read_timing(cimage *self, cimage_opened *result) {
+    int *delays = NULL;
+    int count = 0;
+    if (vips_image_get_typeof(self->source, "delay") &&
+        vips_image_get_array_int(self->source, "delay", &delays, &count) == 0 && count > 0) {
+        self->delays = g_memdup2(delays, (size_t)count * sizeof(int));
+        self->delay_count = count;
+    }
+    if (vips_image_get_typeof(self->source, "loop")) vips_image_get_int(self->source, "loop", &result->loops);
+}
+
+static bool prepare_one(cimage *self) {
+    int size = self->request.max_pixel_size ? self->request.max_pixel_size : VIPS_MAX_COORD;
+    if (!vips_to_size(&self->source, size) || !vips_to_rgba(&self->source)) return false;
+    self->source_width = self->width = self->source->Xsize;
+    self->source_height = self->height = self->source->Ysize;
+    return true;
+}
+
+/// Frames are scaled one by one: scaled as one tall picture, each would bleed into the next.
+static bool prepare_several(cimage *self) {
+    self->source_width = self->width = self->source->Xsize;
+    self->source_height = self->height = vips_image_get_page_height(self->source);
+    self->frames = self->source->Ysize / self->source_height;
+    if (vips_image_get_typeof(self->source, VIPS_META_ICC_NAME)) {
+        VipsImage *next = NULL;
+        int result = vips_icc_transform(self->source, &next, "srgb", "embedded", TRUE, NULL);
+        if (!vips_step(&self->source, result, next)) return false;
+    }
+    if (!vips_to_rgba(&self->source)) return false;
+    int longer = VIPS_MAX(self->width, self->height);
+    int size = self->request.max_pixel_size;
+    if (size == 0 || longer <= size) return true;
+    self->width = VIPS_MAX(1, (int)VIPS_RINT((double)self->width * size / longer));
+    self->height = VIPS_MAX(1, (int)VIPS_RINT((double)self->height * size / longer));
+    self->page = g_try_malloc((size_t)self->source_width * (size_t)self->source_height * 4);
+    return self->page != NULL;
+}
+
+cimage_status cimage_open(const cimage_request *request, cimage_opened *result) {
+    memset(result, 0, sizeof *result);
+    vips_call_span span;
+    if (!vips_begin(&span)) return CIMAGE_FAILED;
+    cimage *self = g_new0(cimage, 1);
+    self->span = span;
+    self->request = *request;
+    self->frames = 1;
+    cimage_status status = load_fitting(self, result);
+    if (status == CIMAGE_DONE) {
+        read_timing(self, result);
+        bool prepared = request->frames == 1 ? prepare_one(self) : prepare_several(self);
+        if (!prepared || vips_image_pio_input(self->source)) status = CIMAGE_FAILED;
+    }
+    if (status == CIMAGE_DONE && (self->region = vips_region_new(self->source)) == NULL) status = CIMAGE_FAILED;
+    if (status != CIMAGE_DONE) {
+        if (self->was_cancelled) status = CIMAGE_CANCELLED;
+        if (status == CIMAGE_FAILED) result->message = vips_message(&self->span);
+        cimage_close(self);
+        return status;
+    }
+    result->image = self;
+    result->width = self->width;
+    result->height = self->height;
+    result->frames = self->frames;
+    return CIMAGE_DONE;
+}
+
+int cimage_milliseconds(const cimage *self, int frame) {
+    return frame < self->delay_count ? self->delays[frame] : 0;
+}
+
+/// The caller's thread does the work itself: so no thread is made, and it can stop between any two steps.
+static cimage_status read_rows(
+    const cimage_request *request, VipsRegion *region, int first, int count, uint8_t *pixels) {
+    size_t row_bytes = (size_t)region->im->Xsize * 4;
+    for (int row = 0; row < count; row += rows_a_step) {
+        if (request && request->is_cancelled(request->context)) return CIMAGE_CANCELLED;
+        VipsRect step = {0, first + row, region->im->Xsize, VIPS_MIN(rows_a_step, count - row)};
+        if (vips_region_prepare(region, &step)) return CIMAGE_FAILED;
+        for (int y = 0; y < step.height; y++) {
+            memcpy(pixels + (size_t)(row + y) * row_bytes, VIPS_REGION_ADDR(region, 0, step.top + y), row_bytes);
+        }
+    }
+    return CIMAGE_DONE;
+}
+
+static cimage_status scale(
+    const cimage_request *request, const uint8_t *pixels, int width, int height, uint8_t *scaled, int scaled_width,
+    int scaled_height) {
+    VipsImage *image =
+        vips_image_new_from_memory(pixels, (size_t)width * (size_t)height * 4, width, height, 4, VIPS_FORMAT_UCHAR);
+    if (image == NULL) return CIMAGE_FAILED;
+    vips_image_set_int(image, VIPS_META_CONCURRENCY, 1);
+    image->Type = VIPS_INTERPRETATION_sRGB;
+    VipsImage *next = NULL;
+    int result = vips_thumbnail_image(
+        image, &next, scaled_width, "height", scaled_height, "size", VIPS_SIZE_FORCE, NULL);
+    cimage_status status = CIMAGE_FAILED;
+    if (vips_step(&image, result, next) && vips_to_rgba(&image) && image->Xsize == scaled_width &&
+        image->Ysize == scaled_height && vips_image_pio_input(image) == 0) {
+        VipsRegion *region = vips_region_new(image);
+        if (region) status = read_rows(request, region, 0, scaled_height, scaled);
+        g_clear_object(&region);
+    }
+    g_clear_object(&image);
+    return status;
+}
+
+cimage_status cimage_read(cimage *self, uint8_t *pixels, char **message) {
+    *message = NULL;
+    uint8_t *target = self->page ? self->page : pixels;
+    cimage_status status = read_rows(&self->request, self->region, self->next_row, self->source_height, target);
+    self->next_row += self->source_height;
+    if (status == CIMAGE_DONE && self->page) {
+        status = scale(
+            &self->request, self->page, self->source_width, self->source_height, pixels, self->width, self->height);
+    }
+    if (self->was_cancelled) status = CIMAGE_CANCELLED;
+    if (status == CIMAGE_FAILED) *message = vips_message(&self->span);
+    return status;
+}
+
+void cimage_close(cimage *self) {
+    g_clear_object(&self->region);
+    g_clear_object(&self->source);
+    g_free(self->page);
+    g_free(self->delays);
+    g_free(self);
+    vips_end();
+}
+
+cimage_status cimage_scale(
+    const uint8_t *pixels, int width, int height, uint8_t *scaled, int scaled_width, int scaled_height,
+    char **message) {
+    *message = NULL;
+    vips_call_span span;
+    if (!vips_begin(&span)) return CIMAGE_FAILED;
+    cimage_status status = scale(NULL, pixels, width, height, scaled, scaled_width, scaled_height);
+    if (status == CIMAGE_FAILED) *message = vips_message(&span);
+    vips_end();
+    return status;
+}
+#else
+// ISO C wants something in every file.
+typedef int cimage_nothing_here;
+#endif

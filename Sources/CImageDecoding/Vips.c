@@ -1,0 +1,101 @@
+#ifdef IMAGES
+#include "Vips.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <vips/vector.h>
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool is_started;
+
+static void ignore_warning(const char *domain, GLogLevelFlags level, const char *message, void *data) {
+    (void)domain, (void)level, (void)message, (void)data;
+}
+
+static void start(void) {
+    is_started = vips_init("swift-operations") == 0;
+    if (!is_started) return;
+    // Results of operations would be kept, and with them sources whose bytes are gone.
+    vips_cache_set_max(0);
+    // The code that orc generates for scaling (libvips 8.14) reads through pointers nobody has set, as Valgrind shows for
+    // small and damaged images. Without it thumbnails take a fifth more time.
+    vips_vector_set_enabled(FALSE);
+    // Of damaged images: a server could fill the log.
+    g_log_set_handler("VIPS", G_LOG_LEVEL_WARNING, ignore_warning, NULL);
+}
+
+// libvips has one text of errors for the whole process, to which all threads append. It is a call's own only if no other
+// call was under way from its start to its end. So: how many are (the lower half), and how many ever began (the upper).
+static _Atomic uint64_t calls;
+#define ONE_CALL (((uint64_t)1 << 32) + 1)
+
+bool vips_begin(vips_call_span *span) {
+    pthread_once(&once, start);
+    if (!is_started) return false;
+    uint64_t before = atomic_fetch_add(&calls, ONE_CALL);
+    span->alone = (uint32_t)before == 0;
+    span->start = (before + ONE_CALL) >> 32;
+    if (span->alone) vips_error_clear();
+    return true;
+}
+
+char *vips_message(const vips_call_span *span) {
+    if (!span->alone) return NULL;
+    char *text = vips_error_buffer_copy();
+    // After the copy: who began before it may have written.
+    if (atomic_load(&calls) >> 32 != span->start) {
+        g_free(text);
+        return NULL;
+    }
+    return g_strchomp(text);
+}
+
+void vips_end(void) {
+    // The thread is not libvips' own: what libvips keeps for it would stay when it ends.
+    vips_thread_shutdown();
+    atomic_fetch_sub(&calls, 1);
+}
+
+void cimage_free(void *memory) { g_free(memory); }
+
+bool vips_step(VipsImage **image, int result, VipsImage *next) {
+    g_clear_object(image);
+    if (result == 0) *image = next;
+    return result == 0;
+}
+
+bool vips_to_rgba(VipsImage **image) {
+    VipsImage *next = NULL;
+    if ((*image)->Type != VIPS_INTERPRETATION_sRGB) {
+        int result = vips_colourspace(*image, &next, VIPS_INTERPRETATION_sRGB, NULL);
+        if (!vips_step(image, result, next)) return false;
+    }
+    if ((*image)->BandFmt != VIPS_FORMAT_UCHAR) {
+        int result = vips_cast_uchar(*image, &next, NULL);
+        if (!vips_step(image, result, next)) return false;
+    }
+    if ((*image)->Bands == 3) {
+        int result = vips_addalpha(*image, &next, NULL);
+        if (!vips_step(image, result, next)) return false;
+    }
+    if ((*image)->Bands == 4) return true;
+    vips_error("CImageDecoding", "there are %d bands", (*image)->Bands);
+    return false;
+}
+
+bool vips_to_size(VipsImage **image, int size) {
+    // Given for what is sRGB already, a profile would change its colours.
+    bool has_profile = vips_image_get_typeof(*image, VIPS_META_ICC_NAME) != 0;
+    bool is_cmyk = (*image)->Type == VIPS_INTERPRETATION_CMYK && (*image)->Bands == 4;
+    bool is_foreign = has_profile || is_cmyk;
+    VipsImage *next = NULL;
+    size = VIPS_MIN(size, VIPS_MAX_COORD);
+    int result = is_foreign
+        ? vips_thumbnail_image(
+              *image, &next, size, "height", size, "size", VIPS_SIZE_DOWN, "export_profile", "srgb", NULL)
+        : vips_thumbnail_image(*image, &next, size, "height", size, "size", VIPS_SIZE_DOWN, NULL);
+    return vips_step(image, result, next);
+}
+#else
+// ISO C wants something in every file.
+typedef int cimage_nothing_here;
+#endif

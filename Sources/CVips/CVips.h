@@ -1,0 +1,1 @@
+// Empty: Swift never reads libvips' headers, which are some hundred thousand lines.

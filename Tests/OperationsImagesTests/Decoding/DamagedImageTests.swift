@@ -1,0 +1,99 @@
+#if Images
+import OperationsImages
+import Testing
+import TestSupport
+
+struct DamagedImageTests {
+    private let decoder = StandardImageDecoder()
+
+    private static func picture(_ format: ImageFormat) throws -> [UInt8] {
+        var random = SeededRandom(seed: 3)
+        return try TestPicture.make(64, 64) { _, _ in (0..<3).map { _ in UInt8(random.below(256)) } + [255] }
+            .encoded(as: format)
+    }
+
+    @Test(arguments: ImageFormat.allCases)
+    func `a file that ends in the middle is undecodable`(format: ImageFormat) throws {
+        let file = try Self.picture(format)
+        for part in [4, 2] {
+            #expect {
+                try decoder.decode(Array(file.prefix(file.count * (part - 1) / part)))
+            } throws: {
+                if case .undecodable(format, let reason)? = $0 as? ImageError { !reason.isEmpty } else { false }
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ImageFiles.png(8, 8), ImageFiles.jpeg(8, 8), ImageFiles.jpeg(8, 8, progressive: true, scans: 2),
+        ImageFiles.webP([ImageFiles.canvas(8, 8)]), ImageFiles.webP([ImageFiles.frame(8, 8)]),
+    ])
+    func `headers without an image are undecodable`(file: [UInt8]) {
+        #expect {
+            try decoder.decode(file)
+        } throws: {
+            if case .undecodable? = $0 as? ImageError { true } else { false }
+        }
+    }
+
+    @Test(arguments: ["CMYK", "GRAY", "Lab "])
+    func `a colour profile of another kind of pixel is not applied`(space: String) throws {
+        var profile = [UInt8](repeating: 0, count: 200)
+        profile.replaceSubrange(16..<16 + space.utf8.count, with: space.utf8)
+        let body = Array("ICC_PROFILE\0".utf8) + [1, 1] + profile
+        let segment = [0xFF, 0xE2] + ImageFiles.big(body.count + 2, 2) + body
+        let file = try TestPicture.halves(24, 16).encoded(as: .jpeg)
+        let labelled = Array(file[..<2]) + segment + Array(file[2...])
+        #expect(try decoder.decode(labelled).image == decoder.decode(file).image)
+    }
+
+    @Test(arguments: ImageFormat.allCases)
+    func `five hundred damaged files end in an image or a typed error`(format: ImageFormat) throws {
+        let file = try TestPicture.halves(24, 16).encoded(as: format)
+        var random = SeededRandom(seed: 11)
+        for _ in 0..<500 {
+            var bytes = file
+            for _ in 0...random.below(6) { bytes[random.below(bytes.count)] = UInt8(truncatingIfNeeded: random.next()) }
+            let options = ImageDecodingOptions(
+                maxPixelSize: random.chance(50) ? 8 : nil, frames: .all(limit: 5), memoryLimit: 4 << 20)
+            do {
+                let image = try decoder.decode(bytes, options: options)
+                #expect(image.byteCount <= options.memoryLimit)
+            } catch {
+                #expect(error is ImageError, "seed 11")
+            }
+        }
+    }
+
+    @Test func `many threads with good and bad files each get their own result`() throws {
+        let png = try TestPicture.halves(64, 64).encoded(as: .png)
+        let jpeg = try Self.picture(.jpeg)
+        let cut = Array(jpeg.prefix(jpeg.count / 2))
+        let wrong = Guarded<[String]>([])
+        let threads = (0..<8).map { number in
+            TestThread {
+                for _ in 0..<100 {
+                    switch number % 2 {
+                    case 0:
+                        if (try? decoder.decode(png).image[0, 0].red) != 255 { wrong.withLock { $0.append("a PNG") } }
+                    default:
+                        do {
+                            _ = try decoder.decode(cut)
+                            wrong.withLock { $0.append("half a JPEG decoded") }
+                        } catch {
+                            guard case .undecodable(.jpeg, let reason)? = error as? ImageError,
+                                !reason.lowercased().contains("png")
+                            else {
+                                wrong.withLock { $0.append("\(error)") }
+                                continue
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        for thread in threads { thread.join() }
+        #expect(wrong.withLock { $0 }.isEmpty)
+    }
+}
+#endif

@@ -1,0 +1,121 @@
+#if Images
+import OperationsImages
+import Testing
+
+struct DecodingTests {
+    private let decoder = StandardImageDecoder()
+    private let red = [200, 40, 20, 255]
+
+    // MARK: - Formats
+
+    @Test(arguments: [
+        ImageFiles.losslessWebP, ImageFiles.lossyWebP, ImageFiles.progressiveJPEG, ImageFiles.interlacedPNG,
+        ImageFiles.palettePNG,
+    ])
+    func `every format comes as the same pixels`(file: [UInt8]) throws {
+        let decoded = try decoder.decode(file)
+        #expect([decoded.width, decoded.height, decoded.frames.count] == [8, 8, 1])
+        #expect(decoded.format == ImageFormat(sniffing: file))
+        for place in 0..<8 { #expect(decoded.image.isNear(red, at: (place, place))) }
+    }
+
+    @Test func `sixteen bits of grey become eight of each colour`() throws {
+        let image = try decoder.decode(ImageFiles.greyPNG).image
+        #expect(image.isNear([200, 200, 200, 255], at: (3, 3), tolerance: 1))
+    }
+
+    @Test func `CMYK becomes sRGB`() throws {
+        let image = try decoder.decode(ImageFiles.cmykJPEG).image
+        #expect(image.isNear(red, at: (4, 4), tolerance: 40))
+    }
+
+    @Test func `a PNG keeps every bit, transparency too`() throws {
+        let picture = TestPicture.make(37, 23) { x, y in [UInt8(x), UInt8(y), UInt8(x ^ y), UInt8(255 - x)] }
+        let file = try picture.encoded(as: .png)
+        #expect(try decoder.decode(file).image == picture)
+    }
+
+    @Test(arguments: 1...8)
+    func `every orientation is turned upright`(orientation: UInt8) throws {
+        // As stored: the left half red; a photograph of 40 × 20.
+        let file = ImageFiles.turned(try TestPicture.halves(40, 20).encoded(as: .jpeg), orientation: orientation)
+        let image = try decoder.decode(file).image
+        let small = try decoder.decode(file, options: ImageDecodingOptions(maxPixelSize: 10)).image
+        #expect([image.width, image.height] == (orientation < 5 ? [40, 20] : [20, 40]))
+        #expect([small.width, small.height] == (orientation < 5 ? [10, 5] : [5, 10]))
+        let redIsFirst = [1, 4, 5, 6].contains(orientation)
+        #expect(image.isNear(redIsFirst ? [255, 0, 0, 255] : [0, 0, 255, 255], at: (2, 2), tolerance: 20))
+    }
+
+    // MARK: - Animations
+
+    @Test(arguments: [1, 3, 40])
+    func `all frames of a GIF come with their durations, or the first alone`(count: Int) throws {
+        let file = ImageFiles.gif(frames: count)
+        let all = try decoder.decode(file, options: ImageDecodingOptions(frames: .all()))
+        #expect(all.frames.count == count)
+        #expect(all.isAnimated == (count > 1))
+        for (index, frame) in all.frames.enumerated() {
+            #expect(frame.duration == .milliseconds(70))
+            #expect(frame.image.pixels == (index % 2 == 0 ? [255, 0, 0, 255] : [0, 0, 255, 255]))
+        }
+        #expect(try decoder.decode(file).frames.count == 1)
+        #expect(try decoder.decode(file, options: .init(frames: .all(limit: 2))).frames.count == min(2, count))
+    }
+
+    @Test(arguments: [ImageFormat.gif, .webP])
+    func `an animation that is written and read again is the same`(format: ImageFormat) throws {
+        let colours: [[UInt8]] = [[255, 0, 0, 255], [0, 255, 0, 255], [0, 0, 255, 255]]
+        let frames = colours.enumerated().map { index, colour in
+            DecodedImage.Frame(
+                image: TestPicture.plain(40, 20, colour), duration: .milliseconds(100 * (index + 1)))
+        }
+        let animation = try #require(DecodedImage(frames: frames, loopCount: 3))
+        let file = try animation.encoded(as: format, quality: 100)
+        #expect(try ImageHeader(file).frameCount == 3)
+        for size in [nil, 10] {
+            let decoded = try decoder.decode(file, options: .init(maxPixelSize: size, frames: .all()))
+            #expect(decoded.frames.map(\.duration) == frames.map(\.duration))
+            #expect([decoded.width, decoded.height] == (size == nil ? [40, 20] : [10, 5]))
+            for (frame, colour) in zip(decoded.frames, colours) {
+                // Up to the edges: no frame bleeds into the next.
+                for y in [0, decoded.height - 1] { #expect(frame.image.isNear(colour.map(Int.init), at: (0, y))) }
+            }
+        }
+    }
+
+    // MARK: - Thumbnails
+
+    @Test(arguments: ImageFormat.allCases, [1, 7, 64, 250, 1_000])
+    func `a thumbnail's longer side is what was asked, and never more than there is`(
+        format: ImageFormat, size: Int
+    ) throws {
+        let picture = TestPicture.halves(500, 250)
+        let file = try picture.encoded(as: format)
+        let options = ImageDecodingOptions(maxPixelSize: size)
+        let thumbnail = try decoder.decode(file, options: options).image
+        #expect(thumbnail.width == min(size, 500))
+        #expect(abs(thumbnail.height * 2 - thumbnail.width) <= 1)
+        if size > 1 {
+            let middle = thumbnail.height / 2
+            #expect(thumbnail.isNear([255, 0, 0, 255], at: (0, middle), tolerance: 30))
+            #expect(thumbnail.isNear([0, 0, 255, 255], at: (thumbnail.width - 1, middle), tolerance: 30))
+        }
+        let scaled = try picture.thumbnail(maxPixelSize: size)
+        #expect([scaled.width, scaled.height] == [thumbnail.width, thumbnail.height])
+    }
+
+    @Test func `what is a thousand times as long as wide keeps a pixel`() throws {
+        let picture = TestPicture.plain(3_000, 2, [1, 2, 3, 255])
+        let small = try decoder.decode(picture.encoded(as: .png), options: .init(maxPixelSize: 10)).image
+        #expect([small.width, small.height] == [10, 1])
+        #expect(try picture.thumbnail(maxPixelSize: 0).pixels.count == 4)
+    }
+
+    @Test(arguments: [-1, 0, Int.max])
+    func `a size beyond all sense is brought to sense`(size: Int) throws {
+        let image = try decoder.decode(ImageFiles.losslessWebP, options: .init(maxPixelSize: size)).image
+        #expect(image.width == (size > 0 ? 8 : 1))
+    }
+}
+#endif
