@@ -17,7 +17,7 @@ let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "swift-operations", path: ".."),
+        .package(name: "swift-operations", path: "..", traits: []),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ],
     targets: [

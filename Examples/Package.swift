@@ -13,7 +13,7 @@ let libraries = ["OperationsFoundation", "OperationsTesting", "OperationsTrace"]
 let package = Package(
     name: "Examples",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "swift-operations", path: "..")],
+    dependencies: [.package(name: "swift-operations", path: "..", traits: [])],
     targets: names.map { name in
         .executableTarget(
             name: name,

@@ -11,7 +11,7 @@ struct Opq: ParsableCommand {
             Exit status: 0 if all operations succeeded, 1 if one failed, 2 for bad input, 130 if interrupted.
             """,
         version: "0.1.0",
-        subcommands: [RunCommand.self, CheckCommand.self])
+        subcommands: [RunCommand.self, CheckCommand.self, FetchCommand.self])
 
     static func main() {
         do {

@@ -1,0 +1,199 @@
+#if Networking
+import Dispatch
+import Foundation
+import HTTPCore
+import Operations
+import OperationsImages
+import OperationsNetworking
+import Synchronization
+
+/// The downloads of a list, and what follows from each.
+final class Fetch: Sendable {
+    enum Outcome: Sendable { case downloaded(Int64), kept, copied, failed(String), cancelled }
+
+    private struct State {
+        var outcomes: [Outcome] = []
+        var report: (@Sendable (String, Bool) -> Void)?
+    }
+
+    private let client: HTTPClientQueue
+    /// What needs a processor rather than a connection.
+    private let work = Operations.OperationQueue()
+    private let folder: String
+    private let thumbnail: Int?
+    private let items: [FetchList.Item]
+    private let state = Mutex(State())
+    private let downloads = Mutex<[HTTPDownloadOperation]>([])
+    private let start = ContinuousClock.now
+    let count: Int
+
+    init(
+        _ items: [FetchList.Item], to folder: String, width: Int, perHost: Int, session: HTTPSession, thumbnail: Int?
+    ) throws {
+        client = try HTTPClientQueue(width: width, widthPerHost: perHost, session: session)
+        self.items = items
+        self.folder = folder
+        self.thumbnail = thumbnail
+        count = items.count
+        work.maxConcurrentOperationCount = ProcessInfo.processInfo.activeProcessorCount
+        if thumbnail != nil {
+            try FileManager.default.createDirectory(atPath: folder + "/thumbnails", withIntermediateDirectories: true)
+        }
+    }
+
+    /// What has come so far stays, to be gone on with.
+    func cancel() { client.cancelAll() }
+
+    /// Downloads all, and returns when that is done.
+    ///
+    /// - Parameter report: Called with a line for each item that has ended, and whether it has failed.
+    func run(_ report: @escaping @Sendable (String, Bool) -> Void) {
+        state.withLock { $0.report = report }
+        // The same address is loaded once; others of it are copies.
+        var first: [String: (download: HTTPDownloadOperation?, item: FetchList.Item)] = [:]
+        client.isSuspended = true
+        for item in items {
+            let target = folder + "/" + item.name
+            if let (download, original) = first[item.url] {
+                let copy = Operations.BlockOperation { [self] in self.copy(original, to: item, download) }
+                if let download { copy.addDependency(download) }
+                work.addOperation(copy)
+            } else if isThere(item) {
+                first[item.url] = (nil, item)
+                ended(item, .kept)
+            } else {
+                let download = client.download(item.url, to: target, digest: item.digest)
+                downloads.withLock { $0.append(download) }
+                first[item.url] = (download, item)
+                let after = Operations.BlockOperation { [self] in self.downloaded(item, download) }
+                after.addDependency(download)
+                work.addOperation(after)
+            }
+        }
+        client.isSuspended = false
+        work.waitUntilAllOperationsAreFinished()
+        client.queue.waitUntilAllOperationsAreFinished()
+    }
+
+    /// Complete, as far as one can tell.
+    private func isThere(_ item: FetchList.Item) -> Bool {
+        let target = folder + "/" + item.name
+        guard FileManager.default.fileExists(atPath: target) else { return false }
+        return item.digest.map { $0.matches(fileAt: target) } ?? true
+    }
+
+    private func downloaded(_ item: FetchList.Item, _ download: HTTPDownloadOperation) {
+        switch download.downloadResult {
+        case .success:
+            makeThumbnail(of: item)
+            ended(item, .downloaded(download.metrics.received))
+        case .failure(let error as HTTPError) where error.isCancellation: ended(item, .cancelled)
+        case .failure(let error): ended(item, .failed("\(error)"))
+        }
+    }
+
+    private func copy(_ original: FetchList.Item, to item: FetchList.Item, _ download: HTTPDownloadOperation?) {
+        if let download, case .failure(let error) = download.downloadResult {
+            return ended(item, (error as? HTTPError)?.isCancellation == true ? .cancelled : .failed("\(error)"))
+        }
+        let (source, target) = (folder + "/" + original.name, folder + "/" + item.name)
+        do {
+            if FileManager.default.fileExists(atPath: target) { return ended(item, .kept) }
+            try FileManager.default.copyItem(atPath: source, toPath: target)
+            ended(item, .copied)
+        } catch {
+            ended(item, .failed("\(error)"))
+        }
+    }
+
+    private func makeThumbnail(of item: FetchList.Item) {
+        guard let thumbnail else { return }
+        do {
+            let data = try Data(contentsOf: URL(filePath: folder + "/" + item.name))
+            let image = try StandardImageDecoder().decode(
+                Array(data), options: ImageDecodingOptions(maxPixelSize: thumbnail))
+            let bytes = try image.encoded(as: .jpeg)
+            try Data(bytes).write(to: URL(filePath: "\(folder)/thumbnails/\(item.name).jpg"), options: .atomic)
+        } catch {
+            state.withLock { $0.report }?("no thumbnail  \(item.name)  \(error)", true)
+        }
+    }
+
+    private func ended(_ item: FetchList.Item, _ outcome: Outcome) {
+        let report = state.withLock { state in
+            state.outcomes.append(outcome)
+            return state.report
+        }
+        switch outcome {
+        case .downloaded(let bytes): report?("downloaded  \(item.name)  \(Self.text(bytes))", false)
+        case .kept: report?("kept        \(item.name)", false)
+        case .copied: report?("copied      \(item.name)", false)
+        case .failed(let reason): report?("failed      \(item.name)  \(reason)", true)
+        case .cancelled: break
+        }
+    }
+
+    // MARK: - How it stands
+
+    var hasFailures: Bool {
+        state.withLock { $0.outcomes.contains { if case .failed = $0 { true } else { false } } }
+    }
+
+    /// One line for a terminal.
+    var status: String {
+        let ended = state.withLock { $0.outcomes.count }
+        let downloads = downloads.withLock { $0 }
+        let received = downloads.reduce(0) { $0 + $1.metrics.received }
+        let rate = Double(received) / max((ContinuousClock.now - start) / .seconds(1), 0.001)
+        return "\(ended) of \(count)  \(Self.text(received))  \(Self.text(Int64(rate)))/s"
+    }
+
+    var summary: String {
+        var (downloaded, bytes, kept, copied, failed, cancelled) = (0, Int64(0), 0, 0, 0, 0)
+        for outcome in state.withLock({ $0.outcomes }) {
+            switch outcome {
+            case .downloaded(let count):
+                downloaded += 1
+                bytes += count
+            case .kept: kept += 1
+            case .copied: copied += 1
+            case .failed: failed += 1
+            case .cancelled: cancelled += 1
+            }
+        }
+        let parts = [(kept, "kept"), (copied, "copied"), (failed, "failed"), (cancelled, "cancelled")]
+            .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        let time = (ContinuousClock.now - start).formatted(
+            .units(allowed: [.minutes, .seconds, .milliseconds], width: .narrow))
+        return (["\(downloaded) downloaded (\(Self.text(bytes)))"] + parts).joined(separator: ", ") + " in \(time)"
+    }
+
+    static func text(_ bytes: Int64) -> String {
+        var (value, unit) = (Double(bytes), 0)
+        let units = ["B", "kB", "MB", "GB", "TB"]
+        while value >= 1000, unit < units.count - 1 { (value, unit) = (value / 1000, unit + 1) }
+        return unit == 0 ? "\(bytes) B" : String(format: "%.1f %@", value, units[unit])
+    }
+}
+
+/// Draws how far a fetch is, ten times a second.
+final class FetchStatus: Sendable {
+    // Not touched by two threads: made, and then cancelled, by the one that runs the command.
+    nonisolated(unsafe) private let timer: any DispatchSourceTimer
+    private let printer: RunPrinter
+
+    init(of fetch: Fetch, on printer: RunPrinter) {
+        let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "opq.fetch"))
+        timer.schedule(deadline: .now(), repeating: .milliseconds(100))
+        timer.setEventHandler { printer.show(fetch.status) }
+        timer.activate()
+        self.timer = timer
+        self.printer = printer
+    }
+
+    func end() {
+        timer.cancel()
+        printer.show(nil)
+    }
+}
+#endif

@@ -1,0 +1,129 @@
+import ArgumentParser
+
+#if Networking
+import Foundation
+import HTTPCaching
+import HTTPCore
+import HTTPTypes
+import Operations
+import OperationsImages
+import OperationsNetworking
+import WorkflowEngine
+
+/// Downloads a list of addresses, or the images of a page.
+struct FetchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fetch",
+        abstract: "Download a list of URLs, or the images of a page.",
+        discussion: """
+            LIST is a file, or - for standard input, with lines of the form 'URL [NAME] [sha256:DIGITS]', or the URL of a \
+            page whose images are wanted. A file that is there already is kept. What was interrupted goes on where it was \
+            when the same command is run again.
+            """)
+
+    @Argument(help: "A file of URLs, - for standard input, or the URL of a page.", completion: .file())
+    var list: String
+
+    @Option(name: .shortAndLong, help: "The folder to write to; it is made if need be.", completion: .directory)
+    var output = "."
+
+    @Option(name: .shortAndLong, help: "How many downloads run at a time.")
+    var jobs = 8
+
+    @Option(help: "How many of them from one host.")
+    var perHost = 4
+
+    @Option(help: "How often a download that breaks is tried again.")
+    var retries = 2
+
+    @Option(help: "Keep responses, as HTTP allows, in this folder, for other fetches to use.", completion: .directory)
+    var cache: String?
+
+    @Option(help: "Write an image of at most so many pixels to 'thumbnails' in the output folder, for each image.")
+    var thumbnail: Int?
+
+    @Flag(name: .shortAndLong, help: "Print failures only.")
+    var quiet = false
+
+    func validate() throws {
+        for (name, value, least) in [("--jobs", jobs, 1), ("--per-host", perHost, 1), ("--retries", retries, 0)]
+        where value < least {
+            throw ValidationError("\(name) must be \(least) or more, found \(value).")
+        }
+        if let thumbnail, thumbnail < 1 { throw ValidationError("--thumbnail must be 1 or more, found \(thumbnail).") }
+        #if !Images
+        if thumbnail != nil {
+            throw ValidationError(
+                "--thumbnail needs a build with the trait Images: swift run --traits default,Images opq …")
+        }
+        #endif
+    }
+
+    func run() throws {
+        signal(SIGPIPE, SIG_IGN)
+        let isTerminal = isatty(STDOUT_FILENO) == 1 && getenv("TERM").map { String(cString: $0) } != "dumb"
+        let printer = RunPrinter(report: RunReport(detail: quiet ? .quiet : .normal, isColoured: false))
+        let fetch: Fetch
+        do {
+            var configuration = HTTPSession.Configuration()
+            configuration.retryPolicy = try RetryPolicy(retries: retries)
+            configuration.connectionsPerHost = perHost
+            if let cache { configuration.cache = try HTTPCache(directory: cache) }
+            let session = HTTPSession(configuration)
+            try FileManager.default.createDirectory(atPath: output, withIntermediateDirectories: true)
+            fetch = try Fetch(
+                try items(session), to: output, width: jobs, perHost: perHost, session: session, thumbnail: thumbnail)
+        } catch let error as HTTPError {
+            print("opq: \(error)", to: &standardError)
+            throw ExitCode.failure
+        } catch {
+            let reason = error is CocoaError ? error.localizedDescription : "\(error)"
+            print("opq: \(list): \(reason)", to: &standardError)
+            throw ExitCode.badInput
+        }
+        let interruption = Interruption(cancel: fetch.cancel, kill: { _exit(ExitCode.interrupted.rawValue) })
+        let status = isTerminal && !quiet ? FetchStatus(of: fetch, on: printer) : nil
+        fetch.run { [quiet] line, isFailure in
+            if !quiet || isFailure { _ = printer.print(line) }
+        }
+        status?.end()
+        if !quiet { _ = printer.print(fetch.summary) }
+        if interruption.hasHappened {
+            print("opq: interrupted; the same command goes on from here", to: &standardError)
+            throw ExitCode.interrupted
+        }
+        if fetch.hasFailures { throw ExitCode.failure }
+    }
+
+    private func items(_ session: HTTPSession) throws -> [FetchList.Item] {
+        if HTTPAddress(list) != nil {
+            let page = HTTPOperation(HTTPOperationRequest(.get, list), as: .text, session: session)
+            page.start()
+            page.waitUntilFinished()
+            let url = page.redirects.last ?? list
+            return FetchList(urls: PageImages.urls(in: try page.resultSoFar.get(), at: url)).items
+        }
+        let text: String
+        if list == "-" {
+            text = String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self)
+        } else {
+            text = try String(contentsOfFile: list, encoding: .utf8)
+        }
+        return try FetchList(lines: text).items
+    }
+}
+#else
+
+/// In a build without the trait `Networking`.
+struct FetchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fetch", abstract: "Download a list of URLs (not in this build: its trait Networking is off).")
+
+    @Argument(parsing: .allUnrecognized) var arguments: [String] = []
+
+    func run() throws {
+        print("opq: this build has no 'fetch'. Build it with the trait Networking.", to: &standardError)
+        throw ExitCode.badInput
+    }
+}
+#endif

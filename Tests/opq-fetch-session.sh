@@ -1,0 +1,161 @@
+#!/bin/sh
+# Runs the built opq as people fetch with it, from an nginx on a free port of the loopback interface, and asserts on exit
+# statuses, output, and what is in the folder; also when it is interrupted, killed, and run again.
+# Usage: Tests/opq-fetch-session.sh [path of opq]
+set -u
+PATH=$PATH:/usr/sbin
+opq=$(realpath "${1:-.build/debug/opq}")
+work=$(mktemp -d)
+cd "$work" || exit 1
+mkdir www
+trap 'kill "$(cat nginx.pid 2> /dev/null)" 2> /dev/null; rm -rf "$work"' EXIT
+passed=0 failed=0
+
+# check NAME COMMAND...: the command must succeed.
+check() {
+    name=$1
+    shift
+    if "$@"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "failed: $name"
+        sed 's/^/    /' out err
+    fi
+}
+
+# fetch EXPECTED ARGUMENT...: opq fetch with these arguments must exit so.
+fetch() {
+    expected=$1
+    shift
+    timeout 60 "$opq" fetch "$@" > out 2> err
+    actual=$?
+    check "opq fetch $* exits with $expected, not $actual" test "$actual" -eq "$expected"
+}
+
+digest() { sha256sum "$1" | cut -c1-64; }
+
+# --- The server ------------------------------------------------------------------------------------------------------
+
+serve() {
+    cat > nginx.conf << END
+daemon off;
+user root;
+worker_processes 1;
+error_log $work/error.log;
+pid $work/nginx.pid;
+events { worker_connections 256; }
+http {
+    access_log $work/access.log;
+    types { text/html html; }
+    default_type application/octet-stream;
+    client_body_temp_path $work/t1; proxy_temp_path $work/t2; fastcgi_temp_path $work/t3;
+    uwsgi_temp_path $work/t4; scgi_temp_path $work/t5;
+    server {
+        listen 127.0.0.1:$1;
+        root $work/www;
+        location /slow/ { alias $work/www/; limit_rate 2m; }
+        location /moved { return 302 /one; }
+    }
+}
+END
+    [ "$(id -u)" -eq 0 ] || sed -i '/^user /d' nginx.conf
+    nginx -c "$work/nginx.conf" 2> nginx.err &
+    tries=0
+    until [ -s nginx.pid ] && (exec 3<> "/dev/tcp/127.0.0.1/$1") 2> /dev/null || curl -s -o /dev/null "http://127.0.0.1:$1/"; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 50 ] || return 1
+        kill -0 $! 2> /dev/null || return 1
+        sleep 0.1
+    done
+}
+
+for port in 28431 28571 28693 28817; do
+    if serve "$port"; then break; fi
+    port=
+done
+[ -n "$port" ] || { echo 'nginx does not start'; cat nginx.err; exit 1; }
+base=http://127.0.0.1:$port
+
+head -c 100000 /dev/urandom > www/one
+head -c 200000 /dev/urandom > www/two
+head -c 12000000 /dev/urandom > www/big
+echo '<p><IMG src="one"><!-- <img src="none"> --><img alt="" src=/two><img src="one">' > www/page.html
+
+# --- What it is for --------------------------------------------------------------------------------------------------
+
+printf '# comment\n\n%s/one sha256:%s\n%s/two other\n%s/two\n%s/moved\n' "$base" "$(digest www/one)" "$base" "$base" "$base" > list
+fetch 0 list -o a
+check 'what is fetched is what was served' cmp -s www/one a/one
+check 'a name is given' cmp -s www/two a/other
+check 'the same address again is a copy' cmp -s www/two a/two
+check 'and is loaded once' test "$(grep -c 'GET /two' access.log)" -eq 1
+check 'redirects are followed' cmp -s www/one a/moved
+check 'the summary counts' grep -q '^3 downloaded (.*), 1 copied in ' out
+check 'nothing half-written is left' test -z "$(ls a | grep part)"
+fetch 0 list -o a
+check 'what is there is kept' grep -q '^0 downloaded (0 B), 4 kept' out
+echo damaged > a/one
+fetch 0 list -o a
+check 'but not if its digest is another' cmp -s www/one a/one
+fetch 0 "$base/page.html" -o b
+check 'the images of a page, each once' test "$(ls b | tr '\n' ' ')" = 'one two '
+fetch 0 - -o c --quiet < list
+check 'quiet is quiet' test ! -s out
+
+# --- Interrupted, and gone on with -----------------------------------------------------------------------------------
+
+printf '%s/slow/big sha256:%s\n' "$base" "$(digest www/big)" > slow
+for signal in INT KILL; do
+    rm -rf d
+    "$opq" fetch slow -o d > out 2> err &
+    fetching=$!
+    tries=0
+    until [ "$(stat -c %s d/big.part 2> /dev/null || echo 0)" -gt 1000000 ] || [ "$tries" -gt 300 ]; do
+        tries=$((tries + 1))
+        sleep 0.1
+    done
+    kill -"$signal" $fetching
+    wait $fetching 2> /dev/null
+    status=$?
+    [ "$signal" = KILL ] || check "interrupted, it exits with 130, not $status" test "$status" -eq 130
+    check 'nothing stands under the final name' test ! -e d/big
+    part=$(stat -c %s d/big.part)
+    fetch 0 slow -o d
+    check 'the same command goes on where it was' cmp -s www/big d/big
+    check 'with the rest only' grep -q "GET /slow/big HTTP/1.1\" 206 $((12000000 - part)) " access.log
+done
+rm -rf d
+mkdir d
+head -c 1000000 www/big > d/big.part
+echo '{"url":"'"$base"'/slow/big","point":{"received":1,"validator":{"entityTag":{"_0":"\"other\""}}}}' > d/big.part.json
+fetch 0 slow -o d
+check 'what has changed on the server begins anew' cmp -s www/big d/big
+
+# --- Bad input -------------------------------------------------------------------------------------------------------
+
+printf '%s/none\n%s/one sha256:%064d\n%s/two\n' "$base" "$base" 0 "$base" > bad
+fetch 1 bad -o e
+check 'a status that is none of success is told' grep -q '^failed *none .* answered with status 404' out
+check 'and so is a wrong digest' grep -q '^failed *one .* is not what was expected' out
+check 'the others are fetched' cmp -s www/two e/two
+check 'nothing else is left' test "$(ls e)" = two
+for line in 'ftp://x/' "$base/one ../x" "$base/one /x" "$base/one sha256:1" "$base/one a b"; do
+    echo "$line" > wrong
+    fetch 2 wrong -o f
+    check "the line is named: $line" grep -q '^opq: wrong: line 1: ' err
+done
+fetch 2 no-such-list
+fetch 2 list --jobs 0
+fetch 2 list --retries -1
+fetch 2 list --no-such-option
+fetch 1 "$base/none.html" -o g
+check 'a page that is not there is told' grep -q 'answered with status 404' err
+kill "$(cat nginx.pid)"
+echo "$base/one" > alone
+sleep 0.2
+fetch 1 alone -o h --retries 0
+check 'a server that is not there is told' grep -q 'the connection failed' out
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
