@@ -121,7 +121,7 @@ import Testing
                 }
             }
             await client.waitUntilIdle()
-            #expect(client.queue.operationCount == 0)
+            #expect(client.queue.operations.isEmpty)
         }
     }
 }
