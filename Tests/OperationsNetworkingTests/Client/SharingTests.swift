@@ -121,7 +121,8 @@ import Testing
                 }
             }
             await client.waitUntilIdle()
-            #expect(client.queue.operations.isEmpty)
+            let snapshot = client.queue.snapshot()
+            #expect(snapshot.executing == 0 && snapshot.waiting == 0)
         }
     }
 }
