@@ -8,11 +8,14 @@ extension Schedule {
         @usableFromInline var gate: Ticket?
         /// Members of the segment, without the gate.
         var live = 0
-        @usableFromInline var lanes = Lanes()
+        @usableFromInline var lanes: Lanes
 
         @inlinable var hasReady: Bool { lanes.occupied != 0 }
 
-        init(gate: Ticket?) { self.gate = gate }
+        init(gate: Ticket?, _ order: Order) {
+            self.gate = gate
+            lanes = Lanes(order)
+        }
     }
 
     /// A barrier has entered the queue. O(1).
@@ -20,7 +23,7 @@ extension Schedule {
         let ordinal = firstSegment + UInt64(laterSegments.count + 1)
         let ticket = admit(
             Member(id: id, arrival: 0, segment: ordinal, state: .waiting, lane: .normal, kind: .barrier))
-        laterSegments.append(Segment(gate: ticket))
+        laterSegments.append(Segment(gate: ticket, order))
         dropFinishedSegments()
         return ticket
     }

@@ -17,6 +17,8 @@ extension Schedule {
                 expect(segment.lanes[lane].live == ready, "live entries of a lane")
                 expect((segment.lanes.occupied >> lane.rawValue & 1 == 1) == (ready > 0), "occupied lanes")
                 expect(segment.lanes[lane].entries >= ready, "entries of a lane")
+                expect(segment.lanes[lane].order == order, "order of a lane")
+                expect(order == .firstInFirstOut || segment.lanes[lane].inOrder.isEmpty, "a stack is a stack")
             }
             if let gate = segment.gate { expect(holds(gate) && members[Int(gate.slot)].isBarrier, "gate") }
         }

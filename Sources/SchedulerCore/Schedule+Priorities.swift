@@ -1,30 +1,41 @@
-/// The ready members of one segment: five lanes, served from the highest; within a lane by arrival.
+/// The ready members of one segment: five lanes, served from the highest; within a lane by arrival, or who has become ready
+/// last first.
 extension Schedule {
+    /// In which order the ready members of one priority start.
+    public enum Order: Sendable { case firstInFirstOut, lastInFirstOut }
+
     /// The ready members of one priority. Those that come in order of arrival, nearly all, queue up; the others go
-    /// through a heap.
+    /// through a heap. Where the last one in is the first one out, all of them go through a stack.
     ///
     /// A member that leaves a lane early stays in it as a stale entry, recognised by its ticket or its member's lane;
     /// the lane is swept when stale entries are in the majority.
     @usableFromInline struct Lane {
         @usableFromInline var inOrder = Ring<Ticket>()
+        /// A heap, or a stack.
         var late: [Ticket] = []
         /// Entries that are not stale.
         var live = 0
+        let order: Order
+
+        init(_ order: Order) { self.order = order }
 
         var entries: Int { inOrder.count + late.count }
 
         mutating func insert(_ ticket: Ticket) {
             live += 1
-            if let last = inOrder.last, last.arrival >= ticket.arrival {
+            if order == .lastInFirstOut {
+                late.append(ticket)
+            } else if let last = inOrder.last, last.arrival >= ticket.arrival {
                 insertLate(ticket)
             } else {
                 inOrder.append(ticket)
             }
         }
 
-        /// Removes and answers the entry of the earliest arrival, stale or not.
+        /// Removes and answers the entry that is next, stale or not.
         mutating func pop() -> Ticket? {
             guard let late = late.first else { return inOrder.popFirst() }
+            if order == .lastInFirstOut { return self.late.popLast() }
             guard let first = inOrder.first, first.arrival < late.arrival else { return popLate() }
             return inOrder.popFirst()
         }
@@ -58,11 +69,16 @@ extension Schedule {
     /// Five lanes, and which of them hold a member.
     @usableFromInline struct Lanes {
         // No array: it would be one allocation more, and be asked each time whether it is shared.
-        private var veryLow = Lane(), low = Lane(), high = Lane(), veryHigh = Lane()
+        private var veryLow, low, high, veryHigh: Lane
         /// That of nearly all operations.
-        @usableFromInline private(set) var normal = Lane()
+        @usableFromInline private(set) var normal: Lane
         /// Bit n: lane n holds an entry that is not stale.
         @usableFromInline private(set) var occupied: UInt8 = 0
+
+        init(_ order: Order) {
+            let lane = Lane(order)
+            (veryLow, low, normal, high, veryHigh) = (lane, lane, lane, lane, lane)
+        }
 
         subscript(lane: PriorityLane) -> Lane {
             switch lane {
@@ -149,19 +165,44 @@ extension Schedule {
 
     /// Throws the stale entries of a lane away.
     private mutating func sweep(_ lane: PriorityLane, ofSegment segment: UInt64) {
+        let standing = clear(lane, ofSegment: segment)
+        var kept = Lane(order)
+        for ticket in order == .lastInFirstOut ? standing.reversed() : standing { kept.insert(ticket) }
+        withSegment(segment) { $0.lanes.withLane(lane) { $0 = kept } }
+    }
+
+    /// Changes the order for those who wait too: they stand by arrival then. O(n log n).
+    public mutating func setOrder(_ order: Order) {
+        guard order != self.order else { return }
+        let segments = firstSegment...firstSegment + UInt64(laterSegments.count)
+        for segment in segments {
+            let standing = PriorityLane.allCases.map { ($0, clear($0, ofSegment: segment)) }
+            withSegment(segment) { $0.lanes = Lanes(order) }
+            for (lane, tickets) in standing where !tickets.isEmpty {
+                let byArrival = tickets.sorted { $0.arrival < $1.arrival }
+                withSegment(segment) { segment in for ticket in byArrival { segment.lanes.insert(ticket, in: lane) } }
+            }
+        }
+        self.order = order
+    }
+
+    /// Empties a lane and answers what stood there, in the order in which it would have been served.
+    private mutating func clear(_ lane: PriorityLane, ofSegment segment: UInt64) -> [Ticket] {
+        let (empty, isStack) = (Lane(order), order == .lastInFirstOut)
         var entries = withSegment(segment) { segment in
-            var taken = Lane()
+            var taken = empty
             segment.lanes.withLane(lane) { swap(&taken, &$0) }
             return taken
         }
-        var kept = Lane()
-        var last: Ticket?
+        var standing: [Ticket] = []
+        // One that left and came back stands here twice, and the entry that is met first is the one that counts. By arrival
+        // both come in a row; in a stack others may stand between.
+        var seen = Set<Ticket>()
         while let ticket = entries.pop() {
-            // One that left and came back stands here twice; both entries have its arrival, so they come in a row.
-            guard ticket != last, isReady(ticket, in: lane) else { continue }
-            last = ticket
-            kept.insert(ticket)
+            guard ticket != standing.last, isReady(ticket, in: lane) else { continue }
+            if isStack, !seen.insert(ticket).inserted { continue }
+            standing.append(ticket)
         }
-        withSegment(segment) { $0.lanes.withLane(lane) { $0 = kept } }
+        return standing
     }
 }

@@ -9,7 +9,7 @@
 ///        └───────────┴─────────────────► gone      (it ended before the queue started it)
 ///
 /// Barriers cut the members into segments; see `Schedule+Barriers.swift`. Within a segment the ready members stand in
-/// five lanes by priority, each ordered by arrival; see `Schedule+Priorities.swift`.
+/// five lanes by priority, each ordered by arrival, or the reverse; see `Schedule+Priorities.swift`.
 public struct Schedule {
     public typealias ID = UInt
 
@@ -49,7 +49,7 @@ public struct Schedule {
     var freeSlots: [UInt32] = []
     var lastArrival: UInt64 = 0
     /// The first segment, the only one that may start anything. Kept apart from the others, which most queues never have.
-    @usableFromInline var front = Segment(gate: nil)
+    @usableFromInline var front = Segment(gate: nil, .firstInFirstOut)
     var laterSegments = Ring<Segment>()
     /// The ordinal of `front`; it grows as segments are done with.
     var firstSegment: UInt64 = 0
@@ -65,6 +65,7 @@ public struct Schedule {
     public internal(set) var width: Int
     /// Why nothing starts at all, in one number, since that is asked four times an operation.
     @usableFromInline var holds = Holds()
+    public internal(set) var order = Order.firstInFirstOut
     var ageing: Ageing?
     private let keptSlots: Int
 
@@ -253,6 +254,6 @@ extension Schedule {
         guard members.count > keptSlots else { return }
         members = []
         freeSlots = []
-        front.lanes = Lanes()
+        front.lanes = Lanes(order)
     }
 }

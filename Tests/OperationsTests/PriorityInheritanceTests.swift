@@ -252,6 +252,30 @@ import Testing
         #expect(OperationQueue().priorityPolicy == .documented)
     }
 
+    @Test func `the last one in is the first one out, where the policy says so`() throws {
+        queue.priorityPolicy = try .init(order: .lastInFirstOut)
+        for number in 1...3 { _ = add("normal \(number)", .normal) }
+        _ = add("high 1", .high)
+        let first = add("first", .veryHigh)
+        _ = add("dependent", .normal, after: [first])
+        _ = add("normal 4", .normal)
+        held.release()
+        #expect(
+            log.entries == ["first", "high 1", "dependent", "normal 4", "normal 3", "normal 2", "normal 1"],
+            "who becomes ready last is first")
+    }
+
+    @Test func `a changed order holds for what waits, and can be changed back`() throws {
+        for number in 1...3 { _ = add("\(number)", .normal) }
+        queue.priorityPolicy = try .init(order: .lastInFirstOut)
+        _ = add("4", .normal)
+        queue.priorityPolicy = .documented
+        _ = add("5", .normal)
+        queue.priorityPolicy = try .init(order: .lastInFirstOut, inheritsPriority: true)
+        held.release()
+        #expect(log.entries == ["5", "4", "3", "2", "1"])
+    }
+
     /// Two threads add dependents of various priorities while a third one changes them.
     @Test(arguments: UInt64(1)...20)
     func `whoever comes at the same time, nobody's priority is forgotten`(seed: UInt64) throws {

@@ -11,12 +11,16 @@ struct ScheduleModel {
         var lane: PriorityLane
         var isReady: Bool
         var isRunning = false
+        /// When it came to stand where it stands.
+        var standingSince = 0
     }
 
     private(set) var members: [Member] = []
     private var barriersSoFar = 0
     var width: Int
     var isSuspended = false
+    var order = Schedule.Order.firstInFirstOut
+    private var now = 0
     /// How often a priority may be passed over, and how often each one was.
     let ageing: Int?
     private var passedOver: [PriorityLane: Int] = [:]
@@ -29,7 +33,9 @@ struct ScheduleModel {
     // MARK: Events
 
     mutating func added(_ id: Schedule.ID, lane: PriorityLane, isReady: Bool, kind: Schedule.Kind = .operation) {
-        members.append(Member(id: id, kind: kind, segment: barriersSoFar, lane: lane, isReady: isReady))
+        now += 1
+        members.append(
+            Member(id: id, kind: kind, segment: barriersSoFar, lane: lane, isReady: isReady, standingSince: now))
     }
 
     mutating func addedBarrier(_ id: Schedule.ID) {
@@ -38,8 +44,10 @@ struct ScheduleModel {
     }
 
     mutating func updated(_ id: Schedule.ID, lane: PriorityLane, isReady: Bool) {
-        change(id) { member in
+        now += 1
+        change(id) { [now] member in
             guard !member.isBarrier, !member.isRunning else { return }
+            if (member.lane, member.isReady) != (lane, isReady) { member.standingSince = now }
             member.lane = lane
             member.isReady = isReady
         }
@@ -73,6 +81,15 @@ struct ScheduleModel {
         body(&members[index])
     }
 
+    mutating func setOrder(_ order: Schedule.Order) {
+        guard order != self.order else { return }
+        self.order = order
+        for index in members.indices {
+            now += 1
+            members[index].standingSince = now
+        }
+    }
+
     // MARK: Questions
 
     var running: Int { members.count(where: \.isRunning) }
@@ -88,11 +105,15 @@ struct ScheduleModel {
         if let barrier = front.first(where: \.isBarrier) { return running == 0 ? barrier.id : nil }
         return front.filter { $0.isReady && !$0.isRunning }.enumerated()
             .max {
-                (age(of: $0.element.lane), $0.element.lane, -$0.offset) < (
-                    age(of: $1.element.lane), $1.element.lane, -$1.offset
+                (age(of: $0.element.lane), $0.element.lane, turn($0)) < (
+                    age(of: $1.element.lane), $1.element.lane, turn($1)
                 )
             }?
             .element.id
+    }
+
+    private func turn(_ standing: (offset: Int, element: Member)) -> Int {
+        order == .lastInFirstOut ? standing.element.standingSince : -standing.offset
     }
 
     /// 0 as long as the priority is not due.

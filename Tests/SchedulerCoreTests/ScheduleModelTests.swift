@@ -66,7 +66,7 @@ private struct ScheduleAndModel {
 
     enum Event: CaseIterable {
         case added, addedReady, addedBarrier, updated, madeReady, updatedGone, next, heldBack
-        case finishedRunning, finishedAny, finishedBarrier, finishedGone, setWidth, setSuspended
+        case finishedRunning, finishedAny, finishedBarrier, finishedGone, setWidth, setSuspended, setOrder
     }
 
     private var generator: SeededRandom
@@ -80,7 +80,7 @@ private struct ScheduleAndModel {
     private static let weights: [(event: Event, weight: Int)] = [
         (.added, 12), (.addedReady, 14), (.addedBarrier, 4), (.updated, 14), (.madeReady, 10), (.updatedGone, 2),
         (.next, 28), (.heldBack, 5), (.finishedRunning, 20), (.finishedAny, 6), (.finishedBarrier, 1),
-        (.finishedGone, 2), (.setWidth, 3), (.setSuspended, 2),
+        (.finishedGone, 2), (.setWidth, 3), (.setSuspended, 2), (.setOrder, 1),
     ]
     private static let lots = weights.flatMap { Array(repeating: $0.event, count: $0.weight) }
 
@@ -146,6 +146,10 @@ private struct ScheduleAndModel {
             let isSuspended = generator.chance(40)
             schedule.setSuspended(isSuspended)
             model.isSuspended = isSuspended
+        case .setOrder:
+            let order: Schedule.Order = generator.chance(50) ? .lastInFirstOut : .firstInFirstOut
+            schedule.setOrder(order)
+            model.setOrder(order)
         }
         return event
     }

@@ -8,6 +8,16 @@ extension OperationQueue {
         /// Nothing: the order that is documented of operation queues.
         public static let documented = Self()
 
+        /// In which order operations of one priority start.
+        public enum Order: Sendable {
+            /// As they entered the queue, as is documented.
+            case firstInFirstOut
+            /// Of those that are ready, the one that has become so last.
+            case lastInFirstOut
+        }
+
+        public let order: Order
+
         /// An operation stands at least as high as what waits for it: operations that depend on it or wait for it, in
         /// whatever queue, directly or through others, and tasks that await it.
         public let inheritsPriority: Bool
@@ -17,16 +27,21 @@ extension OperationQueue {
         public let ageingLimit: Int?
 
         private init() {
+            order = .firstInFirstOut
             inheritsPriority = false
             ageingLimit = nil
         }
 
         /// - Parameters:
+        ///   - order: In which order operations of one priority start.
         ///   - inheritsPriority: Whether an operation stands as high as what waits for it.
         ///   - ageingLimit: How often in a row a priority may be passed over; nil for ever.
         /// - Throws: `PolicyError` when the limit is below 1.
-        public init(inheritsPriority: Bool = false, ageingLimit: Int? = nil) throws(PolicyError) {
+        public init(
+            order: Order = .firstInFirstOut, inheritsPriority: Bool = false, ageingLimit: Int? = nil
+        ) throws(PolicyError) {
             if let ageingLimit, ageingLimit < 1 { throw .ageingNotPositive(ageingLimit) }
+            self.order = order
             self.inheritsPriority = inheritsPriority
             self.ageingLimit = ageingLimit
         }
@@ -38,8 +53,10 @@ extension OperationQueue {
     /// earlier ones only the queue's own operations lend their priority. What has been raised stays raised, also when
     /// inheriting is switched off again.
     ///
-    /// Neither changes which operations are ready, how many run, or what barriers hold back; and neither stands above the
-    /// turns of keys, resources and rates. O(n) to set.
+    /// A changed order holds for what waits as well: it stands by its arrival then.
+    ///
+    /// None of these changes which operations are ready, how many run, or what barriers hold back; and none stands above the
+    /// turns of keys, resources and rates. O(n) to set, O(n log n) where the order changes.
     public final var priorityPolicy: PriorityPolicy {
         get { hooks.load()?.priorityPolicy.withLock { $0 } ?? .documented }
         set { setPriorityPolicy(newValue) }
@@ -50,6 +67,7 @@ extension OperationQueue {
         // Before the operations are listed: who is added meanwhile is listed, or sees it.
         ownHooks.set(policy)
         let members = withState { state in
+            state.schedule.setOrder(policy.order == .lastInFirstOut ? .lastInFirstOut : .firstInFirstOut)
             state.schedule.setAgeing(limit: policy.ageingLimit)
             return policy.inheritsPriority ? state.operationsInOrder : []
         }

@@ -64,10 +64,12 @@ import Testing
                 }
             }
             await haveBegun.pass()
+            // Those that made them begin, and have not gone yet: where processors are short the monitor takes some for blocked,
+            // and others come.
             let threads = LifeProcess.threadCount
             mayEnd.open()
             await queue.waitUntilAllOperationsAreFinished()
-            precondition(threads < 100)
+            precondition(threads < count / 10)
         }
     }
 
