@@ -5,10 +5,17 @@ extension HTTPAddress: CustomStringConvertible, CustomDebugStringConvertible, Cu
     package var debugDescription: String { description }
     package var customMirror: Mirror { Mirror(self, children: [:]) }
 
+    /// Fit for an error or a log: at most 2000 characters.
+    package var redacted: String {
+        let text = description
+        // As many bytes as characters, or more.
+        return text.utf8.count <= 2000 ? text : String(text.prefix(2000))
+    }
+
     /// A text that should have been an address, fit for an error or a log: what may be user name and password is left out,
     /// control characters too, and it has at most 2000 characters.
     package static func redacted(_ text: String) -> String {
-        if let address = HTTPAddress(text) { return String(address.description.prefix(2000)) }
+        if let address = HTTPAddress(text) { return address.redacted }
         // By bytes: an `@` with an accent on it is another `Character`, but not to everyone.
         var clean = text.utf8.filter { !$0.isControl }
         // Nobody knows how far the password goes in what cannot be parsed, so the last `@` counts.

@@ -6,15 +6,15 @@ package enum PercentEncoding {
     package static func encode(
         _ bytes: some Sequence<UInt8>, keepsEncoded: Bool = false, where belongs: (UInt8) -> Bool
     ) -> String {
-        let hex = Array("0123456789ABCDEF".utf8)
         var text: [UInt8] = []
+        text.reserveCapacity(bytes.underestimatedCount)
         for byte in bytes {
             if belongs(byte) || (keepsEncoded && byte == UInt8(ascii: "%")) {
                 text.append(byte)
             } else {
                 text.append(UInt8(ascii: "%"))
-                text.append(hex[Int(byte >> 4)])
-                text.append(hex[Int(byte & 15)])
+                text.append((byte >> 4).hexDigit)
+                text.append((byte & 15).hexDigit)
             }
         }
         return String(decoding: text, as: UTF8.self)
@@ -37,5 +37,10 @@ package enum PercentEncoding {
         }
         return decoded
     }
+}
+
+extension UInt8 {
+    /// Of a number below 16, in upper case.
+    fileprivate var hexDigit: UInt8 { self < 10 ? UInt8(ascii: "0") + self : UInt8(ascii: "A") + self - 10 }
 }
 #endif

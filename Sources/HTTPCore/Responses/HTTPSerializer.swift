@@ -2,6 +2,9 @@
 public import FoundationEssentials
 public import HTTPTypes
 
+/// Made once: a hundred numbers for each request would be felt.
+private let statusesOfSuccess = Set(200..<300)
+
 /// Makes a value of a response, if its status and type are acceptable (rule R11).
 public struct HTTPSerializer<Value: Sendable>: Sendable {
     /// Others fail with `HTTPError.Reason.unacceptableStatus`; nil for all.
@@ -17,7 +20,7 @@ public struct HTTPSerializer<Value: Sendable>: Sendable {
     var accepted: [MediaRange]?
 
     /// Statuses from 200 to 299.
-    public static var successes: Set<Int> { Set(200..<300) }
+    public static var successes: Set<Int> { statusesOfSuccess }
 
     public init(
         acceptableStatuses: Set<Int>? = HTTPSerializer.successes, acceptableTypes: [MediaRange] = [],

@@ -46,7 +46,8 @@ final class MemorySink: BodySink, @unchecked Sendable {
     // Sendable: used by one task at a time.
     private let limit: Int
     private var bytes = Data()
-    private var point: ResumePoint?
+    /// What the body began with, and when: what a resume point is made of, if one is ever asked for.
+    private var beginning: (head: HTTPResponse, date: Date)?
     /// Where the bytes come from: a tag says something about one address only.
     private var source: HTTPAddress?
 
@@ -55,12 +56,13 @@ final class MemorySink: BodySink, @unchecked Sendable {
     var prefersRanges: Bool { false }
 
     func resumePoint(for address: HTTPAddress) -> ResumePoint? {
-        address == source ? point?.after(Int64(bytes.count)) : nil
+        guard address == source, let beginning else { return nil }
+        return ResumePoint(beginning: beginning.head, at: beginning.date)?.after(Int64(bytes.count))
     }
 
     func begin(at offset: Int64, length: Int64?, _ head: HTTPResponse, at address: HTTPAddress) throws {
         if offset == 0 { forget() }
-        if offset == 0 { (point, source) = (ResumePoint(beginning: head), address) }
+        if offset == 0 { (beginning, source) = ((head, Date()), address) }
         guard let length else { return }
         guard length <= limit - bytes.count else { throw TransferFailure(.bodyTooLarge(limit: limit)) }
         bytes.reserveCapacity(bytes.count + Int(length))
@@ -73,7 +75,7 @@ final class MemorySink: BodySink, @unchecked Sendable {
 
     func finish() {}
 
-    func forget() { (bytes, point) = (Data(), nil) }
+    func forget() { (bytes, beginning) = (Data(), nil) }
 
     func abandon(_ failure: any Error) { forget() }
 

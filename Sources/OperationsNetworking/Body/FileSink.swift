@@ -22,6 +22,7 @@ final class FileSink: BodySink, @unchecked Sendable {
     private let part: FilePath
     private let note: FilePath
     private let digest: HTTPDigest?
+    private let steps: FileStepHook?
     private var file: SystemFile?
     private var count: Int64 = 0
     /// Of all that is in the file; nil when some of it came in another attempt, and has to be read.
@@ -33,11 +34,12 @@ final class FileSink: BodySink, @unchecked Sendable {
         var point: ResumePoint
     }
 
-    init(target: String, digest: HTTPDigest?) {
+    init(target: String, digest: HTTPDigest?, steps: FileStepHook? = nil) {
         self.target = FilePath(target)
         part = FilePath(target + ".part")
         note = FilePath(target + ".part.json")
         self.digest = digest
+        self.steps = steps
     }
 
     deinit { try? file?.close() }
@@ -69,13 +71,17 @@ final class FileSink: BodySink, @unchecked Sendable {
         guard let point = ResumePoint(beginning: head) else { return }
         let content = Note(url: address.withoutFragment.withoutCredentials.description, point: point)
         try attempting {
+            try steps?(.noted)
             try JSONEncoder().encode(content).write(to: URL(filePath: note.string), options: .atomic)
         }
     }
 
     func write(_ bytes: ByteBuffer) throws {
         guard let file else { return }
-        try attempting { try bytes.withUnsafeReadableBytes { _ = try file.writeAll($0) } }
+        try attempting {
+            try steps?(.written)
+            try bytes.withUnsafeReadableBytes { _ = try file.writeAll($0) }
+        }
         count += Int64(bytes.readableBytes)
         if hash != nil { bytes.withUnsafeReadableBytes { hash?.update(bufferPointer: $0) } }
     }
@@ -89,7 +95,10 @@ final class FileSink: BodySink, @unchecked Sendable {
                 throw TransferFailure(.digestMismatch(expected: digest.text, actual: actual.text))
             }
         }
-        try attempting { try rename(part, to: target) }
+        try attempting {
+            try steps?(.renamed)
+            try rename(part, to: target)
+        }
         try? FileManager.default.removeItem(atPath: note.string)
         close()
     }
@@ -116,7 +125,11 @@ final class FileSink: BodySink, @unchecked Sendable {
 
     private func opened() throws -> SystemFile {
         if let file { return file }
-        guard let new = try attempting({ try SystemFile.openExclusively(part) }) else {
+        let new = try attempting {
+            try steps?(.opened)
+            return try SystemFile.openExclusively(part)
+        }
+        guard let new else {
             throw TransferFailure(.cannotWrite(path: target.string, PartIsTaken(path: part.string)))
         }
         file = new
@@ -133,6 +146,12 @@ final class FileSink: BodySink, @unchecked Sendable {
         }
     }
 }
+
+/// What writing a body to a file consists of, in this order; `written` as often as bytes come.
+enum FileStep: String, CaseIterable, Sendable { case opened, noted, written, renamed }
+
+/// Called before each step. Throws in place of the file operation: so tests have the disk full at any of them.
+typealias FileStepHook = @Sendable (FileStep) throws -> Void
 
 /// Another operation, maybe of another process, downloads to the same place.
 public struct PartIsTaken: Error, CustomStringConvertible {

@@ -11,9 +11,9 @@ import Foundation
 extension ResumePoint {
     /// By what a body that begins now can be told from others later; nil if it could not. A part's first byte is not the
     /// whole's: so a part is not gone on with.
-    init?(beginning head: HTTPResponse) {
+    init?(beginning head: HTTPResponse, at date: Date = Date()) {
         guard head.status != .partialContent else { return nil }
-        self.init(received: 1, response: head, now: Date())
+        self.init(received: 1, response: head, now: date)
     }
 
     /// The same, when so many bytes are there; nil for none, or more than there should be.

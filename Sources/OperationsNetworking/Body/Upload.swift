@@ -1,4 +1,5 @@
 #if Networking
+import AsyncHTTPClient
 import HTTPCore
 import NIOCore
 import SystemPackage
@@ -9,63 +10,57 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The bytes of a request's body in portions, so that one can tell how many have gone.
-struct Portions: AsyncSequence, Sendable {
-    static var size: Int { 64 << 10 }
+/// A request's body on its way: what may go when, and who is told when it has gone.
+struct Sending: Sendable {
+    /// How many bytes to send at a time.
+    let portion: @Sendable () -> Int
+    /// Suspends until so many bytes may go.
+    let pass: @Sendable (Int) async throws -> Void
+    let whenSent: @Sendable (Int) -> Void
+}
 
-    private let data: Data
-    private let whenSent: @Sendable (Int) -> Void
+/// The bytes of a request's body in portions. Files are opened when it is their turn, and closed when they have been read, or
+/// nobody wants them any more; what they grow by after their length was announced is not sent.
+struct UploadPortions: AsyncSequence, Sendable {
+    let segments: [MultipartLayout.Segment]
+    let sending: Sending
 
-    init(of data: Data, whenSent: @escaping @Sendable (Int) -> Void) {
-        self.data = data
-        self.whenSent = whenSent
-    }
-
-    func makeAsyncIterator() -> Iterator { Iterator(left: data[...], whenSent: whenSent) }
+    func makeAsyncIterator() -> Iterator { Iterator(left: segments[...], sending: sending) }
 
     struct Iterator: AsyncIteratorProtocol {
-        var left: Data
-        let whenSent: @Sendable (Int) -> Void
+        var left: ArraySlice<MultipartLayout.Segment>
+        let sending: Sending
+        var file: OpenFile?
+        /// In the first segment that is left.
+        var offset: Int64 = 0
         /// Given out, and gone when the next is asked for.
         var onItsWay = 0
 
-        mutating func next() async -> ByteBuffer? {
-            if onItsWay > 0 { whenSent(onItsWay) }
-            let portion = left.prefix(Portions.size)
-            left = left.dropFirst(portion.count)
-            onItsWay = portion.count
-            return portion.isEmpty ? nil : ByteBuffer(bytes: portion)
-        }
-    }
-}
-
-/// The same for a file, which is closed when it has been read, or nobody wants it any more. What it grows by after its
-/// length was announced is not sent.
-struct FilePortions: AsyncSequence, Sendable {
-    private let file: OpenFile
-    private let length: Int64
-    private let whenSent: @Sendable (Int) -> Void
-
-    init(_ file: SystemFile, path: String, length: Int64, whenSent: @escaping @Sendable (Int) -> Void) {
-        self.file = OpenFile(file, path: path)
-        self.length = length
-        self.whenSent = whenSent
-    }
-
-    func makeAsyncIterator() -> Iterator { Iterator(file: file, whenSent: whenSent, left: length) }
-
-    struct Iterator: AsyncIteratorProtocol {
-        let file: OpenFile
-        let whenSent: @Sendable (Int) -> Void
-        var left: Int64
-        var onItsWay = 0
-
         mutating func next() async throws -> ByteBuffer? {
-            if onItsWay > 0 { whenSent(onItsWay) }
-            let portion = left == 0 ? ByteBuffer() : try file.read(Int(Swift.min(left, Int64(Portions.size))))
+            if onItsWay > 0 { sending.whenSent(onItsWay) }
+            onItsWay = 0
+            guard let segment = left.first else { return nil }
+            let count = Int(Swift.min(segment.length - offset, Int64(sending.portion())))
+            try await sending.pass(count)
+            let portion = try read(count, of: segment)
             onItsWay = portion.readableBytes
-            left -= Int64(onItsWay)
-            return portion.readableBytes == 0 ? nil : portion
+            offset += Int64(onItsWay)
+            if offset == segment.length {
+                left.removeFirst()
+                (offset, file) = (0, nil)
+            }
+            return portion
+        }
+
+        private mutating func read(_ count: Int, of segment: MultipartLayout.Segment) throws -> ByteBuffer {
+            switch segment {
+            case .bytes(let data):
+                return ByteBuffer(bytes: data[(data.startIndex + Int(offset))...].prefix(count))
+            case .file(let path, _):
+                let file = try file ?? OpenFile(path)
+                self.file = file
+                return try file.read(count)
+            }
         }
     }
 
@@ -73,24 +68,46 @@ struct FilePortions: AsyncSequence, Sendable {
         private let descriptor: SystemFile
         private let path: String
 
-        init(_ descriptor: SystemFile, path: String) {
-            self.descriptor = descriptor
+        init(_ path: String) throws {
             self.path = path
+            do {
+                descriptor = try SystemFile.open(FilePath(path), .readOnly, options: .closeOnExec)
+            } catch {
+                throw TransferFailure(.cannotRead(path: path, error))
+            }
         }
 
         deinit { try? descriptor.close() }
 
+        /// Some bytes, at most so many.
         func read(_ count: Int) throws -> ByteBuffer {
             var buffer = ByteBuffer()
             do {
                 try buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: count) { bytes in
                     try descriptor.read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[..<count]))
                 }
+                if buffer.readableBytes == 0 { throw FileHasShrunk() }
             } catch {
                 throw TransferFailure(.cannotRead(path: path, error))
             }
             return buffer
         }
+
+        /// - Throws: `cannotRead` also for what is there and may not be read.
+        static func length(of path: String) throws -> Int64 {
+            try OpenFile(path).length()
+        }
+
+        private func length() throws -> Int64 {
+            do { return try descriptor.seek(offset: 0, from: .end) } catch {
+                throw TransferFailure(.cannotRead(path: path, error))
+            }
+        }
     }
+}
+
+/// A file ends before the length it had when the request was begun.
+struct FileHasShrunk: Error, CustomStringConvertible {
+    var description: String { "the file has become shorter while it was sent" }
 }
 #endif

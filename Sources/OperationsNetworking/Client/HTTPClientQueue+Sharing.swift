@@ -36,6 +36,7 @@ final class Wish: Sendable {
     private let shared: HTTPOperation<HTTPAnswer>
     private let client: HTTPClientQueue
     private let waiter: Int
+    private let key: Sharing
     private let state: Locked<State>
 
     private struct State {
@@ -52,19 +53,19 @@ final class Wish: Sendable {
     }
 
     init(
-        _ operation: HTTPOperation<HTTPAnswer>, waiter: Int, client: HTTPClientQueue,
+        _ operation: HTTPOperation<HTTPAnswer>, waiter: Int, _ key: Sharing, client: HTTPClientQueue,
         _ priority: Operation.QueuePriority
     ) {
         self.operation = operation
         shared = operation
         self.client = client
         self.waiter = waiter
+        self.key = key
         state = Locked(State(priority: priority))
     }
 
     var answer: HTTPAnswer {
         get async throws {
-            let url = HTTPAddress.redacted(operation.request.url)
             let number = state.withLock { $0.nextNumber() }
             // Waiting for the end is not cancelled, so another task does it.
             let ended = Task { [shared] in
@@ -84,11 +85,24 @@ final class Wish: Sendable {
                 // This task alone: others may await the same.
                 state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
             }
-            if Task.isCancelled || state.withLock({ $0.isCancelled }) { throw HTTPError(.cancelled, url: url) }
+            if Task.isCancelled || state.withLock({ $0.isCancelled }) {
+                throw HTTPError(.cancelled, url: HTTPAddress.redacted(operation.request.url))
+            }
             _ = await ended.value
             return try await shared.value
         }
     }
+
+    /// Has something done with the answer before the transfer ends, unless the wish is cancelled, or it is too late.
+    func whenReceived(_ use: @escaping @Sendable (HTTPAnswer) -> Void) {
+        _ = shared.useValue { [weak self] answer in
+            guard let self, !state.withLock({ $0.isCancelled }) else { return }
+            use(answer)
+        }
+    }
+
+    /// How many tasks await the answer now.
+    var waiterCount: Int { state.withLock { $0.waiting.count } }
 
     var priority: Operation.QueuePriority {
         get { state.withLock { $0.priority } }
@@ -98,6 +112,10 @@ final class Wish: Sendable {
         }
     }
 
+    func pause() { client.setPaused(true, of: waiter, key) }
+
+    func resume() { client.setPaused(false, of: waiter, key) }
+
     func cancel() {
         let isMine = state.withLock { state in
             guard !state.isCancelled, !shared.isFinished else { return false }
@@ -105,7 +123,7 @@ final class Wish: Sendable {
             return true
         }
         guard isMine else { return }
-        client.leave(waiter)
+        client.leave(waiter, key)
         letGo()
     }
 
@@ -128,20 +146,21 @@ extension HTTPClientQueue {
         new.queuePriority = priority
         var cancelled: HTTPOperation<HTTPAnswer>?
         defer { withExtendedLifetime(cancelled) {} }
-        let (waiter, joining, operation, key) = shares.withLock { shares in
+        let (waiter, joining, operation, key, isAwoken) = shares.withLock { shares in
             let key = Sharing(request: request, number: mayShare ? nil : shares.nextNumber())
             // Cancelled by somebody else than those who wait for it, such as `cancelAll()`, and not over yet.
             if let transfer = shares.coalescer.transfer(of: key), shares.operations[transfer]?.isCancelled == true {
                 shares.coalescer.ended(transfer, of: key)
                 cancelled = shares.operations.removeValue(forKey: transfer)
             }
+            let wasPaused = shares.coalescer.isPaused(key)
             let (waiter, joining) = shares.coalescer.join(key, priority: priority.rawValue)
             switch joining {
             case .begin(let transfer):
                 shares.operations[transfer] = new
-                return (waiter, joining, new, key)
+                return (waiter, joining, new, key, false)
             case .joined(let transfer, _):
-                return (waiter, joining, shares.operations[transfer].unsafelyUnwrapped, key)
+                return (waiter, joining, shares.operations[transfer].unsafelyUnwrapped, key, wasPaused)
             }
         }
         switch joining {
@@ -149,11 +168,14 @@ extension HTTPClientQueue {
             new.transfer.follow { [weak self] kind, _ in
                 if case .finished = kind { self?.ended(transfer, of: key) }
             }
-            add(new)
+            // Fresh, so nobody else has added it.
+            try? enqueue(new)
         case .joined(_, let raised?): operation.queuePriority = .init(rawValue: raised) ?? priority
         case .joined: break
         }
-        return Wish(operation, waiter: waiter, client: self, priority)
+        if case .joined = joining { ledger.joined() }
+        if isAwoken { steer(key) }
+        return Wish(operation, waiter: waiter, key, client: self, priority)
     }
 
     private func ended(_ transfer: Int, of key: Sharing) {
@@ -164,19 +186,43 @@ extension HTTPClientQueue {
         withExtendedLifetime(old) {}
     }
 
-    func leave(_ waiter: Int) {
-        let leaving = shares.withLock { shares -> (HTTPOperation<HTTPAnswer>?, urgency: Int?) in
+    func leave(_ waiter: Int, _ key: Sharing) {
+        let leaving = shares.withLock { shares -> (HTTPOperation<HTTPAnswer>?, urgency: Int?, isChanged: Bool) in
+            let wasPaused = shares.coalescer.isPaused(key)
             switch shares.coalescer.leave(waiter) {
-            case .needless: (nil, nil)
-            case .goesOn(let transfer, let urgency): (shares.operations[transfer], urgency)
-            case .stop(let transfer): (shares.operations.removeValue(forKey: transfer), nil)
+            case .needless: return (nil, nil, false)
+            case .goesOn(let transfer, let urgency):
+                return (shares.operations[transfer], urgency, wasPaused != shares.coalescer.isPaused(key))
+            case .stop(let transfer): return (shares.operations.removeValue(forKey: transfer), nil, false)
             }
         }
         guard let operation = leaving.0 else { return }
         if let urgency = leaving.urgency {
             operation.queuePriority = .init(rawValue: urgency) ?? .normal
+            if leaving.isChanged { steer(key) }
         } else {
             operation.cancel()
+        }
+    }
+
+    func setPaused(_ isPaused: Bool, of waiter: Int, _ key: Sharing) {
+        let isChanged = shares.withLock { shares in
+            let wasPaused = shares.coalescer.isPaused(key)
+            shares.coalescer.setPaused(isPaused, of: waiter)
+            return shares.coalescer.isPaused(key) != wasPaused
+        }
+        if isChanged { steer(key) }
+    }
+
+    /// Lets a transfer stand still or go on, whoever says the last word.
+    private func steer(_ key: Sharing) {
+        while true {
+            let (operation, isPaused) = shares.withLock { shares in
+                (shares.coalescer.transfer(of: key).flatMap { shares.operations[$0] }, shares.coalescer.isPaused(key))
+            }
+            guard let operation else { return }
+            if isPaused { operation.pause() } else { operation.resume() }
+            if shares.withLock({ $0.coalescer.isPaused(key) }) == isPaused { return }
         }
     }
 

@@ -18,12 +18,18 @@ public final class HTTPClientQueue: Sendable {
     public let queue: OperationQueue
     public let session: HTTPSession
     let settings: Locked<Settings>
+    /// Hosts take turns, and may have limits.
+    private let hasTurns: Bool
     let shares = Locked(Shares())
-    let events = HTTPEvents()
+    let events = Broadcast<HTTPEvent>()
+    let ledger = RequestLedger()
+    /// Where batches wait for their members, which run in `queue`.
+    let batches = OperationQueue()
 
     struct Settings {
         var base: HTTPAddress?
         var fields: HTTPFields
+        var coding: any HTTPCoding = JSONCoding()
     }
 
     /// The transfers that may be joined.
@@ -45,7 +51,7 @@ public final class HTTPClientQueue: Sendable {
     ///   - widthPerHost: How many of them with one host.
     ///   - session: What they share with others.
     /// - Throws: `PolicyError` for a width per host below 1; `HTTPError` for a base that is no address.
-    public init(
+    public convenience init(
         base: String? = nil, fields: HTTPFields = [:], width: Int = 16, widthPerHost: Int? = 8,
         session: HTTPSession = .shared
     ) throws {
@@ -54,12 +60,24 @@ public final class HTTPClientQueue: Sendable {
             address = HTTPAddress(base)
             if address == nil { throw HTTPError(.invalidURL, url: HTTPAddress.redacted(base)) }
         }
-        self.session = session
-        settings = Locked(Settings(base: address, fields: fields))
-        queue = OperationQueue()
-        queue.name = address.map { "HTTP \($0.origin)" } ?? "HTTP"
-        queue.maxConcurrentOperationCount = width
+        self.init(Settings(base: address, fields: fields), width: width, hasTurns: true, session: session)
         try queue.setLimitPerKey(widthPerHost)
+    }
+
+    /// Without a base, and without turns of hosts: the queue's own order holds.
+    package convenience init(withoutTurns width: Int, session: HTTPSession) {
+        self.init(Settings(base: nil, fields: [:]), width: width, hasTurns: false, session: session)
+    }
+
+    private init(_ settings: Settings, width: Int, hasTurns: Bool, session: HTTPSession) {
+        self.hasTurns = hasTurns
+        self.session = session
+        self.settings = Locked(settings)
+        queue = OperationQueue()
+        queue.name = settings.base.map { "HTTP \($0.origin)" } ?? "HTTP"
+        queue.maxConcurrentOperationCount = width
+        batches.name = queue.name.map { "batches of \($0)" }
+        batches.maxConcurrentOperationCount = .max
     }
 
     /// Sent with every request that has no fields of these names; with credentials (`Authorization`, `Cookie`) only to the
@@ -76,19 +94,26 @@ public final class HTTPClientQueue: Sendable {
     }
 
     /// Each of those who wait gets an `HTTPError` that says so.
-    public func cancelAll() { queue.cancelAllOperations() }
+    public func cancelAll() {
+        // First: else they would go on with what comes after.
+        batches.cancelAllOperations()
+        queue.cancelAllOperations()
+    }
 
     /// Suspends until no request is under way or waits.
-    public func waitUntilIdle() async { await queue.waitUntilAllOperationsAreFinished() }
+    public func waitUntilIdle() async {
+        await batches.waitUntilAllOperationsAreFinished()
+        await queue.waitUntilAllOperationsAreFinished()
+    }
 
     // MARK: - Requests
 
-    /// Adds a request. Relative addresses are made absolute, and fields added.
+    /// Adds a request. Relative addresses are made absolute, and fields added; `Accept` is what the serializer takes.
     public func load<Value>(
         _ request: HTTPOperationRequest, as serializer: HTTPSerializer<Value>,
         priority: Operation.QueuePriority = .normal
     ) -> HTTPToken<Value> {
-        HTTPToken(join(completed(request), priority), serializer)
+        HTTPToken(join(completed(request, for: serializer), priority), serializer)
     }
 
     public func get<Value>(
@@ -135,7 +160,8 @@ public final class HTTPClientQueue: Sendable {
         let operation = HTTPDownloadOperation(
             completed(HTTPOperationRequest(.get, url)), to: target, digest: digest, session: session)
         operation.queuePriority = priority
-        add(operation)
+        // Fresh, so nobody else has added it.
+        try? enqueue(operation)
         return operation
     }
 
@@ -166,10 +192,27 @@ public final class HTTPClientQueue: Sendable {
         return request
     }
 
-    func add(_ operation: AnyHTTPOperation) {
-        events.follow(operation)
-        let host = HTTPAddress(operation.request.url)?.origin.description ?? ""
-        queue.addOperation(operation, limitKey: host)
+    /// And with what its answer is to be.
+    func completed(
+        _ request: HTTPOperationRequest, for serializer: HTTPSerializer<some Any>
+    ) -> HTTPOperationRequest { completed(request).accepting(serializer) }
+
+    /// - Throws: Misuse, when it is in a queue already; then it is not one of this client's.
+    func enqueue(_ operation: AnyHTTPOperation) throws(OperationError) {
+        ledger.added(operation)
+        operation.transfer.follow { [weak events, weak ledger, unowned operation] kind, url in
+            // What another queue has taken meanwhile is not told of here.
+            guard ledger?.noted(kind, of: operation) == true else { return }
+            events?.tell(HTTPEvent(kind: kind, url: url))
+        }
+        do {
+            guard hasTurns else { return try queue.tryAddOperation(operation) }
+            let host = operation.transfer.address?.origin.description ?? ""
+            try queue.tryAddOperation(operation, limitKey: host)
+        } catch {
+            ledger.refused(operation)
+            throw error
+        }
     }
 }
 #endif

@@ -12,12 +12,33 @@ import Foundation
 /// Somebody's wish for what a request answers (rule N2). Others may have the same wish and share the transfer: each
 /// cancels for himself, and the last one stops it.
 public final class HTTPToken<Value: Sendable>: Sendable {
-    private let wish: Wish
-    private let serializer: HTTPSerializer<Value>
+    let wish: Wish
+    private let decoding: Decoding
+
+    /// Decoded once, however many await it.
+    private final class Decoding: Sendable {
+        private let serializer: HTTPSerializer<Value>
+        private let outcome = Locked<Result<Value, HTTPError>?>(nil)
+
+        init(_ serializer: HTTPSerializer<Value>) { self.serializer = serializer }
+
+        func value(of answer: HTTPAnswer) throws(HTTPError) -> Value {
+            if let outcome = outcome.withLock({ $0 }) { return try outcome.get() }
+            let new = Result { () throws(HTTPError) in
+                try serializer.value(answer.body, answer.response, url: answer.url)
+            }
+            return try outcome.withLock { outcome in
+                outcome = outcome ?? new
+                return outcome ?? new
+            }.get()
+        }
+    }
 
     init(_ wish: Wish, _ serializer: HTTPSerializer<Value>) {
         self.wish = wish
-        self.serializer = serializer
+        decoding = Decoding(serializer)
+        // As part of the operation. Who joins one that has just been received decodes when the value is asked for.
+        wish.whenReceived { [decoding] answer in _ = try? decoding.value(of: answer) }
     }
 
     /// What the answer is decoded to. A task that is cancelled waits no longer, and leaves its wish as it is.
@@ -25,13 +46,18 @@ public final class HTTPToken<Value: Sendable>: Sendable {
     /// - Throws: `HTTPError`, also when it was cancelled.
     public var value: Value {
         get async throws {
-            let answer = try await wish.answer
-            return try serializer.value(answer.body, answer.response, url: answer.url)
+            try decoding.value(of: await wish.answer)
         }
     }
 
     /// Gives up. Its `value` throws that it was cancelled; others who share the transfer get theirs.
     public func cancel() { wish.cancel() }
+
+    /// Can wait from now on. The transfer stands still while all who share it can.
+    public func pause() { wish.pause() }
+
+    /// Can wait no longer.
+    public func resume() { wish.resume() }
 
     /// How urgent it is. The most urgent of those who share a transfer counts.
     public var priority: Operation.QueuePriority {

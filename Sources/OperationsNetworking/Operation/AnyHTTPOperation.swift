@@ -21,10 +21,12 @@ public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendab
     public final let session: HTTPSession
     final let transfer: Transfer
 
-    init(_ request: HTTPOperationRequest, session: HTTPSession, sink: any BodySink) {
+    init(
+        _ request: HTTPOperationRequest, session: HTTPSession, sink: any BodySink, source: HTTPBodySource? = nil
+    ) {
         self.request = request
         self.session = session
-        transfer = Transfer(request, session: session, sink: sink)
+        transfer = Transfer(request, session: session, sink: sink, source: source)
         super.init()
     }
 
@@ -53,6 +55,12 @@ public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendab
     /// newer. Ends with the operation.
     public final var transferProgressUpdates: AsyncStream<HTTPProgress> { transfer.progressUpdates() }
 
+    /// Bytes of its bodies a second, both ways, over the last five seconds (rule R13).
+    public final var measuredBandwidth: Double {
+        let now = transfer.now
+        return transfer.record.withLock { $0.meter.rate(at: now) }
+    }
+
     // MARK: - Pausing
 
     /// Stops the transfer and gives the slot back; before the start, it is not started. No effect when it has finished.
@@ -67,6 +75,8 @@ public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendab
             // First held: what is stopped looks whether it is.
             hold()
             transfer.stop(attempt)
+            // As above: else who resumes it before it is held leaves it held for ever.
+            if !transfer.isPauseWanted { letGo() }
         }
     }
 
@@ -146,7 +156,7 @@ public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendab
     /// Before it is tried again; nil if that is no use, or not allowed (rule R10).
     private final func delay(after failures: Int, _ error: HTTPError) -> Duration? {
         guard let policy = session.configuration.retryPolicy, policy.permitsRetry(after: failures, error),
-            error.mayRetry(request.method, marking: request.retryMarking, bodyIsRepeatable: true)
+            error.mayRetry(request.method, marking: request.retryMarking, bodyIsRepeatable: transfer.source == nil)
         else { return nil }
         var random = SystemRandomNumberGenerator()
         let delay = policy.delay(beforeRetry: failures, using: &random)

@@ -21,7 +21,9 @@ public final class HTTPDownloadOperation: AnyHTTPOperation, @unchecked Sendable 
     ) {
         self.target = target
         self.digest = digest
-        super.init(request, session: session, sink: FileSink(target: target, digest: digest))
+        super.init(
+            request, session: session,
+            sink: FileSink(target: target, digest: digest, steps: session.configuration.fileSteps))
     }
 
     /// A fresh operation for the same (rule R1).

@@ -76,6 +76,8 @@ public enum HTTPRequestBody: Sendable, Hashable, Codable {
     case bytes(Data)
     /// A file, read as it is sent.
     case file(path: String)
+    /// A form that may hold files, sent piece by piece with its length known before. `Content-Type` is set with it.
+    case multipart(MultipartForm)
 }
 
 /// How long, and how much (rules R5, R10, R12).
@@ -88,6 +90,9 @@ public struct HTTPLimits: Sendable, Hashable, Codable {
     public var memory = 64 << 20
     /// What a compressed body may inflate to.
     public var inflation = InflationLimit(size: 1 << 30)
+    /// At most so many bytes of bodies a second, sent and received together; nil for no cap but that of the session (rule
+    /// R13). What is compressed counts as it is inflated.
+    public var bandwidth: UInt64?
 
     public init() {}
 }

@@ -11,18 +11,34 @@ public final class HTTPSession: Sendable {
     public let configuration: Configuration
     let connections: HTTPConnections
     let ticker: Ticker
+    let throttle: Throttle
+    let watch: HTTPWatch
 
     public init(_ configuration: Configuration = Configuration()) {
         self.configuration = configuration
         connections = HTTPConnections(configuration)
         ticker = configuration.ticker
+        throttle = Throttle(rate: configuration.bandwidth, ticker: ticker)
+        watch = HTTPWatch(ticker)
         if !configuration.trust.isVerificationOn {
             Log.warning("an HTTPSession verifies no certificates: anybody can read and change what it loads")
         }
     }
 
+    deinit { watch.close() }
+
     /// With the configuration as it is made.
     public static let shared = HTTPSession()
+
+    /// At most so many bytes of bodies a second, of all requests together and both ways; nil for no cap (rule R13). Those who
+    /// wait share it by bytes. What is set takes effect at once.
+    public var bandwidth: UInt64? {
+        get { throttle.rate }
+        set { throttle.rate = newValue }
+    }
+
+    /// Bytes of bodies a second, both ways, over the last five seconds. What comes from the cache does not count.
+    public var measuredBandwidth: Double { throttle.measuredRate }
 
     public struct Configuration: Sendable {
         public var trust = HTTPTrust()
@@ -32,6 +48,8 @@ public final class HTTPSession: Sendable {
         /// Connections of HTTP/1 to one host.
         public var connectionsPerHost = 8
         public var allowsHTTP2 = true
+        /// At most so many bytes of bodies a second; nil for no cap. A session's `bandwidth` changes it.
+        public var bandwidth: UInt64?
         /// For requests whose marking permits it, when they fail in a way that may pass. A server's `Retry-After` is waited
         /// for, if it is longer. No slot is held while waiting.
         public var retryPolicy: RetryPolicy?
@@ -42,6 +60,7 @@ public final class HTTPSession: Sendable {
         /// Changes a redirect, or refuses it by answering false; then the response that redirects is the response.
         public var redirectHook: (@Sendable (inout HTTPRedirect) async -> Bool)?
         var ticker = Ticker(ContinuousClock())
+        var fileSteps: FileStepHook?
 
         public init() {}
 

@@ -6,7 +6,6 @@ import Operations
 import HTTPTypes
 import NIOCore
 import NIOHTTPCompression
-import SystemPackage
 
 extension Transfer {
     // MARK: - The response's body
@@ -58,6 +57,8 @@ extension Transfer {
             throw error
         }
         _ = await writer?.finish()
+        // What nobody had said is known now.
+        record.withLock { $0.expected = $0.received }
         return .complete
     }
 
@@ -73,11 +74,12 @@ extension Transfer {
             }
         case .network(let portions):
             var count: Int64 = 0
+            let pacing = Pacing(throttles)
             do {
                 for try await bytes in portions {
                     count += Int64(bytes.readableBytes)
                     await writer?.write(bytes.readableBytesView)
-                    try await take(bytes)
+                    try await take(bytes, pacing)
                 }
             } catch is NIOHTTPDecompression.ExtraDecompressionError where isBodiless {
                 // After HEAD: what is said to be compressed does not come.
@@ -100,6 +102,23 @@ extension Transfer {
         }
     }
 
+    /// At the pace of the caps: while nothing is taken, little more is read.
+    private func take(_ bytes: ByteBuffer, _ pacing: Pacing) async throws {
+        guard pacing.isCapped else { return try await passed(bytes, pacing) }
+        var left = bytes
+        while let piece = left.readSlice(length: min(left.readableBytes, pacing.piece)), piece.readableBytes > 0 {
+            try await waitingForOthers { try await pacing.pass(piece.readableBytes) }
+            try await passed(piece, pacing)
+        }
+    }
+
+    private func passed(_ bytes: ByteBuffer, _ pacing: Pacing) async throws {
+        let now = now
+        pacing.passed(bytes.readableBytes)
+        record.withLock { $0.meter.record(bytes.readableBytes, at: now) }
+        try await take(bytes)
+    }
+
     private func take(_ bytes: ByteBuffer) async throws {
         let count = bytes.readableBytes
         let now = session.ticker.now()
@@ -117,10 +136,13 @@ extension Transfer {
 
     /// Meanwhile it is not the server's fault that no byte comes.
     func waitingForOthers<Result>(_ body: () async throws -> Result) async rethrows -> Result {
-        record.withLock { $0.isWaitingForOthers = true }
+        record.withLock { $0.waitsForOthers += 1 }
         defer {
             let now = session.ticker.now()
-            record.withLock { ($0.isWaitingForOthers, $0.lastActivity) = (false, now) }
+            record.withLock { record in
+                record.waitsForOthers -= 1
+                record.lastActivity = now
+            }
         }
         return try await body()
     }
@@ -134,43 +156,6 @@ extension Transfer {
     private static func isEnd(_ error: any Error) -> Bool {
         !(error is CancellationError) && (error as? HTTPClientError) != .cancelled && !(error is TransferFailure)
             && !(error is HTTPError)
-    }
-
-    // MARK: - The request's body
-
-    func upload(_ body: HTTPRequestBody) throws -> HTTPClientRequest.Body? {
-        switch body {
-        case .none: return nil
-        case .bytes(let data):
-            beginCountingSent(of: Int64(data.count))
-            return .stream(Portions(of: data, whenSent: noteSent), length: .known(Int64(data.count)))
-        case .file(let path):
-            do {
-                let file = try SystemFile.open(FilePath(path), .readOnly, options: .closeOnExec)
-                let length = try file.seek(offset: 0, from: .end)
-                try file.seek(offset: 0, from: .start)
-                beginCountingSent(of: length)
-                return .stream(
-                    FilePortions(file, path: path, length: length, whenSent: noteSent), length: .known(length))
-            } catch {
-                throw TransferFailure(.cannotRead(path: path, error))
-            }
-        }
-    }
-
-    /// What an earlier exchange has sent does not count: this one sends it again.
-    private func beginCountingSent(of length: Int64) { record.withLock { ($0.sent, $0.toSend) = (0, length) } }
-
-    private var noteSent: @Sendable (Int) -> Void {
-        { [self] count in
-            let now = session.ticker.now()
-            record.withLock { record in
-                record.lastActivity = now
-                record.sent += Int64(count)
-                record.metrics.sent += Int64(count)
-            }
-            tellProgress()
-        }
     }
 }
 #endif

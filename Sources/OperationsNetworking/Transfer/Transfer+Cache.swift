@@ -47,7 +47,7 @@ struct Reply {
 extension Transfer {
     /// The response to one request: from the cache, the network, or both (rules C1 and C2).
     func reply(
-        to step: RedirectChain.Step, _ fields: HTTPFields, _ body: HTTPRequestBody,
+        to step: RedirectChain.Step, _ fields: HTTPFields, _ body: OutgoingBody,
         _ authentication: inout AuthenticationAttempts, _ resume: ResumePoint?
     ) async throws -> Reply {
         let policy = request.cachePolicy

@@ -9,14 +9,15 @@ import NIOHTTP1
 // What one attempt does: asks, goes where it is sent, says who it is, and takes the body of the answer.
 extension Transfer {
     func exchange(attempt: Int) async throws {
-        guard let address = HTTPAddress(request.url) else { throw TransferFailure(.invalidURL) }
+        guard let address else { throw TransferFailure(.invalidURL) }
         var chain = RedirectChain(request.method, address, policy: request.redirects)
         var authentication = AuthenticationAttempts()
         if let user = address.user {
             let credential = HTTPCredential.password(user: user, password: address.password ?? "")
             _ = authentication.sendUnasked(credential, to: .origin(address.origin))
         }
-        var (fields, body) = (try RequestFields.checked(request.fields, url: address.description), request.body)
+        var fields = try RequestFields.checked(request.fields, url: address.description)
+        var body = OutgoingBody(description: request.body, source: source)
         var resume = try await resumePoint(at: address)
         while true {
             let step = chain.current
@@ -66,7 +67,7 @@ extension Transfer {
     }
 
     func send(
-        _ step: RedirectChain.Step, _ fields: HTTPFields, _ body: HTTPRequestBody,
+        _ step: RedirectChain.Step, _ fields: HTTPFields, _ body: OutgoingBody,
         _ authentication: inout AuthenticationAttempts, _ resume: ResumePoint?
     ) async throws -> HTTPClientResponse {
         let (address, method) = (step.address, step.method)
@@ -85,8 +86,11 @@ extension Transfer {
         } else {
             fields = negotiated(fields)
         }
+        let upload = try upload(body)
+        // With the boundary of this very body.
+        if let type = upload.contentType { fields[.contentType] = type }
         request.headers = HTTPHeaders(fields)
-        request.body = try upload(body)
+        request.body = upload.body
         let start = session.ticker.now()
         let response = try await session.connections.send(request)
         let now = session.ticker.now()

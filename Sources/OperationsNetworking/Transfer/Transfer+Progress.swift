@@ -18,6 +18,12 @@ public struct HTTPProgress: Sendable, Equatable {
     }
 }
 
+/// Called on the thread on which bytes have gone, without a lock.
+struct ProgressFollower: Sendable {
+    let tell: @Sendable (HTTPProgress) -> Void
+    let end: @Sendable () -> Void
+}
+
 extension Transfer {
     var currentProgress: HTTPProgress {
         record.withLock { record in
@@ -30,18 +36,23 @@ extension Transfer {
         let followers = followers.withLock { $0 }
         guard !followers.isEmpty else { return }
         let now = currentProgress
-        for follower in followers.values { follower.yield(now) }
+        for follower in followers.values { follower.tell(now) }
+    }
+
+    /// From now on, until the operation has ended. Answers by what it is removed.
+    @discardableResult func follow(_ follower: ProgressFollower) -> Int {
+        followers.withLock { followers in
+            let id = (followers.keys.max() ?? 0) + 1
+            followers[id] = follower
+            return id
+        }
     }
 
     /// What is not taken in time is replaced by what is newer. Ends with the operation.
     func progressUpdates() -> AsyncStream<HTTPProgress> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: HTTPProgress.self, bufferingPolicy: .bufferingNewest(1))
-        let id = followers.withLock { followers in
-            let id = (followers.keys.max() ?? 0) + 1
-            followers[id] = continuation
-            return id
-        }
+        let id = follow(ProgressFollower(tell: { continuation.yield($0) }, end: { continuation.finish() }))
         continuation.onTermination = { [weak self] _ in
             let old = self?.followers.withLock { $0.removeValue(forKey: id) }
             withExtendedLifetime(old) {}

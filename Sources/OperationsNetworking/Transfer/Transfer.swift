@@ -11,11 +11,17 @@ final class Transfer: Sendable {
     struct Paused: Error {}
 
     let request: HTTPOperationRequest
+    /// Where the request goes first; nil if it says no address.
+    let address: HTTPAddress?
     let session: HTTPSession
     let sink: any BodySink
     let record: Locked<TransferRecord>
     private let listeners = Locked<[@Sendable (HTTPEvent.Kind, String) -> Void]>([])
-    let followers = Locked<[Int: AsyncStream<HTTPProgress>.Continuation]>([:])
+    let followers = Locked<[Int: ProgressFollower]>([:])
+    /// The request's body, if it can be sent once only.
+    let source: HTTPBodySource?
+    /// That of the session, and the request's own.
+    let throttles: [Throttle]
     private let control = Locked(Control())
 
     private struct Control {
@@ -25,12 +31,19 @@ final class Transfer: Sendable {
         var timeout: HTTPError.Limit?
     }
 
-    init(_ request: HTTPOperationRequest, session: HTTPSession, sink: any BodySink) {
+    init(_ request: HTTPOperationRequest, session: HTTPSession, sink: any BodySink, source: HTTPBodySource?) {
         self.request = request
+        self.source = source
+        let own = request.limits.bandwidth.map { Throttle(rate: $0, ticker: session.ticker) }
+        throttles = [session.throttle] + (own.map { [$0] } ?? [])
         self.session = session
         self.sink = sink
-        record = Locked(TransferRecord(url: HTTPAddress.redacted(request.url)))
+        address = HTTPAddress(request.url)
+        record = Locked(TransferRecord(url: address?.redacted ?? HTTPAddress.redacted(request.url)))
     }
+
+    /// By the session's clock, in nanoseconds.
+    var now: UInt64 { session.ticker.nanoseconds }
 
     // MARK: - Following
 
@@ -57,7 +70,12 @@ final class Transfer: Sendable {
         }
     }
 
-    func pause() -> TransferState.Pausing { control.withLock { $0.state.pause() } }
+    func pause() -> TransferState.Pausing {
+        let pausing = control.withLock { $0.state.pause() }
+        // What is under way says so when it has stopped.
+        if pausing == .hold { tell(.paused) }
+        return pausing
+    }
 
     func resume() -> Bool { control.withLock { $0.state.resume() } }
 
@@ -84,7 +102,7 @@ final class Transfer: Sendable {
         if let failure { sink.abandon(failure) }
         tell(.finished(failure))
         tellProgress()
-        for follower in followers.withLock({ $0 }).values { follower.finish() }
+        for follower in followers.withLock({ $0 }).values { follower.end() }
     }
 
     /// Stops this attempt; one that comes later goes on.
@@ -114,10 +132,11 @@ final class Transfer: Sendable {
             return control.state.phase == .pausing
         }
         if isLate { task.cancel() }
-        let watch = watch(attempt: number)
         let start = session.ticker.now()
+        record.withLock { $0.lastActivity = start }
+        let watch = session.watch.begin(self, attempt: number)
         defer {
-            watch?.cancel()
+            if let watch { session.watch.end(watch) }
             control.withLock { $0.attempt = nil }
             let now = session.ticker.now()
             record.withLock { record in
@@ -146,26 +165,17 @@ final class Transfer: Sendable {
         return HTTPError(HTTPError.Reason(error), url: url, response: response)
     }
 
-    /// Stops the attempt when nothing has come for too long, or it takes too long in all.
-    private func watch(attempt: Int) -> Task<Void, Never>? {
-        let (limits, ticker) = (request.limits, session.ticker)
+    /// When an attempt that began at `start` has to be stopped, if nothing comes meanwhile; nil for never.
+    func end(startedAt start: Duration, now: Duration) -> (time: Duration, limit: HTTPError.Limit)? {
+        let limits = request.limits
         guard limits.idle != nil || limits.whole != nil else { return nil }
-        let start = ticker.now()
-        record.withLock { $0.lastActivity = start }
-        return Task {
-            while !Task.isCancelled {
-                let (now, isAttended) = (ticker.now(), self.sink.isAttended)
-                let (last, spent) = self.record.withLock {
-                    ($0.isWaitingForOthers && isAttended ? now : $0.lastActivity, $0.spent)
-                }
-                let idle = limits.idle.map { (last + $0, HTTPError.Limit.idle) }
-                let whole = limits.whole.map { (start + $0 - spent, HTTPError.Limit.whole) }
-                guard let (end, limit) = [idle, whole].compactMap({ $0 }).min(by: { $0.0 < $1.0 }) else { return }
-                let left = end - ticker.now()
-                guard left > .zero else { return self.stop(attempt, because: limit) }
-                do { try await ticker.sleep(left) } catch { return }
-            }
+        let isAttended = sink.isAttended
+        let (last, spent) = record.withLock {
+            ($0.waitsForOthers > 0 && isAttended ? now : $0.lastActivity, $0.spent)
         }
+        let idle = limits.idle.map { (time: last + $0, limit: HTTPError.Limit.idle) }
+        let whole = limits.whole.map { (time: start + $0 - spent, limit: HTTPError.Limit.whole) }
+        return [idle, whole].compactMap { $0 }.min { $0.time < $1.time }
     }
 }
 #endif

@@ -14,8 +14,9 @@ struct TransferRecord: Sendable {
     var metrics = HTTPMetrics()
     /// When a byte last went either way, or an attempt began.
     var lastActivity = Duration.zero
-    /// Somebody else than the server is waited for: a reader, a disk, a person who knows the password.
-    var isWaitingForOthers = false
+    /// Somebody else than the server is waited for: a reader, a disk, a cap on bandwidth, a person who knows the password. So
+    /// many at a time, for bodies may go both ways.
+    var waitsForOthers = 0
     /// What earlier attempts took, from the limit for the whole.
     var spent = Duration.zero
     var received: Int64 = 0
@@ -25,6 +26,8 @@ struct TransferRecord: Sendable {
     var inflation: (limit: InflationLimit, compressed: Int64?)?
     var sent: Int64 = 0
     var toSend: Int64?
+    /// Of both ways.
+    var meter = BandwidthMeter(slices: 10)
     /// The value is there.
     var isComplete = false
 

@@ -29,13 +29,32 @@ import Testing
         #expect(coalescer.leave(second) == .stop(transfer: second))
     }
 
+    @Test func `it stands still when all can wait, and who has left has no say`() {
+        var coalescer = Coalescer<String, Int>()
+        let (first, _) = coalescer.join("a", priority: 0)
+        let (second, _) = coalescer.join("a", priority: 0)
+        coalescer.setPaused(true, of: first)
+        #expect(!coalescer.isPaused("a"))
+        _ = coalescer.leave(second)
+        #expect(coalescer.isPaused("a"))
+        coalescer.setPaused(false, of: second)
+        #expect(coalescer.isPaused("a"))
+        let (third, _) = coalescer.join("a", priority: 0)
+        #expect(!coalescer.isPaused("a"))
+        coalescer.setPaused(true, of: third)
+        _ = coalescer.leave(first)
+        #expect(coalescer.isPaused("a"))
+        coalescer.setPaused(false, of: third)
+        #expect(!coalescer.isPaused("a") && !coalescer.isPaused("b"))
+    }
+
     @Test(arguments: 0..<UInt64(50)) func `it answers as a naive model does`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var coalescer = Coalescer<Int, Int>()
-        var model: [(waiter: Int, key: Int, transfer: Int, priority: Int)] = []
+        var model: [(waiter: Int, key: Int, transfer: Int, priority: Int, isPaused: Bool)] = []
         for _ in 0..<300 {
             let key = random.below(3)
-            switch random.below(4) {
+            switch random.below(6) {
             case 0, 1:
                 let priority = random.below(5)
                 let group = model.filter { $0.key == key }
@@ -43,10 +62,10 @@ import Testing
                 if let transfer = group.first?.transfer {
                     let isRaised = priority > group.map(\.priority).max()!
                     #expect(joining == .joined(transfer: transfer, raised: isRaised ? priority : nil))
-                    model.append((waiter, key, transfer, priority))
+                    model.append((waiter, key, transfer, priority, false))
                 } else {
                     #expect(joining == .begin(transfer: waiter))
-                    model.append((waiter, key, waiter, priority))
+                    model.append((waiter, key, waiter, priority, false))
                 }
             case 2:
                 guard !model.isEmpty else { continue }
@@ -57,11 +76,19 @@ import Testing
                         == (left.isEmpty
                             ? .stop(transfer: gone.transfer)
                             : .goesOn(transfer: gone.transfer, urgency: left.map(\.priority).max()!)))
+            case 3, 4:
+                guard !model.isEmpty else { continue }
+                let (index, isPaused) = (random.below(model.count), random.below(3) > 0)
+                coalescer.setPaused(isPaused, of: model[index].waiter)
+                model[index].isPaused = isPaused
             default:
                 guard let some = model.first(where: { $0.key == key }) else { continue }
                 coalescer.ended(some.transfer, of: key)
                 model.removeAll { $0.transfer == some.transfer }
             }
+            let group = model.filter { $0.key == key }
+            let canAllWait = !group.isEmpty && group.allSatisfy { $0.isPaused }
+            #expect(coalescer.isPaused(key) == canAllWait)
         }
         #expect(coalescer.count == Set(model.map(\.transfer)).count)
     }

@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import LoopbackServer
 import Operations
-import OperationsNetworking
+@testable import OperationsNetworking
 import OperationsTesting
 import TestSupport
 import Testing
@@ -33,12 +33,12 @@ import Testing
             let other = client.get(server.url + "/", as: .data)
             await gate.reached()
             let tasks = (0..<3).map { _ in Task { await reason { try await token.value }?.text } }
-            for _ in 0..<1000 { await Task.yield() }
+            while token.wish.waiterCount < 3 { await Task.yield() }
             // The first is cancelled: that lets go of it alone. The second is cancelled later, and the third gives up with
             // its wish, though another wish keeps the transfer going.
             tasks[0].cancel()
             #expect(await tasks[0].value == "cancelled")
-            for _ in 0..<1000 { await Task.yield() }
+            #expect(token.wish.waiterCount == 2)
             tasks[1].cancel()
             #expect(await tasks[1].value == "cancelled")
             token.cancel()
@@ -46,6 +46,33 @@ import Testing
             gate.open()
             let value = try await other.value
             #expect(value.count == 10)
+        }
+    }
+
+    @Test func `an answer is decoded as part of the operation, once for each wish, and not for who has given up`()
+        async throws
+    {
+        let gate = LoopbackGate()
+        try await withServer({ _ in .text("x").with(.stalls(.beforeHead, until: gate)) }) { server in
+            let client = try HTTPClientQueue(session: .plain())
+            let decoded = Journal<Bool>()
+            let serializer = HTTPSerializer<Int> { body, _ in
+                decoded.append(OperationQueue.current === client.queue)
+                return body.count
+            }
+            let token = client.get(server.url + "/", as: serializer)
+            let other = client.get(server.url + "/", as: serializer)
+            let cancelled = client.get(server.url + "/", as: serializer)
+            await gate.reached()
+            cancelled.cancel()
+            gate.open()
+            await client.waitUntilIdle()
+            #expect(decoded.entries == [true, true])
+            for token in [token, token, other] {
+                let value = try await token.value
+                #expect(value == 1)
+            }
+            #expect(decoded.entries.count == 2)
         }
     }
 

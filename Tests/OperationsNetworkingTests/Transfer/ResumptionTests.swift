@@ -31,6 +31,17 @@ import Testing
         operation.resume()
     }
 
+    /// What comes in the end of a request, into memory or a file, that is paused after 60,000 bytes.
+    private func valueWithPause(_ url: String, isDownload: Bool) async throws -> Data {
+        let folder = try Folder()
+        let download = HTTPDownloadOperation(get(url), to: folder.file("x"), session: session)
+        let memory = HTTPOperation(get(url), session: session)
+        let operation: AnyHTTPOperation = isDownload ? download : memory
+        queue.addOperation(operation)
+        await pauseAndResume(operation, at: 60_000)
+        return isDownload ? try Data(contentsOf: URL(filePath: try await download.value)) : try await memory.value
+    }
+
     @Test func `one thread pauses and another resumes: what nobody wants paused goes on`() async throws {
         for _ in 0..<3000 {
             let operation = HTTPOperation(get("nonsense"), session: session)
@@ -75,21 +86,14 @@ import Testing
 
     @Test(arguments: [true, false]) func `behind a redirect it goes on where it was`(isDownload: Bool) async throws {
         let gate = LoopbackGate()
-        let folder = try Folder()
         let resource = LoopbackResource(bytes, eTag: "\"one\"")
         try await withServer({ request in
             if request.path == "/a" { return .redirect(to: "/b") }
             let response = resource.response(to: request)
             return request.fields[.range] == nil ? response.with(.stalls(.afterBody(60_000), until: gate)) : response
         }) { server in
-            let download = HTTPDownloadOperation(get(server.url + "/a"), to: folder.file("x"), session: session)
-            let memory = HTTPOperation(get(server.url + "/a"), session: session)
-            let operation: AnyHTTPOperation = isDownload ? download : memory
-            queue.addOperation(operation)
-            await pauseAndResume(operation, at: 60_000)
             // A server that is asked for everything again would stall again.
-            let value =
-                isDownload ? try Data(contentsOf: URL(filePath: try await download.value)) : try await memory.value
+            let value = try await valueWithPause(server.url + "/a", isDownload: isDownload)
             #expect(value == Data(bytes.bytes))
             #expect(server.requests.last?.fields[.range] == "bytes=60000-")
         }
@@ -99,7 +103,6 @@ import Testing
         isDownload: Bool
     ) async throws {
         let gate = LoopbackGate()
-        let folder = try Folder()
         // The tag says something about one address only.
         let resource = LoopbackResource(bytes, eTag: "\"1\"")
         let other = LoopbackResource(.pattern([9, 8, 7], length: 100_000), eTag: "\"1\"")
@@ -110,13 +113,7 @@ import Testing
             default: other.response(to: request)
             }
         }) { server in
-            let download = HTTPDownloadOperation(get(server.url + "/a"), to: folder.file("x"), session: session)
-            let memory = HTTPOperation(get(server.url + "/a"), session: session)
-            let operation: AnyHTTPOperation = isDownload ? download : memory
-            queue.addOperation(operation)
-            await pauseAndResume(operation, at: 60_000)
-            let value =
-                isDownload ? try Data(contentsOf: URL(filePath: try await download.value)) : try await memory.value
+            let value = try await valueWithPause(server.url + "/a", isDownload: isDownload)
             #expect(value == Data(other.body.bytes))
         }
     }

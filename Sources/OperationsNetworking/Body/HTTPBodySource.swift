@@ -1,0 +1,71 @@
+#if Networking
+import AsyncHTTPClient
+import HTTPCore
+public import NIOCore
+import Operations
+
+/// A request's body that is made as it is sent: an asynchronous sequence of portions (rule R5). The next portion is asked for
+/// when the connection has taken the one before.
+///
+/// It can be sent once. A request that would have to send it again, for a redirect that keeps the method, for credentials, after
+/// a pause or for another try, fails with `HTTPError.Reason.bodyNotRepeatable`; so does a copy of the operation. What the
+/// sequence throws ends the request.
+public final class HTTPBodySource: Sendable {
+    /// In bytes; nil if nobody knows, then the body is sent in chunks.
+    public let length: Int64?
+    private let body: @Sendable (Sending) -> HTTPClientRequest.Body
+    private let isTaken = Locked(false)
+
+    /// - Parameters:
+    ///   - portions: Iterated by one task, at most once.
+    ///   - length: Of all portions together. If they are more or fewer bytes, the request fails.
+    public init<Portions: AsyncSequence & Sendable>(_ portions: Portions, length: Int64? = nil)
+    where Portions.Element == ByteBuffer {
+        self.length = length
+        body = { sending in
+            .stream(SourcePortions(base: portions, sending: sending), length: length.map { .known($0) } ?? .unknown)
+        }
+    }
+
+    /// The same of portions that are collections of bytes, such as arrays or `Data`.
+    public convenience init<Portions: AsyncSequence & Sendable>(_ portions: Portions, length: Int64? = nil)
+    where Portions.Element: Collection<UInt8> & Sendable {
+        self.init(portions.map { @Sendable in ByteBuffer(bytes: $0) }, length: length)
+    }
+
+    /// - Throws: `bodyNotRepeatable` from the second time on.
+    func take(_ sending: Sending) throws -> HTTPClientRequest.Body {
+        let isSecond = isTaken.withLock { isTaken in
+            defer { isTaken = true }
+            return isTaken
+        }
+        if isSecond { throw TransferFailure(.bodyNotRepeatable) }
+        return body(sending)
+    }
+}
+
+private struct SourcePortions<Base: AsyncSequence & Sendable>: AsyncSequence, Sendable
+where Base.Element == ByteBuffer {
+    typealias Element = ByteBuffer
+
+    let base: Base
+    let sending: Sending
+
+    func makeAsyncIterator() -> Iterator { Iterator(base: base.makeAsyncIterator(), sending: sending) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        var base: Base.AsyncIterator
+        let sending: Sending
+        var onItsWay = 0
+
+        mutating func next() async throws -> ByteBuffer? {
+            if onItsWay > 0 { sending.whenSent(onItsWay) }
+            onItsWay = 0
+            guard let portion = try await base.next() else { return nil }
+            onItsWay = portion.readableBytes
+            try await sending.pass(onItsWay)
+            return portion
+        }
+    }
+}
+#endif

@@ -1,0 +1,116 @@
+#if Networking
+import HTTPCore
+import Operations
+
+/// Lets bytes pass at the pace of a cap, and measures how many have passed (rule R13). What to decide is `BandwidthCap`'s;
+/// here is who waits, and the alarm for the next of them.
+final class Throttle: Sendable {
+    private struct State {
+        var cap: BandwidthCap<Int>
+        var meter = BandwidthMeter()
+        var waiting: [Int: CheckedContinuation<Void, any Error>] = [:]
+        var lastUser = 0
+        /// When a task will look again; nil if none will.
+        var alarm: UInt64?
+    }
+
+    private let state: Locked<State>
+    private let ticker: Ticker
+
+    init(rate: UInt64?, ticker: Ticker) {
+        state = Locked(State(cap: BandwidthCap(rate: rate)))
+        self.ticker = ticker
+    }
+
+    /// Bytes a second; nil for no cap.
+    var rate: UInt64? {
+        get { state.withLock { $0.cap.rate } }
+        set {
+            let now = now
+            state.withLock { $0.cap.setRate(newValue, at: now) }
+            serve(at: now)
+        }
+    }
+
+    var isCapped: Bool { state.withLock { $0.cap.rate != nil } }
+
+    /// How many bytes to ask for at a time.
+    var piece: Int { state.withLock { $0.cap.piece } }
+
+    /// How many wait.
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+    /// Bytes a second, over the last five seconds.
+    var measuredRate: Double {
+        let now = now
+        return state.withLock { $0.meter.rate(at: now) }
+    }
+
+    /// Each exchange, and each direction of it, is a user of its own: one that was cancelled may still wait when the next one
+    /// begins.
+    func newUser() -> Int {
+        state.withLock { state in
+            state.lastUser += 1
+            return state.lastUser
+        }
+    }
+
+    func passed(_ bytes: Int) {
+        let now = now
+        state.withLock { $0.meter.record(bytes, at: now) }
+    }
+
+    /// Suspends until so many bytes may pass.
+    ///
+    /// - Throws: `CancellationError`; then they have not.
+    func pass(_ bytes: Int, for user: Int) async throws {
+        guard isCapped else { return }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let now = now
+                let isCancelled = state.withLock { state in
+                    // A task that is cancelled from now on finds itself among those who wait.
+                    guard !Task.isCancelled else { return true }
+                    state.cap.request(bytes, for: user, at: now)
+                    state.waiting[user] = continuation
+                    return false
+                }
+                if isCancelled { continuation.resume(throwing: CancellationError()) } else { serve(at: now) }
+            }
+        } onCancel: {
+            let now = now
+            let continuation = state.withLock { state in
+                state.cap.withdraw(user, at: now)
+                return state.waiting.removeValue(forKey: user)
+            }
+            continuation?.resume(throwing: CancellationError())
+            serve(at: now)
+        }
+    }
+
+    /// Lets those go on whose turn it is, and sees to it that somebody looks again when it is the next one's.
+    private func serve(at now: UInt64) {
+        let (granted, alarm) = state.withLock { state -> ([CheckedContinuation<Void, any Error>], UInt64?) in
+            let granted = state.cap.granted(at: now).compactMap { state.waiting.removeValue(forKey: $0) }
+            guard let next = state.cap.nextGrant(after: now), next < state.alarm ?? .max else { return (granted, nil) }
+            state.alarm = next
+            return (granted, next)
+        }
+        for continuation in granted { continuation.resume() }
+        guard let alarm else { return }
+        Task { [weak self, ticker] in
+            try? await ticker.sleepUntil(.nanoseconds(Int64(clamping: alarm)))
+            self?.alarmRings(alarm)
+        }
+    }
+
+    private func alarmRings(_ alarm: UInt64) {
+        let now = now
+        // One that was set for later, or earlier, rings by itself.
+        state.withLock { if $0.alarm == alarm { $0.alarm = nil } }
+        serve(at: now)
+    }
+
+    private var now: UInt64 { ticker.nanoseconds }
+}
+#endif

@@ -1,0 +1,226 @@
+#if Networking
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+import Foundation
+import TestSupport
+
+/// Stands between a client and a server, byte by byte: so what a server cannot do to itself, such as to stop in the middle
+/// of its head, or of a handshake, happens on the way.
+final class Relay: Sendable {
+    /// What becomes of the first connection, when so many bytes have come from the server.
+    enum End: Sendable { case stall, close, reset }
+
+    private struct State {
+        var open = 0
+        var heldUp = 0
+        var isReleased = false
+    }
+
+    let port: Int
+    private let listener: Int32
+    private let backend: Int
+    private let limit: Int
+    private let end: End
+    private let state = Guarded(State())
+    private let filler: Int32?
+
+    /// - Parameters:
+    ///   - backend: The server's port.
+    ///   - limit: How many bytes of the first connection reach the client.
+    ///   - end: What comes then.
+    ///   - isFull: Nobody is let in before `release()`: the system takes no more connections.
+    init(to backend: Int, limit: Int = .max, then end: End = .stall, isFull: Bool = false) throws {
+        (self.backend, self.limit, self.end) = (backend, limit, end)
+        let listener = try Self.socket()
+        var address = Self.loopback(0)
+        guard Self.withAddress(&address, { bind(listener, $0, $1) }) == 0, listen(listener, isFull ? 0 : 64) == 0 else {
+            close(listener)
+            throw POSIXError(.EADDRINUSE)
+        }
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        _ = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(listener, $0, &length) }
+        }
+        self.listener = listener
+        port = Int(UInt16(bigEndian: address.sin_port))
+        filler = isFull ? try Self.connect(to: port) : nil
+        if !isFull { accepting() }
+    }
+
+    deinit {
+        shutdown(listener, Int32(SHUT_RDWR))
+        guard let filler else { return }
+        close(filler)
+        if !state.withLock({ $0.isReleased }) { close(listener) }
+    }
+
+    /// What was held up goes on, and nothing more is; a full relay lets all in.
+    func release() {
+        let isFirst = state.withLock { state in
+            defer { state.isReleased = true }
+            return !state.isReleased
+        }
+        if isFirst, filler != nil { accepting() }
+    }
+
+    /// Suspends until a connection is held up.
+    func holdsUp() async { while state.withLock({ $0.heldUp }) == 0 { await Task.yield() } }
+
+    /// Suspends until the clients of all connections but the one that fills it have closed them.
+    func isDeserted() async { while state.withLock({ $0.open }) > 0 { await Task.yield() } }
+
+    /// Suspends until somebody tries to connect whom the system does not let in.
+    func isKnockedAt() async {
+        let port = String(port, radix: 16, uppercase: true)
+        let suffix = String(repeating: "0", count: max(0, 4 - port.count)) + port
+        while true {
+            let table = (try? String(contentsOfFile: "/proc/net/tcp", encoding: .utf8)) ?? ""
+            // Local address, remote address, state: 02 is one that has sent SYN.
+            for line in table.split(separator: "\n") {
+                let columns = line.split(separator: " ")
+                if columns.count > 3, columns[2].hasSuffix(":" + suffix), columns[3] == "02" { return }
+            }
+            await Task.yield()
+        }
+    }
+
+    // MARK: - Threads
+
+    private func accepting() {
+        let listener = listener
+        _ = TestThread { [weak self] in
+            var isFirst = true
+            while true {
+                let client = accept(listener, nil, nil)
+                guard client >= 0 else { break }
+                guard let self else {
+                    close(client)
+                    break
+                }
+                if isFirst, self.filler != nil {
+                    // That which filled it.
+                    isFirst = false
+                    close(client)
+                    continue
+                }
+                let isHeld = isFirst && !self.state.withLock { $0.isReleased }
+                isFirst = false
+                self.state.withLock { $0.open += 1 }
+                _ = TestThread {
+                    self.serve(client, limit: isHeld ? self.limit : .max)
+                    self.state.withLock { $0.open -= 1 }
+                }
+            }
+            close(listener)
+        }
+    }
+
+    private func serve(_ client: Int32, limit: Int) {
+        defer { close(client) }
+        guard let server = try? Self.connect(to: backend) else { return }
+        defer { close(server) }
+        var left = limit
+        var isHeldUp = false
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            if left == 0, !isHeldUp {
+                isHeldUp = true
+                state.withLock { $0.heldUp += 1 }
+            }
+            if isHeldUp, left == 0 {
+                switch end {
+                case .stall: if state.withLock({ $0.isReleased }) { left = .max }
+                case .close: return
+                case .reset:
+                    var linger = linger(l_onoff: 1, l_linger: 0)
+                    setsockopt(client, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+                    return
+                }
+            }
+            let events = Int16(POLLIN)
+            var polled = [
+                pollfd(fd: client, events: events, revents: 0),
+                // Not looked at while nothing of it is wanted.
+                pollfd(fd: left > 0 ? server : -1, events: events, revents: 0),
+            ]
+            guard poll(&polled, 2, 10) >= 0 || errno == EINTR else { return }
+            if polled[0].revents != 0, !Self.forward(client, server, &buffer, buffer.count, nil) { return }
+            if polled[1].revents != 0 {
+                var count = 0
+                guard Self.forward(server, client, &buffer, min(left, buffer.count), &count) else { return }
+                if left != .max { left -= count }
+            }
+        }
+    }
+
+    /// False: there is no more.
+    private static func forward(
+        _ from: Int32, _ to: Int32, _ buffer: inout [UInt8], _ most: Int, _ count: UnsafeMutablePointer<Int>?
+    ) -> Bool {
+        let size = recv(from, &buffer, most, 0)
+        guard size > 0 else { return false }
+        count?.pointee = size
+        var sent = 0
+        while sent < size {
+            let step = buffer.withUnsafeBytes { send(to, $0.baseAddress! + sent, size - sent, Int32(MSG_NOSIGNAL)) }
+            guard step > 0 else { return false }
+            sent += step
+        }
+        return true
+    }
+
+    // MARK: - Sockets
+
+    private static func socket() throws -> Int32 {
+        #if canImport(Darwin)
+        let descriptor = Darwin.socket(AF_INET, SOCK_STREAM, 0)
+        #elseif canImport(Musl)
+        let descriptor = Musl.socket(AF_INET, SOCK_STREAM, 0)
+        #else
+        let descriptor = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #endif
+        guard descriptor >= 0 else { throw POSIXError(.EMFILE) }
+        return descriptor
+    }
+
+    private static func connect(to port: Int) throws -> Int32 {
+        let descriptor = try socket()
+        var address = loopback(port)
+        #if canImport(Darwin)
+        let status = withAddress(&address) { Darwin.connect(descriptor, $0, $1) }
+        #elseif canImport(Musl)
+        let status = withAddress(&address) { Musl.connect(descriptor, $0, $1) }
+        #else
+        let status = withAddress(&address) { Glibc.connect(descriptor, $0, $1) }
+        #endif
+        guard status == 0 else {
+            close(descriptor)
+            throw POSIXError(.ECONNREFUSED)
+        }
+        return descriptor
+    }
+
+    private static func loopback(_ port: Int) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return address
+    }
+
+    private static func withAddress(
+        _ address: inout sockaddr_in, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) -> Int32 {
+        withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+}
+#endif

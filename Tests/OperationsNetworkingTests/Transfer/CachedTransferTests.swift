@@ -1,0 +1,157 @@
+#if Networking
+import Foundation
+import HTTPCaching
+import HTTPTypes
+import LoopbackServer
+import Operations
+import OperationsNetworking
+import TestSupport
+import Testing
+
+/// Transfers that go through a cache (rules C1 and C2).
+@Suite(.timeLimit(.minutes(5))) struct CachedTransferTests {
+    private let queue = OperationQueue()
+
+    private struct Answer: Equatable {
+        var text: String?
+        var isFromCache: Bool
+        var status: Int?
+        var failure: String?
+    }
+
+    private func load(
+        _ url: String, _ session: HTTPSession, _ policy: HTTPCachePolicy = .default, fields: HTTPFields = [:]
+    ) async -> Answer {
+        var request = get(url)
+        request.cachePolicy = policy
+        request.fields = fields
+        let operation = HTTPOperation(request, as: .text, session: session)
+        queue.addOperation(operation)
+        let outcome = await result { try await operation.value }
+        let failure = await reason { try outcome.get() }?.text
+        return Answer(
+            text: try? outcome.get(), isFromCache: operation.servedFromCache,
+            status: operation.response?.status.code, failure: failure)
+    }
+
+    private func resource(_ text: String, _ control: String?, eTag: String? = "\"1\"") -> LoopbackResource {
+        LoopbackResource(.text(text), contentType: "text/plain", eTag: eTag, cacheControl: control)
+    }
+
+    @Test(arguments: [true, false])
+    func `what is fresh comes from the cache, what is stale is asked for, and not sent again`(
+        isOnDisk: Bool
+    ) async throws {
+        let folder = try Folder()
+        let routes = LoopbackRoutes([
+            .resource("/fresh", resource("fresh", "max-age=1000")), .resource("/stale", resource("stale", "max-age=0")),
+            .resource("/private", resource("no", "no-store")),
+        ])
+        try await withServer({ await routes.answer($0) }) { server in
+            let cache = isOnDisk ? try HTTPCache(directory: folder.file("cache")) : HTTPCache.inMemory()
+            let session = HTTPSession.plain { $0.cache = cache }
+            for isSecond in [false, true] {
+                let fresh = await load(server.url + "/fresh", session)
+                #expect(fresh == Answer(text: "fresh", isFromCache: isSecond, status: 200))
+                let stale = await load(server.url + "/stale", session)
+                #expect(stale == Answer(text: "stale", isFromCache: isSecond, status: 200))
+                let secret = await load(server.url + "/private", session)
+                #expect(secret == Answer(text: "no", isFromCache: false, status: 200))
+            }
+            let asked = server.requests.map(\.target)
+            #expect(asked == ["/fresh", "/stale", "/private", "/stale", "/private"])
+            #expect(server.requests[3].fields[.ifNoneMatch] == "\"1\"")
+            if isOnDisk {
+                let other = HTTPSession.plain { [cache = try? HTTPCache(directory: folder.file("cache"))] in
+                    $0.cache = cache
+                }
+                let again = await load(server.url + "/fresh", other)
+                #expect(again.isFromCache, "a later process finds it")
+            }
+        }
+    }
+
+    @Test func `each policy does what it says, and servedFromCache tells`() async throws {
+        try await withServer({ [resource = resource("x", "max-age=1000")] in resource.response(to: $0) }) { server in
+            let session = HTTPSession.plain { $0.cache = .inMemory() }
+            let url = server.url + "/"
+            let refused = await load(url, session, .onlyIfCached)
+            #expect(refused.failure == "notInCache" && server.requests.isEmpty)
+            let first = await load(url, session)
+            #expect(!first.isFromCache)
+            let expected: [(HTTPCachePolicy, Answer, requests: Int)] = [
+                (.default, Answer(text: "x", isFromCache: true, status: 200), 1),
+                (.onlyIfCached, Answer(text: "x", isFromCache: true, status: 200), 1),
+                (.cachedElseLoad, Answer(text: "x", isFromCache: true, status: 200), 1),
+                (.askIfStale, Answer(text: "x", isFromCache: true, status: 200), 1),
+                (.askAlways, Answer(text: "x", isFromCache: true, status: 200), 2),
+                (.ignore, Answer(text: "x", isFromCache: false, status: 200), 3),
+                (.maxAge(.zero), Answer(text: "x", isFromCache: true, status: 200), 4),
+            ]
+            for (policy, answer, requests) in expected {
+                let got = await load(url, session, policy)
+                #expect(got == answer && server.requests.count == requests, "\(policy)")
+            }
+            let alreadyThere = await load(url, session, .loadOnlyIfNotCached)
+            #expect(alreadyThere.failure == "alreadyCached")
+        }
+    }
+
+    @Test func `variants are kept apart, and a change throws them away`() async throws {
+        try await withServer({ request in
+            guard request.method == .get else { return LoopbackResponse(.noContent) }
+            var response = LoopbackResponse.text(request.fields[.acceptLanguage] ?? "none")
+            response.fields[.vary] = "Accept-Language"
+            response.fields[.cacheControl] = "max-age=1000"
+            return response
+        }) { server in
+            let session = HTTPSession.plain { $0.cache = .inMemory() }
+            for isSecond in [false, true] {
+                for language in ["de", "sv"] {
+                    let answer = await load(server.url + "/", session, fields: [.acceptLanguage: language])
+                    #expect(answer == Answer(text: language, isFromCache: isSecond, status: 200))
+                }
+            }
+            let change = HTTPOperation(HTTPOperationRequest(.delete, server.url + "/"), session: session)
+            queue.addOperation(change)
+            _ = try await change.value
+            let answer = await load(server.url + "/", session, fields: [.acceptLanguage: "de"])
+            #expect(!answer.isFromCache)
+        }
+    }
+
+    @Test func `when the server fails, what is stale serves, if that is allowed`() async throws {
+        try await withServer({ request in
+            if request.number > 1 { return LoopbackResponse(.internalServerError) }
+            var response = LoopbackResponse.text("kept")
+            response.fields[.cacheControl] = "max-age=0"
+            return response
+        }) { server in
+            let session = HTTPSession.plain { $0.cache = .inMemory() }
+            let first = await load(server.url + "/", session)
+            #expect(first.text == "kept")
+            let fallen = await load(server.url + "/", session, .fallBackOnFailure)
+            #expect(fallen == Answer(text: "kept", isFromCache: true, status: 200))
+            let failed = await load(server.url + "/", session)
+            #expect(failed.failure == "unacceptableStatus")
+        }
+    }
+
+    @Test func `what is cut off is not kept`() async throws {
+        try await withServer({ request in
+            var response = LoopbackResponse(body: .pattern(length: 1000))
+            response.fields[.cacheControl] = "max-age=1000"
+            return request.number == 1 ? response.with(.truncates(after: 500)) : response
+        }) { server in
+            let cache = HTTPCache.inMemory()
+            let session = HTTPSession.plain { $0.cache = cache }
+            let cut = await load(server.url + "/", session)
+            #expect(cut.failure == "truncated")
+            let count = await cache.count
+            #expect(count == 0)
+            let whole = await load(server.url + "/", session)
+            #expect(!whole.isFromCache && whole.failure == nil)
+        }
+    }
+}
+#endif
