@@ -1,0 +1,240 @@
+#if Networking
+import HTTPCaching
+import HTTPCore
+import HTTPTypes
+import Operations
+import OperationsNetworking
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What acts on what `ImageBoard` decides. Lookups on disk, transfers, decodings and writing to disk each have a queue.
+///
+/// The way of an image, a file for each step: begin (here), seek, transfer, decode, end.
+final class ImagePipeline: Sendable {
+    let configuration: ImageLoader.Configuration
+    /// Where originals are transferred.
+    let client: HTTPClientQueue
+    /// One at a time and in order, so that transfers are queued in the order in which images were asked for.
+    let lookups = OperationQueue()
+    let decodings = OperationQueue()
+    /// One at a time: an original that is stored removes the variants of its predecessor.
+    let writes = OperationQueue()
+    let state: Locked<State>
+
+    /// One lock for all of it: else who asks between an image's arrival in memory and the end of its making would have it
+    /// made again.
+    struct State {
+        var board = ImageBoard()
+        var memory: RecentlyUsed<MemoryKey, DecodedImage>
+        var failures: FailureMemory
+        /// Those who wait.
+        var tokens: [Int: ImageToken] = [:]
+        var originals: [Int: OriginalWork] = [:]
+        /// What looks for a variant, or decodes it.
+        var operations: [Int: Operation] = [:]
+        /// What is being written to disk, by name: the last of each, which comes after the others.
+        var writing: [String: (number: Int, operation: Operation)] = [:]
+        var lastWriting = 0
+        var idleWaiters: [CheckedContinuation<Void, Never>] = []
+
+        /// Those who wait until nobody waits, if that is now.
+        mutating func takeIdleWaiters() -> [CheckedContinuation<Void, Never>] {
+            guard tokens.isEmpty else { return [] }
+            defer { idleWaiters = [] }
+            return idleWaiters
+        }
+    }
+
+    /// What decides about pixels: not the memory that making them may take.
+    struct MemoryKey: Hashable {
+        let name: String
+        let maxPixelSize: Int?
+        let frames: ImageDecodingOptions.Frames
+
+        init(_ name: String, _ decoding: ImageDecodingOptions) {
+            self.name = name
+            maxPixelSize = decoding.maxPixelSize
+            frames = decoding.frames
+        }
+    }
+
+    init(_ configuration: ImageLoader.Configuration) {
+        self.configuration = configuration
+        client = HTTPClientQueue(withoutTurns: max(1, configuration.width), session: configuration.session)
+        state = Locked(
+            State(
+                memory: RecentlyUsed(
+                    costLimit: configuration.memoryLimit, countLimit: configuration.memoryCountLimit),
+                failures: FailureMemory(duration: configuration.failureMemory)))
+        (client.queue.name, lookups.name) = ("images", "images, lookups on disk")
+        (decodings.name, writes.name) = ("images, decoding", "images, writing to disk")
+        lookups.maxConcurrentOperationCount = 1
+        decodings.maxConcurrentOperationCount = max(1, configuration.decodingWidth)
+        writes.maxConcurrentOperationCount = 1
+        order = configuration.order
+    }
+
+    var order: OperationQueue.PriorityPolicy.Order {
+        get { client.queue.priorityPolicy.order }
+        // Orders are always valid; numbers may not be.
+        set {
+            if let policy = try? OperationQueue.PriorityPolicy(order: newValue) { client.queue.priorityPolicy = policy }
+        }
+    }
+
+    // MARK: - Begin
+
+    func load(_ url: String, _ options: ImageLoadOptions, _ priority: Operation.QueuePriority) -> ImageToken {
+        let (name, now, policy) = (configuration.cacheKey(url), configuration.now(), options.cache)
+        let shown = HTTPAddress.redacted(url)
+        let key = ImageBoard.VariantKey(
+            original: ImageBoard.OriginalKey(request: request(for: url, options), name: name, policy: policy),
+            decoding: options.decoding)
+        let (token, joining) = state.withLock { state -> (ImageToken, ImageBoard.Joining?) in
+            if policy.readsMemory, !policy.refreshes, let image = state.memory.use(MemoryKey(name, options.decoding)) {
+                let loaded = LoadedImage(image: image, source: .memory, url: shown)
+                return (ImageToken(url: shown, outcome: .success(loaded), priority: priority), nil)
+            }
+            if !options.retryFailed,
+                let failure = state.failures.failure(of: url, decoding: options.decoding, now: now)
+            {
+                let error = ImageLoadError(.failedBefore(failure.reason), url: shown, response: failure.response)
+                return (ImageToken(url: shown, outcome: .failure(error), priority: priority), nil)
+            }
+            let joining = state.board.join(key, priority: priority.rawValue)
+            let token = ImageToken(url: shown, waiter: joining.waiter, pipeline: self, priority: priority)
+            state.tokens[joining.waiter] = token
+            if state.originals[joining.original] == nil { state.originals[joining.original] = OriginalWork() }
+            return (token, joining)
+        }
+        if let joining {
+            if joining.begins { begin(joining.variant, key, priority) }
+            adjustPriority(variant: joining.variant, original: joining.original)
+        }
+        return token
+    }
+
+    private func request(for url: String, _ options: ImageLoadOptions) -> HTTPOperationRequest {
+        var request = options.request
+        (request.url, request.method, request.body) = (url, .get, .none)
+        if request.fields[.accept] == nil { request.fields[.accept] = "image/*, */*;q=0.8" }
+        if options.cache.refreshes, request.cachePolicy == .default { request.cachePolicy = .askAlways }
+        return request
+    }
+
+    func imageInMemory(_ url: String, _ decoding: ImageDecodingOptions) -> DecodedImage? {
+        let name = configuration.cacheKey(url)
+        return state.withLock { $0.memory.use(MemoryKey(name, decoding)) }
+    }
+
+    // MARK: - Priorities
+
+    func setPriority(_ priority: Operation.QueuePriority, of waiter: Int) {
+        let change = state.withLock { $0.board.setPriority(priority.rawValue, of: waiter) }
+        if let change { adjustPriority(variant: change.variant, original: change.original) }
+    }
+
+    /// Gives the operations the priority of the most urgent who waits.
+    func adjustPriority(variant: Int? = nil, original: Int? = nil) {
+        var applied: (Int?, Int?)?
+        while true {
+            let (priorities, operation, http) = state.withLock { state in
+                (
+                    (
+                        variant.flatMap { state.board.urgency(ofVariant: $0) },
+                        original.flatMap { state.board.urgency(ofOriginal: $0) }
+                    ),
+                    variant.flatMap { state.operations[$0] }, original.flatMap { state.originals[$0]?.http }
+                )
+            }
+            // Who sets last looks again: of two who set at a time the one with the older news may come later.
+            if let applied, applied == priorities { return }
+            let (ofVariant, ofOriginal) = (priorities.0.map(priority), priorities.1.map(priority))
+            if let operation, let ofVariant, operation.queuePriority != ofVariant {
+                operation.queuePriority = ofVariant
+            }
+            if let http, let ofOriginal, http.priority != ofOriginal { http.priority = ofOriginal }
+            applied = priorities
+        }
+    }
+
+    private func priority(_ urgency: Int) -> Operation.QueuePriority { .init(rawValue: urgency) ?? .normal }
+
+    // MARK: - Idle
+
+    func waitUntilIdle() async {
+        repeat {
+            await withCheckedContinuation { continuation in
+                let isIdle = state.withLock { state in
+                    if !state.tokens.isEmpty { state.idleWaiters.append(continuation) }
+                    return state.tokens.isEmpty
+                }
+                if isIdle { continuation.resume() }
+            }
+            await lookups.waitUntilAllOperationsAreFinished()
+            await client.waitUntilIdle()
+            await decodings.waitUntilAllOperationsAreFinished()
+            await writes.waitUntilAllOperationsAreFinished()
+        } while !state.withLock { $0.tokens.isEmpty }
+    }
+}
+
+/// An original on its way, and when it is there.
+struct OriginalWork {
+    /// The request modifier, while it has the request.
+    var preparing: Task<Void, Never>?
+    var http: HTTPToken<ImageAnswer>?
+    var original: Original?
+    /// It is being stored, or has been.
+    var isStored = false
+    /// Somebody follows the progress.
+    var isFollowed = false
+    /// The last that was told of it.
+    var told: NumberedProgress?
+}
+
+/// How far a transfer is, in the order in which it was found out.
+struct NumberedProgress: Sendable {
+    let progress: HTTPProgress
+    let number: Int
+    let isLast: Bool
+}
+
+/// A file, as the decoder gets it.
+final class Original: Sendable {
+    let bytes: [UInt8]
+    let kept: Kept
+
+    /// What is known of it.
+    struct Kept: Sendable {
+        /// As it came, if that is something else than the file.
+        let encrypted: Data?
+        let response: HTTPResponse?
+        let source: LoadedImage.Source
+        /// Of the loader's own disk.
+        let isStored: Bool
+    }
+
+    init(bytes: [UInt8], _ kept: Kept) {
+        self.bytes = bytes
+        self.kept = kept
+    }
+}
+
+/// What a transfer brings.
+struct ImageAnswer: Sendable {
+    let body: Data
+    let response: HTTPResponse
+}
+
+extension HTTPSerializer where Value == ImageAnswer {
+    /// Whatever the status: the response modifier comes first.
+    static var imageAnswer: Self {
+        Self(acceptableStatuses: nil) { ImageAnswer(body: $0, response: $1) }
+    }
+}
+#endif

@@ -1,0 +1,108 @@
+#if Networking
+/// Values by key, the last used of them, within limits of cost and count (rule I1). A plain value; every step is O(1) but
+/// those that go over all.
+///
+/// What has to go is answered, not dropped: its owner lets it go when no lock is held.
+struct RecentlyUsed<Key: Hashable, Value> {
+    private struct Node {
+        let key: Key
+        let value: Value
+        let cost: Int
+        var older: Int?
+        var newer: Int?
+    }
+
+    private(set) var costLimit: Int
+    private(set) var countLimit: Int
+    /// Of all values.
+    private(set) var cost = 0
+    private var nodes: [Node?] = []
+    private var free: [Int] = []
+    private var places: [Key: Int] = [:]
+    private var (oldest, newest): (Int?, Int?) = (nil, nil)
+
+    init(costLimit: Int, countLimit: Int) {
+        self.costLimit = max(0, costLimit)
+        self.countLimit = max(0, countLimit)
+    }
+
+    var count: Int { places.count }
+
+    /// From the one that was not used for longest to the last used.
+    var keys: [Key] {
+        Array(
+            sequence(state: oldest) { place in
+                guard let node = place.flatMap({ nodes[$0] }) else { return nil }
+                place = node.newer
+                return node.key
+            })
+    }
+
+    /// The value, which is the last used now.
+    mutating func use(_ key: Key) -> Value? {
+        guard let place = places[key], let node = unlink(place) else { return nil }
+        link(place, node)
+        return node.value
+    }
+
+    /// The value, without using it.
+    func peek(_ key: Key) -> Value? { places[key].flatMap { nodes[$0]?.value } }
+
+    /// Keeps a value, which is the last used now; unless it alone exceeds the limit. Answers what is kept no longer, which
+    /// may be the value itself.
+    mutating func insert(_ value: Value, for key: Key, cost: Int) -> [Value] {
+        var gone = remove(key).map { [$0] } ?? []
+        let cost = max(0, cost)
+        guard cost <= costLimit, countLimit > 0 else { return gone + [value] }
+        let place = free.popLast() ?? nodes.count
+        if place == nodes.count { nodes.append(nil) }
+        places[key] = place
+        link(place, Node(key: key, value: value, cost: cost))
+        // Neither number is negative, and one below a limit is at most that.
+        self.cost = self.cost > .max - cost ? .max : self.cost + cost
+        gone += trim()
+        return gone
+    }
+
+    mutating func remove(_ key: Key) -> Value? {
+        guard let place = places.removeValue(forKey: key), let node = unlink(place) else { return nil }
+        free.append(place)
+        cost -= node.cost
+        return node.value
+    }
+
+    /// O(n).
+    mutating func removeAll(where isGone: (Key) -> Bool = { _ in true }) -> [Value] {
+        keys.filter(isGone).compactMap { remove($0) }
+    }
+
+    mutating func setLimits(cost: Int, count: Int) -> [Value] {
+        (costLimit, countLimit) = (max(0, cost), max(0, count))
+        return trim()
+    }
+
+    private mutating func trim() -> [Value] {
+        var gone: [Value] = []
+        while cost > costLimit || count > countLimit, let place = oldest, let key = nodes[place]?.key,
+            let value = remove(key)
+        { gone.append(value) }
+        return gone
+    }
+
+    private mutating func link(_ place: Int, _ node: Node) {
+        var node = node
+        (node.older, node.newer) = (newest, nil)
+        nodes[place] = node
+        if let newest { nodes[newest]?.newer = place } else { oldest = place }
+        newest = place
+    }
+
+    private mutating func unlink(_ place: Int) -> Node? {
+        guard let node = nodes[place] else { return nil }
+        nodes[place] = nil
+        if let older = node.older { nodes[older]?.newer = node.newer } else { oldest = node.newer }
+        if let newer = node.newer { nodes[newer]?.older = node.older } else { newest = node.older }
+        return node
+    }
+}
+#endif
