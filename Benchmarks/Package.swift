@@ -16,11 +16,14 @@ let settings: [SwiftSetting] = [
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
+    products: [.library(name: "BenchmarkReport", targets: ["BenchmarkReport"])],
     dependencies: [
         .package(name: "swift-operations", path: "..", traits: []),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ],
     targets: [
+        // What the benchmarks of other packages report with as well.
+        .target(name: "BenchmarkReport", swiftSettings: settings),
         .target(name: "CHeap"),
         .target(
             name: "COneTBB",
@@ -29,6 +32,7 @@ let package = Package(
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
+                "BenchmarkReport",
                 "CHeap",
                 "COneTBB",
                 .product(name: "Operations", package: "swift-operations"),

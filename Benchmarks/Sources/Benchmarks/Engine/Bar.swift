@@ -1,3 +1,5 @@
+import BenchmarkReport
+
 /// What a line must reach.
 struct Bar: Sendable {
     let text: String

@@ -1,3 +1,4 @@
+import BenchmarkReport
 import Glibc
 
 /// The results as a drawing (SVG): for every unit a panel of horizontal bars, a group of them for every line.

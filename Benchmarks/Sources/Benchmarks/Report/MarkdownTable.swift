@@ -1,3 +1,5 @@
+import BenchmarkReport
+
 /// The results as a document shows them: one cell for a contender's figure and ratio, and an introduction.
 struct MarkdownTable {
     private let report: Report

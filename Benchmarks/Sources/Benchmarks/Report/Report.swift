@@ -1,3 +1,4 @@
+import BenchmarkReport
 import struct Foundation.Data
 import class Foundation.JSONEncoder
 import struct Foundation.URL

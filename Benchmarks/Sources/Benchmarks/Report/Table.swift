@@ -1,3 +1,5 @@
+import BenchmarkReport
+
 /// The results as one table, a column for every contender that took part.
 struct Table {
     private var rows: [[String]]

@@ -1,3 +1,5 @@
+import BenchmarkReport
+
 extension Row {
     /// What an operation costs that is added together with many others.
     static func batch(_ scale: Scale) -> Row {

@@ -1,3 +1,5 @@
+import BenchmarkReport
+
 extension Row {
     /// What it costs to get rid of an operation that waits.
     static func cancel(_ scale: Scale) -> Row {

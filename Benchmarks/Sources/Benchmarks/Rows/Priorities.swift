@@ -1,3 +1,5 @@
+import BenchmarkReport
+
 extension Row {
     /// What an operation costs among a million that could all start, of one priority and of five.
     static func priorities(_ scale: Scale) -> Row {

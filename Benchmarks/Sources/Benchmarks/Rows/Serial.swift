@@ -1,3 +1,4 @@
+import BenchmarkReport
 import Dispatch
 
 extension Row {

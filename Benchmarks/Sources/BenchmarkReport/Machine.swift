@@ -1,16 +1,17 @@
 import Glibc
 
 /// Where and when a run took place.
-struct Machine: Codable {
-    let processor: String
-    let cores: Int
-    let kernel: String
-    let swift: String
-    let date: String
+public struct Machine: Codable, Sendable {
+    public let processor: String
+    public let cores: Int
+    public let kernel: String
+    public let swift: String
+    public let date: String
     /// The system's load in the minute before: about 0 on a machine that has nothing else to do.
-    let load: Double
+    public let load: Double
 
-    static var current: Machine {
+    /// Asks the system.
+    public static var current: Machine {
         Machine(
             processor: lines(of: "/proc/cpuinfo").first { $0.hasPrefix("model name") }?
                 .split(separator: ":").last.map { String($0.drop { $0 == " " }) } ?? "unknown",
@@ -21,7 +22,8 @@ struct Machine: Codable {
             load: lines(of: "/proc/loadavg").first?.split(separator: " ").first.flatMap { Double($0) } ?? 0)
     }
 
-    var text: String {
+    /// In one line.
+    public var text: String {
         "\(processor), \(cores) cores, load before \(load.brief); \(kernel); \(swift); \(date)"
     }
 

@@ -1,6 +1,6 @@
 extension Double {
     /// Three digits, or more in front of the point: 0.712, 1.5, 12, 14.2, 7,139.
-    var brief: String {
+    public var brief: String {
         let decimals = magnitude >= 100 ? 0 : magnitude >= 10 ? 1 : 2
         let scale = decimals == 0 ? 1 : decimals == 1 ? 10.0 : 100.0
         let rounded = (self * scale).rounded() / scale
@@ -10,7 +10,7 @@ extension Double {
 
 extension Int {
     /// With commas between thousands.
-    var grouped: String {
+    public var grouped: String {
         var text = ""
         for (index, digit) in String(magnitude).reversed().enumerated() {
             if index > 0, index % 3 == 0 { text.append(",") }
@@ -21,5 +21,6 @@ extension Int {
 }
 
 extension String {
-    func padded(to width: Int) -> String { self + String(repeating: " ", count: Swift.max(0, width - count)) }
+    /// With blanks behind.
+    public func padded(to width: Int) -> String { self + String(repeating: " ", count: Swift.max(0, width - count)) }
 }

@@ -1,0 +1,103 @@
+import ArgumentParser
+import BenchmarkReport
+import Glibc
+
+@main
+struct NetworkBenchmarks: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "NetworkBenchmarks",
+        abstract: "Measures network and image operations against their peers, in one table.")
+
+    @Option(parsing: .upToNextOption, help: ArgumentHelp("Only these rows of the table.", valueName: "number"))
+    var row: [Int] = []
+
+    @Option(
+        help: ArgumentHelp("Only this contender, for a profiler to look at; repeat for several.", valueName: "name"))
+    var contender: [Contender] = []
+
+    @Option(help: "How often each contender is measured.")
+    var repetitions: Int?
+
+    @Flag(help: "Small sizes and fewer repetitions: at most about a minute.")
+    var quick = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Where files are served from and written to; as a rule /dev/shm, so that no disk is measured.",
+            valueName: "path"))
+    var folder: String?
+
+    @Option(help: ArgumentHelp("Also writes the figures, every repetition of them, as JSON.", valueName: "file"))
+    var json: String?
+
+    @Option(help: ArgumentHelp("Also draws the figures as bars.", valueName: "file"))
+    var svg: String?
+
+    @Option(help: ArgumentHelp("Also writes the table as a document shows it, in Markdown.", valueName: "file"))
+    var markdown: String?
+
+    @Option(help: .private)
+    var growth: GrowthTask?
+
+    @Option(help: .private)
+    var site: String?
+
+    func validate() throws {
+        let known = Row.all(.full).map(\.number)
+        if let unknown = row.first(where: { !known.contains($0) }) {
+            throw ValidationError(
+                "There is no row \(unknown). Rows: \(known.map(String.init).joined(separator: ", ")).")
+        }
+        if let repetitions, repetitions < 1 { throw ValidationError("There has to be a repetition.") }
+    }
+
+    func run() async throws {
+        let scale: Scale = quick ? .quick : .full
+        if let growth, let site, let folder {
+            return try await growth.perform(at: site, in: folder, mebibytes: scale.mebibytes)
+        }
+        let rows = Row.all(scale).filter { row.isEmpty || row.contains($0.number) }
+        let chosen = contender.isEmpty ? Contender.allCases : contender
+        let wanted = chosen.filter { one in rows.contains { $0.entries.contains { $0.contender == one } } }
+        let absent = wanted.filter { !$0.isThere }.map(\.absence)
+        for line in absent { Engine.tell(line) }
+        let machine = Machine.current
+        let site = try await Site(in: folder ?? (access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"))
+        defer { site.close() }
+        try Content.writeSmall(to: site.folder + "/www")
+        if rows.contains(where: \.needsBigFile) {
+            try Content.writeBig(to: site.folder + "/www", mebibytes: scale.mebibytes)
+        }
+        let engine = Engine(
+            site: site, repetitions: repetitions ?? scale.repetitions, contenders: wanted.filter(\.isThere))
+        var lines: [LineResult] = []
+        for row in rows { lines += await engine.measure(row) }
+        let report = Report(
+            machine: machine, versions: versions(of: wanted, site), scale: scale, repetitions: engine.repetitions,
+            lines: lines, absent: absent)
+        print(report.text)
+        if let json { try Folder.write(report.json, to: json) }
+        if let svg { try Folder.write(Chart(report).svg, to: svg) }
+        if let markdown { try Folder.write(report.text, to: markdown) }
+    }
+
+    private func versions(of contenders: [Contender], _ site: Site) -> [String] {
+        contenders.compactMap(\.program).compactMap { program in
+            let output = site.folder + "/version"
+            guard let program = Program(program.name), (try? program.run(["--version"], output: output)) != nil else {
+                return nil
+            }
+            return (try? Folder.text(of: output)).map { String($0.prefix { $0 != "\n" }) }
+        }
+    }
+}
+
+extension Contender: ExpressibleByArgument {
+    var isThere: Bool { program.map { Program($0.name) != nil } ?? true }
+
+    fileprivate var absence: String {
+        "\(rawValue) is not installed (Debian: \(program?.package ?? "?")), and is left out."
+    }
+}
+
+extension GrowthTask: ExpressibleByArgument {}
