@@ -144,7 +144,8 @@ let package = Package(
         .target(
             name: "OperationsImages",
             dependencies: [
-                "Operations", "OperationsNetworking",
+                "HTTPCaching", "HTTPCore", "Operations", "OperationsNetworking",
+                product("HTTPTypes", of: "swift-http-types", with: "Networking"),
                 .target(name: "CImageDecoding", condition: .when(traits: ["Images"])),
             ], swiftSettings: settings),
         .target(
@@ -240,7 +241,11 @@ let package = Package(
             ], swiftSettings: settings),
         .testTarget(
             name: "OperationsImagesTests",
-            dependencies: ["LoopbackServer", "Operations", "OperationsImages", "OperationsNetworking", "TestSupport"],
+            dependencies: [
+                "HTTPCaching", "LoopbackServer", "Operations", "OperationsImages", "OperationsNetworking",
+                "OperationsTesting", "TestSupport",
+                product("HTTPTypes", of: "swift-http-types", with: "Networking"),
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "LoopbackServerTests",

@@ -5,32 +5,18 @@
 set -u
 PATH=$PATH:/usr/sbin
 opq=$(realpath "${1:-.build/debug/opq}")
+shared=$(realpath "$(dirname "$0")/session.sh")
 work=$(mktemp -d)
 cd "$work" || exit 1
 mkdir www
 trap 'kill "$(cat nginx.pid 2> /dev/null)" 2> /dev/null; rm -rf "$work"' EXIT
-passed=0 failed=0
-
-# check NAME COMMAND...: the command must succeed.
-check() {
-    name=$1
-    shift
-    if "$@"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "failed: $name"
-        sed 's/^/    /' out err
-    fi
-}
+. "$shared"
 
 # fetch EXPECTED ARGUMENT...: opq fetch with these arguments must exit so.
 fetch() {
     expected=$1
     shift
-    timeout 60 "$opq" fetch "$@" > out 2> err
-    actual=$?
-    check "opq fetch $* exits with $expected, not $actual" test "$actual" -eq "$expected"
+    status "$expected" fetch "$@"
 }
 
 digest() { sha256sum "$1" | cut -c1-64; }

@@ -3,32 +3,11 @@
 # Usage: Tests/opq-session.sh [path of opq]
 set -u
 opq=$(realpath "${1:-.build/debug/opq}")
+shared=$(realpath "$(dirname "$0")/session.sh")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-passed=0 failed=0
-
-# check NAME COMMAND...: the command must succeed.
-check() {
-    name=$1
-    shift
-    if "$@"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "failed: $name"
-        sed 's/^/    /' out err
-    fi
-}
-
-# status EXPECTED ARGUMENT...: opq with these arguments must exit so.
-status() {
-    expected=$1
-    shift
-    timeout 60 "$opq" "$@" > out 2> err
-    actual=$?
-    check "opq $* exits with $expected, not $actual" test "$actual" -eq "$expected"
-}
+. "$shared"
 
 # gone FILE: the process whose identifier is in the file must have ended.
 gone() {
