@@ -37,9 +37,9 @@ struct HTTP1Writer: ResponseWriter {
     func close() async throws {
         guard lingers else { return try await channel.close() }
         // Closed with something unread, the system would send a reset, which may overtake the answer. So the rest is
-        // read and thrown away until the client has closed too; but not for long.
+        // read and thrown away until the client has closed too, however late a busy machine lets it see the answer.
         try await channel.close(mode: .output)
-        let limit = channel.eventLoop.scheduleTask(in: .seconds(2)) { [channel] in channel.close(promise: nil) }
+        let limit = channel.eventLoop.scheduleTask(in: .seconds(30)) { [channel] in channel.close(promise: nil) }
         try? await channel.closeFuture.get()
         limit.cancel()
     }

@@ -1,5 +1,4 @@
 #if Networking
-import AsyncHTTPClient
 import HTTPCore
 public import NIOCore
 import Operations
@@ -13,7 +12,7 @@ import Operations
 public final class HTTPBodySource: Sendable {
     /// In bytes; nil if nobody knows, then the body is sent in chunks.
     public let length: Int64?
-    private let body: @Sendable (Sending) -> HTTPClientRequest.Body
+    private let stream: @Sendable (Sending) -> OutgoingStream
     private let isTaken = Locked(false)
 
     /// - Parameters:
@@ -22,8 +21,8 @@ public final class HTTPBodySource: Sendable {
     public init<Portions: AsyncSequence & Sendable>(_ portions: Portions, length: Int64? = nil)
     where Portions.Element == ByteBuffer {
         self.length = length
-        body = { sending in
-            .stream(SourcePortions(base: portions, sending: sending), length: length.map { .known($0) } ?? .unknown)
+        stream = { sending in
+            OutgoingStream(SourcePortions(base: portions, sending: sending), length: length)
         }
     }
 
@@ -34,13 +33,13 @@ public final class HTTPBodySource: Sendable {
     }
 
     /// - Throws: `bodyNotRepeatable` from the second time on.
-    func take(_ sending: Sending) throws -> HTTPClientRequest.Body {
+    func take(_ sending: Sending) throws -> OutgoingStream {
         let isSecond = isTaken.withLock { isTaken in
             defer { isTaken = true }
             return isTaken
         }
         if isSecond { throw TransferFailure(.bodyNotRepeatable) }
-        return body(sending)
+        return stream(sending)
     }
 }
 

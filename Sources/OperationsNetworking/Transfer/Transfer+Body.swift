@@ -83,6 +83,8 @@ extension Transfer {
                 }
             } catch is NIOHTTPDecompression.ExtraDecompressionError where isBodiless {
                 // After HEAD: what is said to be compressed does not come.
+            } catch let error where length.map({ count == $0 }) == true && Self.isEnd(error) {
+                // It is complete. The server has answered, and closed, while something was still sent to it.
             } catch let error where length.map({ count < $0 }) == true && Self.isEnd(error) {
                 throw TransferFailure(.truncated(received: offset + count, expected: length.map { $0 + offset }))
             }
@@ -130,8 +132,9 @@ extension Transfer {
             return !limit.permits(record.received, from: compressed ?? .max)
         }
         if isTooMuch { throw TransferFailure(.inflatesTooMuch) }
-        try await waitingForOthers { try await sink.write(bytes) }
+        // Before it is handed on: who is slow to take it is not to hide that it has come.
         tellProgress()
+        try await waitingForOthers { try await sink.write(bytes) }
     }
 
     /// Meanwhile it is not the server's fault that no byte comes.

@@ -30,18 +30,29 @@ struct Reply {
         let requestTime: Date
     }
 
-    init(_ response: HTTPClientResponse, storing: Storing?) {
-        head = HTTPResponse(response)
-        body = .network(response.body)
+    /// What was sent for it: it ends with the exchange, and this is the exchange.
+    private let sent: OutgoingStream?
+
+    init(_ sent: Sent, storing: Storing?) {
+        head = HTTPResponse(sent.response)
+        body = .network(sent.response.body)
+        self.sent = sent.stream
         self.storing = storing
     }
 
     init(_ response: CachedResponse) {
         head = response.response
         body = .cache(response.body)
+        sent = nil
     }
 
     var isFromCache: Bool { if case .cache = body { true } else { false } }
+}
+
+/// A response from the network, and what was sent for it.
+struct Sent {
+    let response: HTTPClientResponse
+    let stream: OutgoingStream?
 }
 
 extension Transfer {
@@ -69,15 +80,15 @@ extension Transfer {
         let requestTime = Date()
         var conditional = fields
         for field in load.adding { conditional[field.name] = field.value }
-        let response: HTTPClientResponse
+        let sent: Sent
         do {
-            response = try await send(step, conditional, body, &authentication, nil)
+            sent = try await send(step, conditional, body, &authentication, nil)
         } catch {
             guard !Task.isCancelled, let stored = load.fallback(at: Date()) else { throw error }
             return Reply(stored)
         }
         let storing = Reply.Storing(cache: cache, request: plain, requestTime: requestTime)
-        let reply = Reply(response, storing: storing)
+        let reply = Reply(sent, storing: storing)
         if CacheDecision.isFailure(reply.head.status), let stored = load.fallback(at: Date()) {
             try await discard(reply.body)
             return Reply(stored)

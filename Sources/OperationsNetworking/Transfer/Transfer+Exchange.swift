@@ -69,7 +69,7 @@ extension Transfer {
     func send(
         _ step: RedirectChain.Step, _ fields: HTTPFields, _ body: OutgoingBody,
         _ authentication: inout AuthenticationAttempts, _ resume: ResumePoint?
-    ) async throws -> HTTPClientResponse {
+    ) async throws -> Sent {
         let (address, method) = (step.address, step.method)
         var request = HTTPClientRequest(url: address.withoutFragment.description)
         request.method = HTTPMethod(rawValue: method.rawValue)
@@ -90,16 +90,18 @@ extension Transfer {
         // With the boundary of this very body.
         if let type = upload.contentType { fields[.contentType] = type }
         request.headers = HTTPHeaders(fields)
-        request.body = upload.body
+        request.body = upload.stream?.body
         let start = session.ticker.now()
         let response = try await session.connections.send(request)
+        // What has not been sent by now is not sent any more.
+        if response.status.code >= 300 { upload.stream?.refused() }
         let now = session.ticker.now()
         record.withLock { record in
             record.metrics.exchanges += 1
             record.metrics.firstByte = now - start
             record.lastActivity = now
         }
-        return response
+        return Sent(response: response, stream: upload.stream)
     }
 
     private func note(_ reply: Reply, at address: HTTPAddress) {
@@ -158,14 +160,19 @@ extension Transfer {
         }
     }
 
-    /// Reads what is left of a body that nobody wants, so that the connection can be used again; unless it is long.
+    /// Reads what is left of a body that nobody wants, so that the connection can be used again; unless it is long, or breaks
+    /// off, which is nobody's loss.
     func discard(_ body: Reply.Body) async throws {
         guard case .network(let bytes) = body else { return }
         var count = 0
-        for try await portion in bytes {
-            noteActivity()
-            count += portion.readableBytes
-            if count > 64 << 10 { return }
+        do {
+            for try await portion in bytes {
+                noteActivity()
+                count += portion.readableBytes
+                if count > 64 << 10 { return }
+            }
+        } catch {
+            try Task.checkCancellation()
         }
     }
 }

@@ -1,5 +1,4 @@
 #if Networking
-import AsyncHTTPClient
 import HTTPCore
 import NIOCore
 import Operations
@@ -16,7 +15,7 @@ extension Transfer {
     /// The body for one exchange, and the type that goes with it, if it has one of its own.
     ///
     /// - Throws: `TransferFailure` for files that cannot be read, and for what cannot be sent again.
-    func upload(_ body: OutgoingBody) throws -> (body: HTTPClientRequest.Body?, contentType: String?) {
+    func upload(_ body: OutgoingBody) throws -> (stream: OutgoingStream?, contentType: String?) {
         if let source = body.source {
             beginCountingSent(of: source.length)
             return (try source.take(sending()), nil)
@@ -36,10 +35,10 @@ extension Transfer {
         }
     }
 
-    private func stream(_ segments: [MultipartLayout.Segment], of length: Int64) -> HTTPClientRequest.Body {
+    private func stream(_ segments: [MultipartLayout.Segment], of length: Int64) -> OutgoingStream {
         beginCountingSent(of: length)
         let portions = UploadPortions(segments: segments.filter { $0.length > 0 }, sending: sending())
-        return .stream(portions, length: .known(length))
+        return OutgoingStream(portions, length: length)
     }
 
     /// What an earlier exchange has sent does not count: this one sends it again.

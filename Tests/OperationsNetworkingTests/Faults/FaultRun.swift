@@ -13,6 +13,8 @@ import TestSupport
 struct FaultReport: Sendable {
     /// The error's reason, or nil.
     var reason: String?
+    /// All that the error says, for who reads of a failure.
+    var explanation = ""
     var hasRightValue = false
     var completions = 0
     var files: [String] = []
@@ -79,7 +81,9 @@ extension FaultScene {
             let status = subject.operation.response?.status
             if target == .stream, let status, status.kind != .successful { report.reason = "unacceptableStatus" }
             report.hasRightValue = cell.kind == .challengeLoop ? data.count == 30_000 : data == Data(Self.body.bytes)
-        case .failure(let error as HTTPError): report.reason = HTTPCoreReason(error).text
+        case .failure(let error as HTTPError):
+            report.reason = HTTPCoreReason(error).text
+            report.explanation = "\(error.reason)"
         case .failure(let error): report.reason = "\(error)"
         }
         return report

@@ -40,6 +40,23 @@ import Testing
         }
     }
 
+    @Test func `what has come is told, though its reader is slow to take it`() async throws {
+        try await withServer({ _ in LoopbackResponse(body: bytes) }) { server in
+            let operation = HTTPStreamOperation(get(server.url + "/"), session: session)
+            var updates = operation.transferProgressUpdates.makeAsyncIterator()
+            queue.addOperation(operation)
+            let iterator = operation.body.makeAsyncIterator()
+            while !operation.transfer.record.withLock({
+                $0.received >= Int64(BodyChannel.capacity) && $0.waitsForOthers > 0
+            }) {
+                await Task.yield()
+            }
+            let told = await updates.next()
+            #expect(told == operation.transferProgress)
+            while try await iterator.next() != nil {}
+        }
+    }
+
     @Test func `a reader that stops, or never comes back, ends the operation`() async throws {
         try await withServer({ _ in LoopbackResponse(body: bytes) }) { server in
             let operation = HTTPStreamOperation(get(server.url + "/"), session: session)

@@ -1,0 +1,124 @@
+#if Networking
+import AsyncHTTPClient
+import NIOCore
+import Operations
+
+/// What is sent in one exchange, and the exchange's say over it: when the exchange lets go of this, it is over.
+final class OutgoingStream: Sendable {
+    let body: HTTPClientRequest.Body
+    private let revoke: @Sendable () -> Void
+    private let over: @Sendable () -> Void
+
+    /// - Parameter length: Of all portions together; nil if nobody knows.
+    init<Portions: AsyncSequence & Sendable>(_ portions: Portions, length: Int64?)
+    where Portions.Element == ByteBuffer {
+        let source = RevocableBody<Portions>.Source(portions)
+        body = .stream(RevocableBody(source: source), length: length.map { .known($0) } ?? .unknown)
+        revoke = { source.revoke() }
+        over = { source.exchangeIsOver() }
+    }
+
+    deinit { over() }
+
+    /// The server does not want the rest: lets go of whatever it would be made of.
+    func refused() { revoke() }
+}
+
+/// The portions of a request's body, as long as the server wants them.
+///
+/// async-http-client sends nothing more when a redirect or a refusal has come, and says so to nobody: the task that it sends by
+/// may stay suspended for ever. With it would stay the data, the open file, whatever else makes the portions. So these are
+/// kept apart from the task, and taken away.
+struct RevocableBody<Portions: AsyncSequence & Sendable>: AsyncSequence, Sendable
+where Portions.Element == ByteBuffer {
+    let source: Source
+
+    func makeAsyncIterator() -> Iterator { Iterator(source: source) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        let source: Source
+
+        func next() async throws -> ByteBuffer? { try await source.next() }
+    }
+
+    final class Source: Sendable {
+        private enum Content {
+            case unread(Portions)
+            case read(Portions.AsyncIterator)
+            /// The one task that reads has it.
+            case lent
+            case revoked
+        }
+
+        private struct State {
+            var content: Content
+            var isOver = false
+            var waiter: CheckedContinuation<Void, Never>?
+        }
+
+        private let state: Locked<State>
+
+        init(_ portions: Portions) { state = Locked(State(content: .unread(portions))) }
+
+        func next() async throws -> ByteBuffer? {
+            let content = state.withLock { state -> Content in
+                if case .revoked = state.content { return .revoked }
+                defer { state.content = .lent }
+                return state.content
+            }
+            var iterator: Portions.AsyncIterator
+            switch content {
+            case .unread(let portions): iterator = portions.makeAsyncIterator()
+            case .read(let begun): iterator = begun
+            case .lent, .revoked: throw await end()
+            }
+            let portion: ByteBuffer?
+            do {
+                portion = try await iterator.next()
+            } catch {
+                if isRevoked { throw await end() }
+                throw error
+            }
+            let isWanted = state.withLock { state in
+                guard case .lent = state.content else { return false }
+                state.content = .read(iterator)
+                return true
+            }
+            if !isWanted { throw await end() }
+            return portion
+        }
+
+        private var isRevoked: Bool {
+            state.withLock { if case .revoked = $0.content { true } else { false } }
+        }
+
+        /// An end or an error before all of the answer is there would be taken for one of the exchange.
+        private func end() async -> CancellationError {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if !state.isOver { state.waiter = continuation }
+                    return state.isOver
+                }
+                if isOver { continuation.resume() }
+            }
+            return CancellationError()
+        }
+
+        func revoke() {
+            let old = state.withLock { state in
+                defer { state.content = .revoked }
+                return state.content
+            }
+            withExtendedLifetime(old) {}
+        }
+
+        func exchangeIsOver() {
+            let waiter = state.withLock { state in
+                state.isOver = true
+                return state.waiter.take()
+            }
+            waiter?.resume()
+        }
+    }
+}
+#endif

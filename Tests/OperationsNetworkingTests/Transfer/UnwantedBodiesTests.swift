@@ -1,0 +1,137 @@
+#if Networking
+import Foundation
+import HTTPTypes
+import LoopbackServer
+import NIOCore
+import Operations
+@testable import OperationsNetworking
+import TestSupport
+import Testing
+
+/// What is sent and not wanted, in either direction.
+@Suite(.timeLimit(.minutes(5))) struct UnwantedBodiesTests {
+    private let queue = OperationQueue()
+
+    private struct Known: HTTPCredentialSource {
+        func credential(for challenge: HTTPChallenge) async -> HTTPCredential? { .password(user: "a", password: "b") }
+    }
+
+    @Test(arguments: [HTTPResponse.Status.found, .unauthorized])
+    func `a redirect or a challenge whose body breaks off is obeyed all the same`(
+        status: HTTPResponse.Status
+    ) async throws {
+        let session = HTTPSession.plain { $0.credentials = Known() }
+        let fields: HTTPFields = [.location: "/", .wwwAuthenticate: "Basic realm=\"a\""]
+        try await withServer({ request in
+            request.number > 1
+                ? .text("here")
+                : LoopbackResponse(status, fields: fields, body: .pattern(length: 30_000)).with(
+                    .resetsConnection(.afterBody(10_000)))
+        }) { server in
+            let operation = HTTPOperation(get(server.url + "/a"), as: .text, session: session)
+            queue.addOperation(operation)
+            let value = try await operation.value
+            #expect(value == "here")
+            #expect(server.requests.count == 2)
+        }
+    }
+
+    @Test func `cancelled while a body that nobody wants is read, it ends as cancelled`() async throws {
+        let gate = LoopbackGate()
+        let session = HTTPSession.plain()
+        try await withServer({ _ in
+            LoopbackResponse(.found, fields: [.location: "/b"], body: .pattern(length: 30_000)).with(
+                .stalls(.afterBody(10_000), until: gate))
+        }) { server in
+            let operation = HTTPOperation(get(server.url + "/a"), session: session)
+            queue.addOperation(operation)
+            await gate.reached()
+            operation.cancel()
+            let why = await reason { try await operation.value }
+            #expect(why?.text == "cancelled")
+            #expect(server.requests.count == 1)
+            await server.openConnections(are: 0)
+        }
+    }
+
+    // MARK: - Of requests
+
+    /// More than the server takes.
+    private struct Endless: AsyncSequence, AsyncIteratorProtocol, Sendable {
+        final class Sentinel: Sendable {}
+
+        let sentinel: Sentinel
+
+        func makeAsyncIterator() -> Endless { self }
+        mutating func next() async -> ByteBuffer? { ByteBuffer(repeating: 7, count: 64 << 10) }
+    }
+
+    @Test func `a server that refuses before it has all of the body leaves nothing that makes it behind`() async throws
+    {
+        var configuration = LoopbackServer.Configuration()
+        configuration.answersEarly = { _ in true }
+        let session = HTTPSession.plain()
+        try await withServer({ _ in LoopbackResponse(.contentTooLarge, body: .text("too large")) }, configuration) {
+            server in
+            let sentinel: Weak
+            do {
+                let made = Endless.Sentinel()
+                sentinel = Weak(made)
+                let operation = HTTPOperation(
+                    HTTPOperationRequest(.put, server.url + "/"), sending: HTTPBodySource(Endless(sentinel: made)),
+                    as: .text, session: session)
+                queue.addOperation(operation)
+                let why = await reason { try await operation.value }
+                #expect(why?.text == "unacceptableStatus")
+            }
+            await queue.waitUntilAllOperationsAreFinished()
+            await server.openConnections(are: 0)
+            while !sentinel.isGone { await Task.yield() }
+        }
+    }
+
+    private func source<Portions>(_ portions: Portions) -> RevocableBody<Portions>.Source { .init(portions) }
+
+    @Test(arguments: [true, false])
+    func `what is revoked is gone at once, and its reader is told when the exchange is over`(
+        isBegun: Bool
+    ) async throws {
+        let portions = Endless(sentinel: Endless.Sentinel())
+        let sentinel = Weak(portions.sentinel)
+        let source = source(consume portions)
+        if isBegun {
+            let first = try await source.next()
+            #expect(first?.readableBytes == 64 << 10)
+        }
+        source.revoke()
+        #expect(sentinel.isGone)
+        let isTold = Guarded(false)
+        let reader = Task {
+            defer { isTold.withLock { $0 = true } }
+            return try await source.next()
+        }
+        for _ in 0..<100 { await Task.yield() }
+        #expect(!isTold.withLock { $0 })
+        source.exchangeIsOver()
+        let outcome = await result { try await reader.value }
+        #expect(throws: CancellationError.self) { try outcome.get() }
+    }
+
+    @Test func `what is revoked while its reader waits for a portion gives it none`() async throws {
+        let (pieces, maker) = AsyncStream.makeStream(of: ByteBuffer.self)
+        let asked = AsyncGate()
+        let source = source(
+            pieces.map { @Sendable portion in
+                await asked.pass()
+                return portion
+            })
+        let reader = Task { try await source.next() }
+        maker.yield(ByteBuffer(bytes: [1]))
+        source.revoke()
+        asked.open()
+        source.exchangeIsOver()
+        let outcome = await result { try await reader.value }
+        #expect(throws: CancellationError.self) { try outcome.get() }
+    }
+}
+#endif
