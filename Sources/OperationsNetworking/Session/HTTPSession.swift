@@ -69,25 +69,31 @@ public final class HTTPSession: Sendable {
     }
 }
 
-/// A proxy for all requests of a session.
+/// A proxy for all requests of a session, through which each connection is a tunnel.
 public struct HTTPProxy: Sendable {
     var host: String
     var port: Int
     var isSOCKS = false
-    var login: (user: String, password: String)?
+    var login: HTTPCredential?
 
+    /// With a name and password that it gets unasked. If it refuses them, or there are none, the session's `credentials` are
+    /// asked.
     public static func http(_ host: String, port: Int, user: String? = nil, password: String = "") -> HTTPProxy {
-        HTTPProxy(host: host, port: port, login: user.map { ($0, password) })
+        HTTPProxy(host: host, port: port, login: user.map { .password(user: $0, password: password) })
     }
 
     public static func socks(_ host: String, port: Int) -> HTTPProxy {
         HTTPProxy(host: host, port: port, isSOCKS: true)
     }
 
-    var setting: HTTPClient.Configuration.Proxy {
+    func setting(_ login: HTTPCredential?) -> HTTPClient.Configuration.Proxy {
         if isSOCKS { return .socksServer(host: host, port: port) }
-        guard let login else { return .server(host: host, port: port) }
-        return .server(host: host, port: port, authorization: .basic(username: login.user, password: login.password))
+        return switch login {
+        case nil: .server(host: host, port: port)
+        case .password(let user, let password):
+            .server(host: host, port: port, authorization: .basic(username: user, password: password))
+        case .bearer(let token): .server(host: host, port: port, authorization: .bearer(tokens: token))
+        }
     }
 }
 

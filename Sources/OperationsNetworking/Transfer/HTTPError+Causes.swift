@@ -31,7 +31,6 @@ extension HTTPError.Reason {
         case .readTimeout, .writeTimeout: .timedOut(.idle)
         case .deadlineExceeded: .timedOut(.whole)
         case .invalidURL, .emptyHost, .emptyScheme: .invalidURL
-        case .proxyAuthenticationRequired: .unauthorized
         default: .connection(error)
         }
     }

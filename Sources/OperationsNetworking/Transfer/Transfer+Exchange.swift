@@ -24,13 +24,12 @@ extension Transfer {
             let reply = try await reply(to: step, fields, body, &authentication, resume)
             let head = reply.head
             note(reply, at: step.address)
-            if let peer = challenger(head, step.address) {
-                if try await isAnswered(peer, head, &authentication) {
-                    // What the request brought itself was refused, and would take the answer's place.
-                    if peer != .proxy { fields[.authorization] = nil }
-                    try await discard(reply.body)
-                    continue
-                }
+            // A proxy's own challenge never comes here: a server that sends 407 is to get nothing that is for the proxy.
+            if head.status == .unauthorized, try await isAnswered(head, at: step.address, &authentication) {
+                // What the request brought itself was refused, and would take the answer's place.
+                fields[.authorization] = nil
+                try await discard(reply.body)
+                continue
             }
             switch chain.decision(for: head) {
             case .deliver:
@@ -92,7 +91,7 @@ extension Transfer {
         request.headers = HTTPHeaders(fields)
         request.body = upload.stream?.body
         let start = session.ticker.now()
-        let response = try await session.connections.send(request)
+        let response = try await throughProxy(request, &authentication)
         // What has not been sent by now is not sent any more.
         if response.status.code >= 300 { upload.stream?.refused() }
         let now = session.ticker.now()
@@ -114,27 +113,49 @@ extension Transfer {
 
     // MARK: - Challenges
 
-    private func challenger(_ head: HTTPResponse, _ address: HTTPAddress) -> AuthenticationAttempts.Peer? {
-        switch head.status.code {
-        case 401: .origin(address.origin)
-        case 407: .proxy
-        default: nil
-        }
+    private func isAnswered(
+        _ head: HTTPResponse, at address: HTTPAddress, _ authentication: inout AuthenticationAttempts
+    ) async throws -> Bool {
+        let challenges = AuthenticationChallenge.all(in: head.headerFields, .wwwAuthenticate)
+        return try await credential(for: challenges, of: .origin(address.origin), &authentication).isAnswered
     }
 
-    private func isAnswered(
-        _ peer: AuthenticationAttempts.Peer, _ head: HTTPResponse, _ authentication: inout AuthenticationAttempts
-    ) async throws -> Bool {
-        let challenges = AuthenticationChallenge.all(in: head.headerFields, peer.challengeField)
+    /// What a peer's challenges are answered with; no credential where a new nonce is enough.
+    private func credential(
+        for challenges: [AuthenticationChallenge], of peer: AuthenticationAttempts.Peer,
+        _ authentication: inout AuthenticationAttempts
+    ) async throws -> (isAnswered: Bool, HTTPCredential?) {
         switch authentication.challenged(by: peer, challenges) {
-        case .fail: return false
-        case .repeatWithNewNonce: return true
+        case .fail: return (false, nil)
+        case .repeatWithNewNonce: return (true, nil)
         case .ask(let challenges):
             let asked = HTTPChallenge(challenges, from: peer)
             let credential = await waitingForOthers { await session.configuration.credentials?.credential(for: asked) }
-            guard let credential else { return false }
+            guard let credential else { return (false, nil) }
             try Task.checkCancellation()
-            return authentication.answer(peer, with: credential)
+            return (authentication.answer(peer, with: credential), credential)
+        }
+    }
+
+    /// Sends a request, through a proxy that may want to know who asks. Nothing of its body has gone before it does.
+    private func throughProxy(
+        _ request: HTTPClientRequest, _ authentication: inout AuthenticationAttempts
+    ) async throws -> HTTPClientResponse {
+        let connections = session.connections
+        while true {
+            do {
+                return try await connections.send(request)
+            } catch let refusal as ProxyRefusal {
+                if connections.hasLoggedIn(since: refusal) { continue }
+                if refusal.login == 0, let login = session.configuration.proxy?.login {
+                    _ = authentication.sendUnasked(login, to: .proxy)
+                }
+                // What it would take is not told by async-http-client, which can do no other but with tokens.
+                let offered = [AuthenticationChallenge(scheme: "basic"), AuthenticationChallenge(scheme: "bearer")]
+                let answer = try await credential(for: offered, of: .proxy, &authentication)
+                guard answer.isAnswered, let credential = answer.1 else { throw TransferFailure(.unauthorized) }
+                connections.logIn(with: credential, after: refusal)
+            }
         }
     }
 

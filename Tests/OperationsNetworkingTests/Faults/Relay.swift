@@ -19,6 +19,8 @@ final class Relay: Sendable {
         var open = 0
         var heldUp = 0
         var isReleased = false
+        var refused = 0
+        var tunnels = 0
     }
 
     let port: Int
@@ -28,14 +30,18 @@ final class Relay: Sendable {
     private let end: End
     private let state = Guarded(State())
     private let filler: Int32?
+    private let login: String?
 
     /// - Parameters:
     ///   - backend: The server's port.
     ///   - limit: How many bytes of the first connection reach the client.
     ///   - end: What comes then.
     ///   - isFull: Nobody is let in before `release()`: the system takes no more connections.
-    init(to backend: Int, limit: Int = .max, then end: End = .stall, isFull: Bool = false) throws {
-        (self.backend, self.limit, self.end) = (backend, limit, end)
+    ///   - login: It is a proxy, whose tunnels all lead to the server, for those whose `Proxy-Authorization` is this.
+    init(
+        to backend: Int, limit: Int = .max, then end: End = .stall, isFull: Bool = false, login: String? = nil
+    ) throws {
+        (self.backend, self.limit, self.end, self.login) = (backend, limit, end, login)
         let listener = try Self.socket()
         var address = Self.loopback(0)
         guard Self.withAddress(&address, { bind(listener, $0, $1) }) == 0, listen(listener, isFull ? 0 : 64) == 0 else {
@@ -67,6 +73,9 @@ final class Relay: Sendable {
         }
         if isFirst, filler != nil { accepting() }
     }
+
+    /// As a proxy: how many were refused and let through.
+    var counts: (refused: Int, tunnels: Int) { state.withLock { ($0.refused, $0.tunnels) } }
 
     /// Suspends until a connection is held up.
     func holdsUp() async { while state.withLock({ $0.heldUp }) == 0 { await Task.yield() } }
@@ -122,6 +131,7 @@ final class Relay: Sendable {
 
     private func serve(_ client: Int32, limit: Int) {
         defer { close(client) }
+        guard login == nil || opensTunnel(client) else { return }
         guard let server = try? Self.connect(to: backend) else { return }
         defer { close(server) }
         var left = limit
@@ -156,6 +166,23 @@ final class Relay: Sendable {
                 if left != .max { left -= count }
             }
         }
+    }
+
+    private func opensTunnel(_ client: Int32) -> Bool {
+        var head: [UInt8] = []
+        var byte: UInt8 = 0
+        while !head.reversed().starts(with: Array("\n\r\n\r".utf8)) {
+            guard recv(client, &byte, 1, 0) == 1 else { return false }
+            head.append(byte)
+        }
+        let lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n")
+        let isKnown = lines.contains { $0.lowercased() == "proxy-authorization: \(login ?? "")".lowercased() }
+        state.withLock { if isKnown { $0.tunnels += 1 } else { $0.refused += 1 } }
+        let answer =
+            isKnown
+            ? "HTTP/1.1 200 OK\r\n\r\n"
+            : "HTTP/1.1 407 Who?\r\nProxy-Authenticate: Basic realm=\"p\"\r\nContent-Length: 0\r\n\r\n"
+        return send(client, answer, answer.utf8.count, Int32(MSG_NOSIGNAL)) > 0 && isKnown
     }
 
     /// False: there is no more.

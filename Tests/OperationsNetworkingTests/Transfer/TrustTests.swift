@@ -34,6 +34,18 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false]) func `a session that verifies nothing says so, and no other does`(
+        isOn: Bool
+    ) async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) { [isOn] in
+            var configuration = HTTPSession.Configuration()
+            configuration.trust.isVerificationOn = isOn
+            _ = HTTPSession(configuration)
+        }
+        let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        #expect(text.contains("verifies no certificates") != isOn)
+    }
+
     @Test(arguments: protocols) func `pins count besides trust, and who is not pinned gets no request`(
         version: LoopbackServer.Configuration.TransportProtocol
     ) async throws {

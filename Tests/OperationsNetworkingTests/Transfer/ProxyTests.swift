@@ -1,0 +1,133 @@
+#if Networking
+import Foundation
+import HTTPCore
+import HTTPTypes
+import LoopbackServer
+import Operations
+@testable import OperationsNetworking
+import TestSupport
+import Testing
+
+/// Through a proxy that wants to know who asks (rule R8).
+@Suite(.timeLimit(.minutes(5))) struct ProxyTests {
+    private let queue = OperationQueue()
+
+    /// Knows one answer for each who asks, and counts how often he is asked.
+    private final class Wallet: HTTPCredentialSource {
+        let atProxy: HTTPCredential?
+        let asked = Guarded<[String]>([])
+
+        init(_ atProxy: HTTPCredential?) { self.atProxy = atProxy }
+
+        func credential(for challenge: HTTPChallenge) async -> HTTPCredential? {
+            asked.withLock { $0.append(challenge.origin ?? "proxy") }
+            return challenge.origin == nil ? atProxy : nil
+        }
+    }
+
+    private func load(_ url: String, _ session: HTTPSession) async throws -> String {
+        let operation = HTTPOperation(get(url), as: .text, session: session)
+        queue.addOperation(operation)
+        return try await operation.value
+    }
+
+    @Test(arguments: [LoopbackServer.Configuration.TransportProtocol.http1, .http1TLS, .http2])
+    func `a proxy that asks who is there is told, once for all requests, and nobody else is`(
+        version: LoopbackServer.Configuration.TransportProtocol
+    ) async throws {
+        let wallet = Wallet(.password(user: "Aladdin", password: "open sesame"))
+        try await withServer({ _ in .text("through") }, .init(protocol: version)) { server in
+            let proxy = try Relay(to: server.port, login: "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
+            do {
+                let session = try HTTPSession.trusting(server) {
+                    $0.proxy = .http("127.0.0.1", port: proxy.port)
+                    $0.credentials = wallet
+                }
+                for _ in 0..<3 {
+                    let text = try await load(server.localhostURL + "/", session)
+                    #expect(text == "through")
+                }
+            }
+            #expect(wallet.asked.withLock { $0 } == ["proxy"])
+            #expect(proxy.counts.refused == 1 && proxy.counts.tunnels >= 1)
+            #expect(
+                server.requests.allSatisfy { $0.fields[.proxyAuthorization] == nil && $0.fields[.authorization] == nil }
+            )
+            await proxy.isDeserted()
+        }
+    }
+
+    @Test func `a proxy that is told unasked asks nobody`() async throws {
+        let wallet = Wallet(nil)
+        try await withServer({ _ in .text("through") }) { server in
+            let proxy = try Relay(to: server.port, login: "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
+            do {
+                let session = HTTPSession.plain {
+                    $0.proxy = .http("127.0.0.1", port: proxy.port, user: "Aladdin", password: "open sesame")
+                    $0.credentials = wallet
+                }
+                let text = try await load(server.url + "/", session)
+                #expect(text == "through")
+            }
+            #expect(wallet.asked.withLock { $0 }.isEmpty)
+            #expect(proxy.counts.refused == 0)
+            await proxy.isDeserted()
+        }
+    }
+
+    @Test(arguments: [nil, .password(user: "a", password: "b"), .bearer("x")] as [HTTPCredential?])
+    func `a proxy that knows nobody refuses with an error of its own`(credential: HTTPCredential?) async throws {
+        let wallet = Wallet(credential)
+        try await withServer({ _ in .text("through") }) { server in
+            let proxy = try Relay(to: server.port, login: "nobody")
+            do {
+                let session = HTTPSession.plain {
+                    $0.proxy = .http("127.0.0.1", port: proxy.port, user: "c", password: "d")
+                    $0.credentials = wallet
+                }
+                let why = await reason { try await load(server.url + "/", session) }
+                #expect(why?.text == "unauthorized")
+            }
+            // Asked once, and once more when the answer was refused; who gives the same again is not sent with it.
+            #expect(wallet.asked.withLock { $0.count } == (credential == nil ? 1 : 2))
+            #expect(proxy.counts == (credential == nil ? 1 : 2, 0))
+            #expect(server.requests.isEmpty)
+            await proxy.isDeserted()
+        }
+    }
+
+    @Test func `many who are refused at a time all get through`() async throws {
+        let wallet = Wallet(.bearer("token"))
+        queue.maxConcurrentOperationCount = 20
+        try await withServer({ _ in .text("through") }) { server in
+            let proxy = try Relay(to: server.port, login: "Bearer token")
+            do {
+                let session = HTTPSession.plain {
+                    $0.proxy = .http("127.0.0.1", port: proxy.port)
+                    $0.credentials = wallet
+                }
+                let operations = (0..<50).map { HTTPOperation(get(server.url + "/\($0)"), as: .text, session: session) }
+                await queue.addOperations(operations, waitUntilFinished: false)
+                for operation in operations {
+                    let text = try await operation.value
+                    #expect(text == "through")
+                }
+            }
+            #expect(server.requests.count == 50)
+            await proxy.isDeserted()
+        }
+    }
+
+    @Test func `a server that answers as if it were a proxy gets nothing`() async throws {
+        let wallet = Wallet(.password(user: "a", password: "b"))
+        try await withServer({ _ in
+            LoopbackResponse(.proxyAuthenticationRequired, fields: [.proxyAuthenticate: "Basic realm=\"a\""])
+        }) { server in
+            let session = HTTPSession.plain { $0.credentials = wallet }
+            let why = await reason { try await load(server.url + "/", session) }
+            #expect(why?.text == "unacceptableStatus")
+            #expect(wallet.asked.withLock { $0 }.isEmpty && server.requests.count == 1)
+        }
+    }
+}
+#endif
