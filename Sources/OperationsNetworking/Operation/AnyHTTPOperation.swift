@@ -115,11 +115,26 @@ public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendab
                 transfer.stopped()
                 try await pauseHere()
             } catch let error as HTTPError {
+                let error = judged(error)
                 failures += 1
                 guard let delay = delay(after: failures, error) else { throw error }
                 transfer.stopped()
                 try await wait(delay)
             }
+        }
+    }
+
+    /// What is wrong with a response, as far as its head tells; nil if nothing is, or the body's reader is to judge.
+    func objection(to head: HTTPResponse) -> HTTPError.Reason? { nil }
+
+    /// A refusal is told as such, though the words that go with it have broken off. That happens to uploads: async-http-client
+    /// may lose what a server says who refuses one, says why, and closes.
+    private final func judged(_ error: HTTPError) -> HTTPError {
+        let head = transfer.record.withLock { $0.isInBody ? $0.bodyHead : nil }
+        guard let head, let objection = objection(to: head) else { return error }
+        switch error.reason {
+        case .truncated, .connection: return HTTPError(objection, url: error.url, response: head)
+        default: return error
         }
     }
 

@@ -71,12 +71,17 @@ public final class HTTPOperation<Value: Sendable>: AnyHTTPOperation, @unchecked 
     /// The same for what has finished.
     package var resultSoFar: Result<Value, any Error> { decoded.map { .success($0) } ?? .failure(failure) }
 
-    // Those who share a transfer judge its status when it is over, which is too late to try again.
+    // Those who share a transfer judge its status when it is over, which is too late to try again, or if it does not come to
+    // a good end.
     override var complaint: HTTPError? {
         guard Value.self == HTTPAnswer.self else { return nil }
         let (head, url) = transfer.record.withLock { ($0.response, $0.url) }
-        guard let head, !(200..<300 ~= head.status.code) else { return nil }
-        return HTTPError(.unacceptableStatus(head.status.code), url: url, response: head)
+        return head.flatMap { head in objection(to: head).map { HTTPError($0, url: url, response: head) } }
+    }
+
+    override func objection(to head: HTTPResponse) -> HTTPError.Reason? {
+        guard Value.self == HTTPAnswer.self else { return serializer.objection(to: head) }
+        return 200..<300 ~= head.status.code ? nil : .unacceptableStatus(head.status.code)
     }
 
     override func complete() async throws {

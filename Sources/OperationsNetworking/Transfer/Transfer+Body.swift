@@ -42,7 +42,7 @@ extension Transfer {
         let length = isEncoded ? nil : announced
         try await sink.begin(at: offset, length: length, head, at: address)
         record.withLock { record in
-            record.bodyHead = head
+            (record.bodyHead, record.isInBody) = (head, true)
             record.received = offset
             record.expected = length.map { $0 + offset }
             record.inflation = isEncoded ? (request.limits.inflation, announced) : nil

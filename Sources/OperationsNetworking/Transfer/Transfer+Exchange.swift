@@ -91,6 +91,7 @@ extension Transfer {
         request.headers = HTTPHeaders(fields)
         request.body = upload.stream?.body
         let start = session.ticker.now()
+        record.withLock { $0.isInBody = false }
         let response = try await throughProxy(request, &authentication)
         // What has not been sent by now is not sent any more.
         if response.status.code >= 300 { upload.stream?.refused() }

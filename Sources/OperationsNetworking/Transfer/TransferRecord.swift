@@ -9,6 +9,8 @@ struct TransferRecord: Sendable {
     var response: HTTPResponse?
     /// With which the body has begun, or gone on.
     var bodyHead: HTTPResponse?
+    /// What comes now is the body of `bodyHead`.
+    var isInBody = false
     var redirects: [String] = []
     var isFromCache = false
     var metrics = HTTPMetrics()

@@ -54,6 +54,35 @@ import Testing
         }
     }
 
+    @Test func `what is refused by its head is refused so, though its body breaks off`() async throws {
+        let session = HTTPSession.plain()
+        try await withServer({ request in
+            LoopbackResponse(request.path == "/200" ? .ok : .contentTooLarge, body: .pattern(length: 30_000)).with(
+                .resetsConnection(.afterBody(10_000)))
+        }) { server in
+            func outcome(_ path: String, _ serializer: HTTPSerializer<Data>) async -> [String?] {
+                let operation = HTTPOperation(get(server.url + path), as: serializer, session: session)
+                queue.addOperation(operation)
+                let alone = await reason { try await operation.value }?.text
+                guard let client = try? HTTPClientQueue(session: session) else { return [alone] }
+                let token = client.get(server.url + path, as: serializer)
+                return [alone, await reason { try await token.value }?.text]
+            }
+            var anything = HTTPSerializer<Data>.data
+            let refused = await outcome("/413", anything)
+            #expect(refused == ["unacceptableStatus", "unacceptableStatus"])
+            let broken = await outcome("/200", anything)
+            #expect(broken == ["truncated", "truncated"])
+            anything.acceptableStatuses = nil
+            let wanted = await outcome("/413", anything)
+            #expect(wanted.first == "truncated")
+            let stream = HTTPStreamOperation(get(server.url + "/413"), session: session)
+            queue.addOperation(stream)
+            let read = await reason { for try await _ in stream.body {} }
+            #expect(read?.text == "truncated", "who reads a stream has the status already")
+        }
+    }
+
     // MARK: - Of requests
 
     /// More than the server takes.

@@ -1,0 +1,136 @@
+#if Networking
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+import Foundation
+import TestSupport
+
+/// nginx on a free port of the loopback interface, and a folder that goes with it: a server that nobody here wrote.
+final class Nginx: Sendable {
+    static let program = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/opt/homebrew/bin/nginx"].first {
+        FileManager.default.isExecutableFile(atPath: $0)
+    }
+
+    struct NotStarted: Error, CustomStringConvertible { let description: String }
+
+    let url: String
+    private let folder: Folder
+    private let process: Process
+
+    /// - Parameters:
+    ///   - site: What stands in the block `server`.
+    ///   - files: What is served, by its name.
+    init(_ site: String = "", files: [String: Data] = [:]) async throws {
+        folder = try Folder()
+        try FileManager.default.createDirectory(atPath: folder.file("www"), withIntermediateDirectories: true)
+        for (name, content) in files { try content.write(to: URL(filePath: folder.file("www/" + name))) }
+        for _ in 0..<10 {
+            // Free when it was asked for: somebody may be faster than nginx, who then ends.
+            let port = try Self.freePort()
+            let process = try Self.start(folder, port, site)
+            while process.isRunning, !Self.answers(port) { await Task.yield() }
+            guard process.isRunning else { continue }
+            (self.process, url) = (process, "http://127.0.0.1:\(port)")
+            return
+        }
+        let log = (try? String(contentsOfFile: folder.file("error.log"), encoding: .utf8)) ?? ""
+        throw NotStarted(description: "nginx does not start: \(log)")
+    }
+
+    deinit { process.terminate() }
+
+    func path(_ name: String) -> String { folder.file("www/" + name) }
+
+    /// The lines of its log of requests: method, path, status, range. nginx writes a line when it is done with a request, which
+    /// may be after the client.
+    func log(atLeast count: Int) async -> [String] {
+        while true {
+            let text = (try? String(contentsOfFile: folder.file("access.log"), encoding: .utf8)) ?? ""
+            let lines = text.split(separator: "\n").map(String.init)
+            if lines.count >= count { return lines }
+            await Task.yield()
+        }
+    }
+
+    private static func start(_ folder: Folder, _ port: UInt16, _ site: String) throws -> Process {
+        let configuration = """
+            daemon off;
+            \(getuid() == 0 ? "user root;" : "")
+            worker_processes 1;
+            pid \(folder.file("nginx.pid"));
+            events { worker_connections 256; }
+            http {
+                log_format short '$request_method $request_uri $status $http_range';
+                access_log \(folder.file("access.log")) short;
+                types { text/plain txt; }
+                default_type application/octet-stream;
+                client_body_temp_path \(folder.file("t1")); proxy_temp_path \(folder.file("t2"));
+                fastcgi_temp_path \(folder.file("t3")); uwsgi_temp_path \(folder.file("t4"));
+                scgi_temp_path \(folder.file("t5"));
+                server {
+                    listen 127.0.0.1:\(port);
+                    root \(folder.file("www"));
+                    \(site.replacing("$FOLDER", with: folder.path))
+                }
+            }
+            """
+        try Data(configuration.utf8).write(to: URL(filePath: folder.file("nginx.conf")))
+        let process = Process()
+        process.executableURL = URL(filePath: program ?? "")
+        process.arguments = ["-c", folder.file("nginx.conf"), "-e", folder.file("error.log")]
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        return process
+    }
+
+    private static func freePort() throws -> UInt16 {
+        try withSocket { socket in
+            var address = loopback(0)
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let status = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(socket, $0, length) == 0 ? getsockname(socket, $0, &length) : -1
+                }
+            }
+            guard status == 0 else { throw POSIXError(.EADDRINUSE) }
+            return UInt16(bigEndian: address.sin_port)
+        }
+    }
+
+    private static func answers(_ port: UInt16) -> Bool {
+        (try? withSocket { socket in
+            var address = loopback(port)
+            return withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+                }
+            }
+        }) ?? false
+    }
+
+    private static func withSocket<Result>(_ body: (Int32) throws -> Result) throws -> Result {
+        #if canImport(Glibc)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+        let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #endif
+        guard descriptor >= 0 else { throw POSIXError(.EMFILE) }
+        defer { close(descriptor) }
+        return try body(descriptor)
+    }
+
+    private static func loopback(_ port: UInt16) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return address
+    }
+}
+#endif
