@@ -17,19 +17,22 @@ final class HTTPConnections: Sendable {
 
     private struct Clients {
         var current: HTTPClient
-        /// Those that are logged in at the proxy otherwise, or not at all: what they have begun goes on.
-        var former: [HTTPClient] = []
+        /// By what they are logged in with at the proxy, the current one included. What the others have begun goes on.
+        var all: [HTTPCredential?: HTTPClient]
+        /// How often there was another current one.
+        var changes = 0
     }
 
     init(_ configuration: HTTPSession.Configuration) {
         self.configuration = configuration
-        clients = Locked(Clients(current: Self.client(configuration, configuration.proxy?.login)))
+        let login = configuration.proxy?.login
+        let client = Self.client(configuration, login)
+        clients = Locked(Clients(current: client, all: [login: client]))
     }
 
     // Not waited for: the last reference may go on a thread of the event loops, which it would wait for.
     deinit {
-        let clients = clients.withLock { $0 }
-        for client in clients.former + [clients.current] { client.shutdown(queue: .global()) { _ in } }
+        for client in clients.withLock({ $0.all }).values { client.shutdown(queue: .global()) { _ in } }
     }
 
     private static func client(_ configuration: HTTPSession.Configuration, _ login: HTTPCredential?) -> HTTPClient {
@@ -49,7 +52,7 @@ final class HTTPConnections: Sendable {
 
     /// - Throws: `ProxyRefusal`; else what the connection, or async-http-client, says.
     func send(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
-        let (client, login) = clients.withLock { ($0.current, $0.former.count) }
+        let (client, login) = clients.withLock { ($0.current, $0.changes) }
         do {
             return try await client.execute(request, deadline: .distantFuture)
         } catch let error as HTTPClientError where error == .proxyAuthenticationRequired {
@@ -60,18 +63,20 @@ final class HTTPConnections: Sendable {
     // MARK: - Logging in at the proxy
 
     /// Somebody else has done it since: it may be enough to ask again.
-    func hasLoggedIn(since refusal: ProxyRefusal) -> Bool { clients.withLock { $0.former.count } != refusal.login }
+    func hasLoggedIn(since refusal: ProxyRefusal) -> Bool { clients.withLock { $0.changes } != refusal.login }
 
     /// For all requests that are sent from now on. No effect if somebody else was faster.
     func logIn(with credential: HTTPCredential, after refusal: ProxyRefusal) {
-        let new = Self.client(configuration, credential)
-        let isUsed = clients.withLock { clients in
-            guard clients.former.count == refusal.login else { return false }
-            clients.former.append(clients.current)
-            clients.current = new
-            return true
+        // Wrong credentials make no client for each who has them.
+        let new = clients.withLock { $0.all[credential] } ?? Self.client(configuration, credential)
+        let isNeeded = clients.withLock { clients in
+            guard clients.changes == refusal.login else { return clients.all.values.contains { $0 === new } }
+            clients.changes += 1
+            clients.current = clients.all[credential] ?? new
+            clients.all[credential] = clients.current
+            return clients.current === new
         }
-        if !isUsed { new.shutdown(queue: .global()) { _ in } }
+        if !isNeeded { new.shutdown(queue: .global()) { _ in } }
     }
 }
 

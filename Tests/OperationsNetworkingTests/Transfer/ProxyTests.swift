@@ -14,14 +14,14 @@ import Testing
 
     /// Knows one answer for each who asks, and counts how often he is asked.
     private final class Wallet: HTTPCredentialSource {
-        let atProxy: HTTPCredential?
+        let atProxy: Guarded<HTTPCredential?>
         let asked = Guarded<[String]>([])
 
-        init(_ atProxy: HTTPCredential?) { self.atProxy = atProxy }
+        init(_ atProxy: HTTPCredential?) { self.atProxy = Guarded(atProxy) }
 
         func credential(for challenge: HTTPChallenge) async -> HTTPCredential? {
             asked.withLock { $0.append(challenge.origin ?? "proxy") }
-            return challenge.origin == nil ? atProxy : nil
+            return challenge.origin == nil ? atProxy.withLock { $0 } : nil
         }
     }
 
@@ -92,6 +92,29 @@ import Testing
             #expect(wallet.asked.withLock { $0.count } == (credential == nil ? 1 : 2))
             #expect(proxy.counts == (credential == nil ? 1 : 2, 0))
             #expect(server.requests.isEmpty)
+            await proxy.isDeserted()
+        }
+    }
+
+    @Test func `who finds the right answer late gets through, and so does who comes after`() async throws {
+        let wallet = Wallet(.password(user: "a", password: "wrong"))
+        try await withServer({ _ in .text("through") }) { server in
+            let proxy = try Relay(to: server.port, login: "Basic YTpyaWdodA==")
+            do {
+                let session = HTTPSession.plain {
+                    $0.proxy = .http("127.0.0.1", port: proxy.port)
+                    $0.credentials = wallet
+                }
+                for _ in 0..<3 {
+                    let why = await reason { try await load(server.url + "/", session) }
+                    #expect(why?.text == "unauthorized")
+                }
+                wallet.atProxy.withLock { $0 = .password(user: "a", password: "right") }
+                for _ in 0..<2 {
+                    let text = try await load(server.url + "/", session)
+                    #expect(text == "through")
+                }
+            }
             await proxy.isDeserted()
         }
     }
