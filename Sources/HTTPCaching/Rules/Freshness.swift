@@ -1,5 +1,6 @@
 #if Networking
 package import Foundation
+import HTTPCore
 import HTTPTypes
 
 /// How old a stored response is, and for how long it counts as fresh (RFC 9111 §4.2); in seconds.
@@ -38,7 +39,7 @@ package struct Freshness: Equatable, Sendable {
         let fields = stored.response.headerFields
         if let maxAge = stored.control.maxAge { return Double(maxAge) }
         if let expires = fields[values: .expires].first {
-            guard let date = HTTPDate.parse(expires) else { return 0 }
+            guard let date = HTTPDate.parse(expires, now: stored.responseTime) else { return 0 }
             return max(0, date.timeIntervalSince(stored.date))
         }
         return heuristicLifetime(of: stored)
@@ -50,7 +51,8 @@ package struct Freshness: Equatable, Sendable {
     /// §4.2.2: a tenth of the time since it was changed, at most a day.
     private static func heuristicLifetime(of stored: StoredResponse) -> Double {
         guard heuristicallyCacheable.contains(stored.response.status.code) || stored.control.isPublic,
-            let text = stored.response.headerFields[values: .lastModified].first, let changed = HTTPDate.parse(text)
+            let text = stored.response.headerFields[values: .lastModified].first,
+            let changed = HTTPDate.parse(text, now: stored.responseTime)
         else { return 0 }
         return min(max(0, stored.date.timeIntervalSince(changed)) / 10, 86400)
     }

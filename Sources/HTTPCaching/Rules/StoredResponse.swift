@@ -1,5 +1,6 @@
 #if Networking
 package import Foundation
+import HTTPCore
 package import HTTPTypes
 
 /// The head of a response as it is kept, and when it was asked for and came.
@@ -19,13 +20,16 @@ package struct StoredResponse: Equatable, Sendable {
     package var control: CacheControl { CacheControl(ofResponse: response.headerFields) }
 
     /// When the origin made it; if it does not say, when it came.
-    package var date: Date { response.headerFields[.date].flatMap(HTTPDate.parse) ?? responseTime }
+    package var date: Date {
+        response.headerFields[.date].flatMap { HTTPDate.parse($0, now: responseTime) } ?? responseTime
+    }
 
     /// What to send along to learn whether it is still valid (§4.3.1); empty if it has no validator.
     package var conditions: HTTPFields {
         var fields = HTTPFields()
         if let tag = response.headerFields[values: .eTag].first, !tag.isEmpty { fields[.ifNoneMatch] = tag }
-        if let date = response.headerFields[values: .lastModified].first, HTTPDate.parse(date) != nil {
+        if let date = response.headerFields[values: .lastModified].first, HTTPDate.parse(date, now: responseTime) != nil
+        {
             fields[.ifModifiedSince] = date
         }
         return fields

@@ -12,6 +12,8 @@ public import Foundation
 /// An HTTP request as an operation with a typed result: the decoded answer.
 ///
 /// ```swift
+/// import HTTPTypes
+///
 /// let photo = HTTPOperation(HTTPOperationRequest(.get, "https://example.org/photo.json"), as: .json(Photo.self))
 /// queue.addOperation(photo)
 /// print(try await photo.value)
