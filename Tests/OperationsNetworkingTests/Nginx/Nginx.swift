@@ -41,7 +41,11 @@ final class Nginx: Sendable {
         throw NotStarted(description: "nginx does not start: \(log)")
     }
 
-    deinit { process.terminate() }
+    /// The folder goes after it: nginx takes its own files away as it ends, and a file that vanishes stops the removal of a folder.
+    deinit {
+        process.terminate()
+        process.waitUntilExit()
+    }
 
     func path(_ name: String) -> String { folder.file("www/" + name) }
 
