@@ -189,8 +189,9 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ], swiftSettings: settings),
         .target(name: "CAllocator", path: "Tests/CAllocator"),
+        .target(name: "CTestRun", path: "Tests/CTestRun"),
         .target(
-            name: "TestSupport", dependencies: ["OperationsTesting"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["CTestRun", "OperationsTesting"], path: "Tests/TestSupport",
             swiftSettings: settings),
         .testTarget(
             name: "SchedulerCoreTests", dependencies: ["SchedulerCore", "TestSupport"], swiftSettings: settings),

@@ -1,0 +1,14 @@
+#include "CTestRun.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/// Has as many tests run at a time as processors can serve. swift-testing would begin all of them at once, more than a
+/// thousand, and count the time for which they wait for a thread against their limits.
+__attribute__((constructor)) static void limitWidth(void) {
+    char width[16];
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    snprintf(width, sizeof width, "%ld", processors > 0 ? 2 * processors : 2);
+    setenv("SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH", width, 0);
+}
