@@ -1,6 +1,7 @@
 #if Networking
 import HTTPCore
 public import Operations
+import OperationsNetworking
 
 /// Loads a list of images ahead, as something that nobody waits for yet (rule I4). Who asks for one of them meanwhile shares
 /// its transfer, which becomes as urgent as that wish.
@@ -69,45 +70,27 @@ public final class ImagePrefetcher: Sendable {
 extension ImagePrefetcher {
     /// Counts what is over, and tells those who follow.
     private final class Tally: Sendable {
-        private struct State {
-            var counts: Counts
-            var followers: [Int: AsyncStream<Counts>.Continuation] = [:]
-            var lastNumber = 0
+        private let state: Locked<Counts>
+        private let followers = Broadcast<Counts>()
+
+        init(total: Int) {
+            state = Locked(Counts(total: total))
+            if counts.isComplete { followers.finish() }
         }
 
-        private let state: Locked<State>
-
-        init(total: Int) { state = Locked(State(counts: Counts(total: total))) }
-
-        var counts: Counts { state.withLock { $0.counts } }
+        var counts: Counts { state.withLock { $0 } }
 
         func add(_ outcome: ImageToken.Outcome) {
-            let (followers, counts) = state.withLock { state in
-                state.counts.finished += 1
-                if case .failure = outcome { state.counts.skipped += 1 }
-                return (state.followers, state.counts)
+            let isComplete = state.withLock { counts in
+                counts.finished += 1
+                if case .failure = outcome { counts.skipped += 1 }
+                return counts.isComplete
             }
-            for follower in followers.values {
-                follower.yield(counts)
-                if counts.isComplete { follower.finish() }
-            }
+            followers.tellLatest { counts }
+            if isComplete { followers.finish() }
         }
 
-        var progress: AsyncStream<Counts> {
-            let (stream, continuation) = AsyncStream.makeStream(of: Counts.self, bufferingPolicy: .bufferingNewest(1))
-            let (number, counts) = state.withLock { state in
-                state.lastNumber += 1
-                state.followers[state.lastNumber] = continuation
-                return (state.lastNumber, state.counts)
-            }
-            continuation.onTermination = { [weak self] _ in
-                let old = self?.state.withLock { $0.followers.removeValue(forKey: number) }
-                withExtendedLifetime(old) {}
-            }
-            continuation.yield(counts)
-            if counts.isComplete { continuation.finish() }
-            return stream
-        }
+        var progress: AsyncStream<Counts> { followers.latest { counts } }
     }
 }
 #endif

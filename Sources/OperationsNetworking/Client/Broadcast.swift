@@ -1,53 +1,162 @@
 #if Networking
 import Operations
 
-/// Tells those who follow, each by a stream of his own.
-final class Broadcast<Element: Sendable>: Sendable {
+/// Tells those who follow, without a lock: of everything, or of the latest.
+package final class Broadcast<Element: Sendable>: Sendable {
+    private struct Follower {
+        let tell: @Sendable (Element) -> Void
+        var end: @Sendable () -> Void = {}
+    }
+
     private struct State {
-        var followers: [Int: AsyncStream<Element>.Continuation] = [:]
+        var followers: [Int: Follower] = [:]
         var last = 0
-        var hasEnded = false
+        var telling = Telling()
+
+        /// nil: the end has been.
+        mutating func add(_ follower: Follower) -> Int? {
+            guard telling.phase != .ended else { return nil }
+            last += 1
+            followers[last] = follower
+            return last
+        }
+
+        mutating func removeAll() -> [Int: Follower] {
+            defer { followers = [:] }
+            return followers
+        }
     }
 
     private let state = Locked(State())
 
-    /// - Parameters:
-    ///   - policy: What becomes of what is not taken.
-    ///   - first: What is told at once.
-    func stream(
-        _ policy: AsyncStream<Element>.Continuation.BufferingPolicy = .unbounded, first: Element? = nil
-    ) -> AsyncStream<Element> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: policy)
-        if let first { continuation.yield(first) }
-        let id = state.withLock { state -> Int? in
-            guard !state.hasEnded else { return nil }
-            state.last += 1
-            state.followers[state.last] = continuation
-            return state.last
-        }
-        guard let id else {
+    package init() {}
+
+    // MARK: - Everything
+
+    /// All that is told from now on. What is not taken is kept.
+    func stream() -> AsyncStream<Element> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Element.self)
+        let follower = follower(continuation)
+        if let id = state.withLock({ $0.add(follower) }) {
+            remove(id, with: continuation)
+        } else {
             continuation.finish()
-            return stream
-        }
-        continuation.onTermination = { [weak self] _ in
-            let old = self?.state.withLock { $0.followers.removeValue(forKey: id) }
-            withExtendedLifetime(old) {}
         }
         return stream
     }
 
+    /// Each of these is told, in no order if several threads tell.
     func tell(_ element: Element) {
-        for follower in state.withLock({ $0.followers }).values { follower.yield(element) }
+        for follower in state.withLock({ $0.followers }).values { follower.tell(element) }
     }
 
-    /// Ends all streams, also those made later.
-    func finish() {
-        let followers = state.withLock { state in
-            state.hasEnded = true
-            defer { state.followers = [:] }
-            return state.followers
+    // MARK: - The latest
+
+    /// What there is now, and each time that it changes. What is not taken in time is replaced by what is newer.
+    package func latest(_ latest: () -> Element) -> AsyncStream<Element> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: .bufferingNewest(1))
+        if let id = begin(follower(continuation), latest) {
+            remove(id, with: continuation)
+        } else {
+            continuation.yield(latest())
+            continuation.finish()
         }
-        for follower in followers.values { follower.finish() }
+        return stream
+    }
+
+    /// The same by a call, on the thread that tells.
+    func latest(_ latest: () -> Element, tell: @escaping @Sendable (Element) -> Void) {
+        tell(latest())
+        _ = begin(Follower(tell: tell), latest)
+    }
+
+    /// Tells what there is now, one thread at a time: so what is old never comes after what is new. Who comes while somebody
+    /// is telling leaves it to him.
+    package func tellLatest(_ latest: () -> Element) {
+        if state.withLock({ !$0.followers.isEmpty && $0.telling.begin() }) { tell(latest) }
+    }
+
+    /// He is told before the end, whoever brings that about: so he comes and his being told begins in one step.
+    private func begin(_ follower: Follower, _ latest: () -> Element) -> Int? {
+        let (id, isTeller) = state.withLock { state in
+            let id = state.add(follower)
+            return (id, id != nil && state.telling.begin())
+        }
+        if isTeller { tell(latest, firstTo: follower) }
+        return id
+    }
+
+    /// - Parameter newcomer: The others know it already.
+    private func tell(_ latest: () -> Element, firstTo newcomer: Follower? = nil) {
+        if let newcomer { newcomer.tell(latest()) } else { tell(latest()) }
+        while true {
+            let (next, ended) = state.withLock { state in
+                let next = state.telling.told()
+                return (next, next == .end ? state.removeAll() : [:])
+            }
+            for follower in ended.values { follower.end() }
+            guard next == .again else { return }
+            tell(latest())
+        }
+    }
+
+    /// Nobody is told anything from now on, also who comes later. What is being told comes first.
+    package func finish() {
+        let ended = state.withLock { $0.telling.finish() ? $0.removeAll() : [:] }
+        for follower in ended.values { follower.end() }
+    }
+
+    // MARK: - Streams
+
+    private func follower(_ continuation: AsyncStream<Element>.Continuation) -> Follower {
+        Follower(tell: { continuation.yield($0) }, end: { continuation.finish() })
+    }
+
+    private func remove(_ id: Int, with continuation: AsyncStream<Element>.Continuation) {
+        continuation.onTermination = { [weak self] _ in
+            let old = self?.state.withLock { $0.followers.removeValue(forKey: id) }
+            withExtendedLifetime(old) {}
+        }
+    }
+}
+
+/// Who tells the latest: a plain value.
+///
+///     silent ◄──► telling ◄──► telling, and there is news ──► telling
+///        └───────────┴──► ended, when all has been told
+struct Telling: Equatable {
+    enum Phase: Equatable { case silent, telling, tellingWithNews, ended }
+    enum Next: Equatable { case again, rest, end }
+
+    private(set) var phase = Phase.silent
+    private var isToEnd = false
+
+    /// False: who is telling tells this too.
+    mutating func begin() -> Bool {
+        switch phase {
+        case .silent: phase = .telling
+        case .telling, .tellingWithNews: phase = .tellingWithNews
+        case .ended: break
+        }
+        return phase == .telling
+    }
+
+    /// Of who has begun.
+    mutating func told() -> Next {
+        if phase == .tellingWithNews {
+            phase = .telling
+            return .again
+        }
+        phase = isToEnd ? .ended : .silent
+        return isToEnd ? .end : .rest
+    }
+
+    /// False: who is telling ends it.
+    mutating func finish() -> Bool {
+        isToEnd = true
+        guard phase == .silent else { return false }
+        phase = .ended
+        return true
     }
 }
 #endif

@@ -17,18 +17,11 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
     private let client: HTTPClientQueue
     private let members: [HTTPBatchMember<Value>]
     private let measuresFirst: Bool
-    let counting: Locked<Counting>
+    let tally: Locked<BatchTally>
     private let steering = Locked(Steering())
     let followers = Broadcast<BatchProgress>()
     // Written by the operation's task, of which there is one; read when its end was seen.
     nonisolated(unsafe) private var collected: [Result<Value, any Error>] = []
-
-    struct Counting {
-        var tally: BatchTally
-        /// A thread is telling, and will tell what is newer as well: so what is old never comes after what is new.
-        var isTelling = false
-        var isNews = false
-    }
 
     private struct Steering {
         /// `run()` has been called.
@@ -50,8 +43,7 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
         self.client = client
         self.members = members
         self.measuresFirst = measuresFirst
-        counting = Locked(
-            Counting(tally: BatchTally(count: members.count, stopsAtFailure: onFailure == .cancelsTheRest)))
+        tally = Locked(BatchTally(count: members.count, stopsAtFailure: onFailure == .cancelsTheRest))
         super.init()
     }
 
@@ -183,9 +175,7 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
         }
         let following = Task {
             for await progress in running.operation.transferProgressUpdates {
-                if counting.withLock({
-                    $0.tally.moved(index, received: progress.received, expected: progress.expected)
-                }) {
+                if tally.withLock({ $0.moved(index, received: progress.received, expected: progress.expected) }) {
                     tell()
                 }
             }
@@ -206,7 +196,7 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
 
     /// - Parameter body: Answers whether the rest is to be cancelled.
     private func note(_ failure: (any Error)? = nil, _ body: (inout BatchTally) -> Bool) {
-        let stops = counting.withLock { body(&$0.tally) }
+        let stops = tally.withLock { body(&$0) }
         if stops {
             steering.withLock { ($0.isOver, $0.failure) = (true, failure) }
             stopMembers()
@@ -246,7 +236,7 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
                     // the wish, which from here on it does not find.
                     wish.cancel()
                     self.leave(number)
-                    if self.counting.withLock({ $0.tally.measured(index, length) }) { self.tell() }
+                    if self.tally.withLock({ $0.measured(index, length) }) { self.tell() }
                 }
             }
         }

@@ -12,16 +12,18 @@ extension AnyHTTPOperation {
     ///   - minimumStep: What has to be new to be reported, as a part of the whole from 0 to 1.
     ///   - minimumBytes: The same in bytes, as long as the whole is not known.
     public final func downloadReports(minimumStep: Double = 0, minimumBytes: Int64 = 0) -> TransferReports {
-        TransferReports(
-            updates: transfer.progressUpdates(), filter: .init(minimumStep: minimumStep, minimumBytes: minimumBytes)
-        ) { ($0.received, $0.expected) }
+        reports(.init(minimumStep: minimumStep, minimumBytes: minimumBytes)) { ($0.received, $0.expected) }
     }
 
     /// The same of what is sent.
     public final func uploadReports(minimumStep: Double = 0, minimumBytes: Int64 = 0) -> TransferReports {
-        TransferReports(
-            updates: transfer.progressUpdates(), filter: .init(minimumStep: minimumStep, minimumBytes: minimumBytes)
-        ) { ($0.sent, $0.toSend) }
+        reports(.init(minimumStep: minimumStep, minimumBytes: minimumBytes)) { ($0.sent, $0.toSend) }
+    }
+
+    private func reports(
+        _ filter: ProgressFilter, _ part: @escaping @Sendable (HTTPProgress) -> (Int64, Int64?)
+    ) -> TransferReports {
+        TransferReports(updates: transfer.progressUpdates(), filter: filter, part: part)
     }
 
     /// What is received, in bytes, to be shown or to be added to another progress; it is indeterminate while nobody knows how
@@ -41,15 +43,13 @@ extension AnyHTTPOperation {
         progress.cancellationHandler = { [weak self] in self?.cancel() }
         progress.pausingHandler = { [weak self] in self?.pause() }
         progress.resumingHandler = { [weak self] in self?.resume() }
-        let tell = { @Sendable [weak progress] (now: HTTPProgress) in
+        transfer.followers.latest({ transfer.currentProgress }) { [weak progress] now in
             guard let progress else { return }
             let (done, expected) = part(now)
             let total = expected ?? -1
             if progress.totalUnitCount != total { progress.totalUnitCount = total }
             if progress.completedUnitCount != done { progress.completedUnitCount = done }
         }
-        transfer.follow(ProgressFollower(tell: tell, end: {}))
-        tell(transfer.currentProgress)
         return progress
     }
 }

@@ -57,7 +57,7 @@ public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendab
 
     /// Bytes of its bodies a second, both ways, over the last five seconds (rule R13).
     public final var measuredBandwidth: Double {
-        let now = transfer.now
+        let now = session.ticker.nanoseconds
         return transfer.record.withLock { $0.meter.rate(at: now) }
     }
 

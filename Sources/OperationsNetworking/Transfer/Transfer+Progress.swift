@@ -18,12 +18,6 @@ public struct HTTPProgress: Sendable, Equatable {
     }
 }
 
-/// Called on the thread on which bytes have gone, without a lock.
-struct ProgressFollower: Sendable {
-    let tell: @Sendable (HTTPProgress) -> Void
-    let end: @Sendable () -> Void
-}
-
 extension Transfer {
     var currentProgress: HTTPProgress {
         record.withLock { record in
@@ -32,34 +26,9 @@ extension Transfer {
         }
     }
 
-    func tellProgress() {
-        let followers = followers.withLock { $0 }
-        guard !followers.isEmpty else { return }
-        let now = currentProgress
-        for follower in followers.values { follower.tell(now) }
-    }
-
-    /// From now on, until the operation has ended. Answers by what it is removed.
-    @discardableResult func follow(_ follower: ProgressFollower) -> Int {
-        followers.withLock { followers in
-            let id = (followers.keys.max() ?? 0) + 1
-            followers[id] = follower
-            return id
-        }
-    }
+    func tellProgress() { followers.tellLatest { currentProgress } }
 
     /// What is not taken in time is replaced by what is newer. Ends with the operation.
-    func progressUpdates() -> AsyncStream<HTTPProgress> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: HTTPProgress.self, bufferingPolicy: .bufferingNewest(1))
-        let id = follow(ProgressFollower(tell: { continuation.yield($0) }, end: { continuation.finish() }))
-        continuation.onTermination = { [weak self] _ in
-            let old = self?.followers.withLock { $0.removeValue(forKey: id) }
-            withExtendedLifetime(old) {}
-        }
-        continuation.yield(currentProgress)
-        if state == .finished { continuation.finish() }
-        return stream
-    }
+    func progressUpdates() -> AsyncStream<HTTPProgress> { followers.latest { currentProgress } }
 }
 #endif

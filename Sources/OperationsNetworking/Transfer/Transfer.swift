@@ -17,7 +17,8 @@ final class Transfer: Sendable {
     let sink: any BodySink
     let record: Locked<TransferRecord>
     private let listeners = Locked<[@Sendable (HTTPEvent.Kind, String) -> Void]>([])
-    let followers = Locked<[Int: ProgressFollower]>([:])
+    /// Of the progress; told by the thread on which bytes have gone.
+    let followers = Broadcast<HTTPProgress>()
     /// The request's body, if it can be sent once only.
     let source: HTTPBodySource?
     /// That of the session, and the request's own.
@@ -35,15 +36,12 @@ final class Transfer: Sendable {
         self.request = request
         self.source = source
         let own = request.limits.bandwidth.map { Throttle(rate: $0, ticker: session.ticker) }
-        throttles = [session.throttle] + (own.map { [$0] } ?? [])
+        throttles = [session.throttle, own].compactMap(\.self)
         self.session = session
         self.sink = sink
         address = HTTPAddress(request.url)
         record = Locked(TransferRecord(url: address?.redacted ?? HTTPAddress.redacted(request.url)))
     }
-
-    /// By the session's clock, in nanoseconds.
-    var now: UInt64 { session.ticker.nanoseconds }
 
     // MARK: - Following
 
@@ -102,7 +100,7 @@ final class Transfer: Sendable {
         if let failure { sink.abandon(failure) }
         tell(.finished(failure))
         tellProgress()
-        for follower in followers.withLock({ $0 }).values { follower.end() }
+        followers.finish()
     }
 
     /// Stops this attempt; one that comes later goes on.

@@ -1,0 +1,70 @@
+#if Networking
+@testable import OperationsNetworking
+import TestSupport
+import Testing
+
+/// Who is told what, and in which order.
+@Suite(.timeLimit(.minutes(5))) struct BroadcastTests {
+    @Test func `one tells at a time, and tells again what came meanwhile`() {
+        var telling = Telling()
+        let (first, second, third) = (telling.begin(), telling.begin(), telling.begin())
+        #expect(first && !second && !third)
+        let (again, rest) = (telling.told(), telling.told())
+        #expect(again == .again && rest == .rest)
+        let next = telling.begin()
+        #expect(next)
+    }
+
+    @Test func `the end comes after what is being told, and nobody tells anything after it`() {
+        var telling = Telling()
+        _ = (telling.begin(), telling.begin())
+        let isMine = telling.finish()
+        #expect(!isMine)
+        let (again, end) = (telling.told(), telling.told())
+        #expect(again == .again && end == .end && telling.phase == .ended)
+        let late = telling.begin()
+        #expect(!late)
+        var silent = Telling()
+        let isAtOnce = silent.finish()
+        #expect(isAtOnce && silent.phase == .ended)
+    }
+
+    @Test func `of many who change it and tell, the newest is told last, and never an older one after it`() async {
+        for _ in 0..<20 {
+            let broadcast = Broadcast<Int>()
+            let (number, told) = (Guarded(0), Journal<Int>())
+            broadcast.latest({ number.withLock { $0 } }) { told.append($0) }
+            let stream = broadcast.latest { number.withLock { $0 } }
+            await withTaskGroup { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        for _ in 0..<200 {
+                            let isLast = number.withLock { number in
+                                number += 1
+                                return number == 1600
+                            }
+                            broadcast.tellLatest { number.withLock { $0 } }
+                            if isLast { broadcast.finish() }
+                        }
+                    }
+                }
+            }
+            #expect(told.entries == told.entries.sorted() && told.entries.last == 1600)
+            var last: Int?
+            for await number in stream { last = number }
+            #expect(last == 1600)
+        }
+    }
+
+    @Test func `who comes while it ends is told what there is, and then the end`() async {
+        for _ in 0..<500 {
+            let broadcast = Broadcast<Int>()
+            async let end: Void = broadcast.finish()
+            var told: [Int] = []
+            for await number in broadcast.latest({ 7 }) { told.append(number) }
+            await end
+            #expect(told.last == 7)
+        }
+    }
+}
+#endif
