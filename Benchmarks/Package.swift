@@ -23,7 +23,10 @@ let package = Package(
     ],
     targets: [
         // What the benchmarks of other packages report with as well.
-        .target(name: "BenchmarkReport", swiftSettings: settings),
+        .target(
+            name: "BenchmarkReport",
+            dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")],
+            swiftSettings: settings),
         .target(name: "CHeap"),
         .target(
             name: "COneTBB",

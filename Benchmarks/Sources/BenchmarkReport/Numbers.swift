@@ -19,8 +19,3 @@ extension Int {
         return (self < 0 ? "-" : "") + String(text.reversed())
     }
 }
-
-extension String {
-    /// With blanks behind.
-    public func padded(to width: Int) -> String { self + String(repeating: " ", count: Swift.max(0, width - count)) }
-}

@@ -8,8 +8,8 @@ struct NetworkBenchmarks: AsyncParsableCommand {
         commandName: "NetworkBenchmarks",
         abstract: "Measures network and image operations against their peers, in one table.")
 
-    @Option(parsing: .upToNextOption, help: ArgumentHelp("Only these rows of the table.", valueName: "number"))
-    var row: [Int] = []
+    @OptionGroup
+    var report: ReportOptions
 
     @Option(
         help: ArgumentHelp("Only this contender, for a profiler to look at; repeat for several.", valueName: "name"))
@@ -27,15 +27,6 @@ struct NetworkBenchmarks: AsyncParsableCommand {
             valueName: "path"))
     var folder: String?
 
-    @Option(help: ArgumentHelp("Also writes the figures, every repetition of them, as JSON.", valueName: "file"))
-    var json: String?
-
-    @Option(help: ArgumentHelp("Also draws the figures as bars.", valueName: "file"))
-    var svg: String?
-
-    @Option(help: ArgumentHelp("Also writes the table as a document shows it, in Markdown.", valueName: "file"))
-    var markdown: String?
-
     @Option(help: .private)
     var growth: GrowthTask?
 
@@ -43,11 +34,7 @@ struct NetworkBenchmarks: AsyncParsableCommand {
     var site: String?
 
     func validate() throws {
-        let known = Row.all(.full).map(\.number)
-        if let unknown = row.first(where: { !known.contains($0) }) {
-            throw ValidationError(
-                "There is no row \(unknown). Rows: \(known.map(String.init).joined(separator: ", ")).")
-        }
+        try report.check(known: Row.all(.full).map(\.number))
         if let repetitions, repetitions < 1 { throw ValidationError("There has to be a repetition.") }
     }
 
@@ -56,7 +43,7 @@ struct NetworkBenchmarks: AsyncParsableCommand {
         if let growth, let site, let folder {
             return try await growth.perform(at: site, in: folder, mebibytes: scale.mebibytes)
         }
-        let rows = Row.all(scale).filter { row.isEmpty || row.contains($0.number) }
+        let rows = Row.all(scale).filter { report.isWanted($0.number) }
         let chosen = contender.isEmpty ? Contender.allCases : contender
         let wanted = chosen.filter { one in rows.contains { $0.entries.contains { $0.contender == one } } }
         let absent = wanted.filter { !$0.isThere }.map(\.absence)
@@ -72,13 +59,11 @@ struct NetworkBenchmarks: AsyncParsableCommand {
             site: site, repetitions: repetitions ?? scale.repetitions, contenders: wanted.filter(\.isThere))
         var lines: [LineResult] = []
         for row in rows { lines += await engine.measure(row) }
-        let report = Report(
+        let found = Report(
             machine: machine, versions: versions(of: wanted, site), scale: scale, repetitions: engine.repetitions,
             lines: lines, absent: absent)
-        print(report.text)
-        if let json { try Folder.write(report.json, to: json) }
-        if let svg { try Folder.write(Chart(report).svg, to: svg) }
-        if let markdown { try Folder.write(report.text, to: markdown) }
+        print(found.text)
+        try report.write(found, svg: Chart(found).svg, markdown: found.text)
     }
 
     private func versions(of contenders: [Contender], _ site: Site) -> [String] {

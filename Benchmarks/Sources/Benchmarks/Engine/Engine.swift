@@ -1,3 +1,4 @@
+import BenchmarkReport
 import Glibc
 
 /// Measures rows: every repetition runs each contender of each line once, in an order that rotates, so that what
@@ -98,16 +99,6 @@ struct LineResult: Codable {
 }
 
 extension LineResult.Figures {
-    var median: Double? {
-        let sorted = samples.sorted()
-        guard !sorted.isEmpty else { return nil }
-        let middle = sorted.count / 2
-        return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
-    }
-
-    /// Half the way from the least to the greatest sample, as a part of the median.
-    var spread: Double? {
-        guard samples.count > 1, let median, let least = samples.min(), let greatest = samples.max() else { return nil }
-        return (greatest - least) / 2 / median
-    }
+    var median: Double? { samples.median }
+    var spread: Double? { samples.spread }
 }

@@ -175,15 +175,5 @@ extension Double {
 }
 
 extension String {
-    fileprivate var escaped: String {
-        reduce(into: "") { text, character in
-            switch character {
-            case "&": text += "&amp;"
-            case "<": text += "&lt;"
-            default: text.append(character)
-            }
-        }
-    }
-
     fileprivate func shortened(to length: Int) -> String { count > length ? prefix(length - 1) + "…" : self }
 }

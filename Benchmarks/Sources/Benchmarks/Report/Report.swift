@@ -1,7 +1,4 @@
 import BenchmarkReport
-import struct Foundation.Data
-import class Foundation.JSONEncoder
-import struct Foundation.URL
 
 /// Everything one run has found out, and where.
 struct Report: Codable {
@@ -22,17 +19,5 @@ struct Report: Codable {
             figures.contains { $0.crashes > 0 && !$0.samples.isEmpty }
                 ? "†: the process crashed after the figure, while it let go of the operations." : nil,
         ].compactMap { $0 }.joined(separator: "\n")
-    }
-
-    var json: String {
-        get throws {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
-        }
-    }
-
-    static func write(_ text: String, to path: String) throws {
-        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
     }
 }

@@ -95,18 +95,3 @@ struct LineResult: Codable {
 extension LineResult.Part {
     var name: String { contender.rawValue + (manner.isEmpty ? "" : ", \(manner)") }
 }
-
-extension [Double] {
-    var median: Double? {
-        let sorted = sorted()
-        guard !sorted.isEmpty else { return nil }
-        let middle = sorted.count / 2
-        return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
-    }
-
-    /// Half the way from the least to the greatest, as a part of the median.
-    var spread: Double? {
-        guard count > 1, let median, median > 0, let least = self.min(), let greatest = self.max() else { return nil }
-        return (greatest - least) / 2 / median
-    }
-}

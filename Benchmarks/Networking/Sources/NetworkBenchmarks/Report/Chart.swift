@@ -65,15 +65,3 @@ extension Contender {
         }
     }
 }
-
-extension String {
-    fileprivate var escaped: String {
-        reduce(into: "") { text, character in
-            switch character {
-            case "&": text += "&amp;"
-            case "<": text += "&lt;"
-            default: text.append(character)
-            }
-        }
-    }
-}

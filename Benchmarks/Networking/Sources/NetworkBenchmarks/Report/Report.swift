@@ -1,11 +1,5 @@
 import BenchmarkReport
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import class Foundation.JSONEncoder
-#endif
-
 /// Everything one run has found out, and where.
 struct Report: Codable {
     let machine: Machine
@@ -27,13 +21,5 @@ struct Report: Codable {
                 + "least to the greatest. nginx with one worker sends, on the same machine. Programs are timed with "
                 + "their start." + (scale == .quick ? " Quick: small sizes." : "")
         ] + absent
-    }
-
-    var json: String {
-        get throws {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
-        }
     }
 }

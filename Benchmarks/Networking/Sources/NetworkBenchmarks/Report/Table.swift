@@ -15,15 +15,7 @@ struct Table {
         }
     }
 
-    /// Aligned for a terminal.
-    var text: String {
-        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        var lines = rows.map { row in
-            "| " + zip(row, widths).map { $0.padded(to: $1) }.joined(separator: " | ") + " |"
-        }
-        lines.insert("|" + widths.map { String(repeating: "-", count: $0 + 2) }.joined(separator: "|") + "|", at: 1)
-        return lines.joined(separator: "\n")
-    }
+    var text: String { rows.alignedTable }
 }
 
 extension LineResult {

@@ -1,0 +1,26 @@
+extension String {
+    /// With blanks behind.
+    public func padded(to width: Int) -> String { self + String(repeating: " ", count: Swift.max(0, width - count)) }
+
+    /// As it stands in XML.
+    public var escaped: String {
+        reduce(into: "") { text, character in
+            switch character {
+            case "&": text += "&amp;"
+            case "<": text += "&lt;"
+            default: text.append(character)
+            }
+        }
+    }
+}
+
+extension [[String]] {
+    /// Rows of cells, the first of which is the header: a table in Markdown, aligned for a terminal.
+    public var alignedTable: String {
+        guard let header = first else { return "" }
+        let widths = header.indices.map { column in map { $0[column].count }.max() ?? 0 }
+        var lines = map { row in "| " + zip(row, widths).map { $0.padded(to: $1) }.joined(separator: " | ") + " |" }
+        lines.insert("|" + widths.map { String(repeating: "-", count: $0 + 2) }.joined(separator: "|") + "|", at: 1)
+        return lines.joined(separator: "\n")
+    }
+}
