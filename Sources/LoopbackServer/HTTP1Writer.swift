@@ -37,11 +37,9 @@ struct HTTP1Writer: ResponseWriter {
     func close() async throws {
         guard lingers else { return try await channel.close() }
         // Closed with something unread, the system would send a reset, which may overtake the answer. So the rest is
-        // read and thrown away until the client has closed too, however late a busy machine lets it see the answer.
+        // read and thrown away until the client has closed too, or the server is stopped.
         try await channel.close(mode: .output)
-        let limit = channel.eventLoop.scheduleTask(in: .seconds(30)) { [channel] in channel.close(promise: nil) }
         try? await channel.closeFuture.get()
-        limit.cancel()
     }
 
     func hangUp() async throws {

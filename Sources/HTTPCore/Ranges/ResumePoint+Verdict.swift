@@ -27,7 +27,7 @@ extension ResumePoint {
 
     private func verdict(onPart fields: HTTPFields) -> Verdict {
         // `multipart/byteranges` has no Content-Range of its own.
-        guard fields[values: .contentRange].count == 1, Self.isIdentity(fields), isSameVersion(fields),
+        guard fields[values: .contentRange].count == 1, fields.isIdentityCoded, isSameVersion(fields),
             case .bytes(let range, let whole)? = fields[.contentRange].flatMap(ContentRange.init),
             range.lowerBound == received, isSame(total: whole)
         else { return .askAgain }

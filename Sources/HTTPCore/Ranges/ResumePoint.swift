@@ -30,7 +30,7 @@ package struct ResumePoint: Hashable, Sendable, Codable {
     /// a field Date.
     package init?(received: Int64, response: HTTPResponse, now: Date) {
         let fields = response.headerFields
-        guard received > 0, [200, 206].contains(response.status.code), Self.isIdentity(fields),
+        guard received > 0, [200, 206].contains(response.status.code), fields.isIdentityCoded,
             fields[.acceptRanges]?.lowercased() != "none"
         else { return nil }
         var total: Int64?
@@ -63,10 +63,6 @@ package struct ResumePoint: Hashable, Sendable, Codable {
         }
         fields[.acceptEncoding] = "identity"
         return fields
-    }
-
-    static func isIdentity(_ fields: HTTPFields) -> Bool {
-        fields[.contentEncoding].map { $0.lowercased() == "identity" || $0.isEmpty } ?? true
     }
 
     /// Quoted, and not weak.

@@ -198,12 +198,8 @@ struct ImageBoard {
         guard let known = variants[variant], let original = originals[known.original] else { return .gone }
         switch original.stage {
         case .present(stored: false): return .decode(original: known.original)
-        case .present(stored: true):
-            originals[known.original]?.stage = .loading
-            variants[variant]?.stage = .waiting
-            return .load(original: known.original)
-        case .unasked:
-            // It was loaded meanwhile, and failed.
+        // Unasked: it was loaded meanwhile, and failed.
+        case .present(stored: true), .unasked:
             originals[known.original]?.stage = .loading
             variants[variant]?.stage = .waiting
             return .load(original: known.original)

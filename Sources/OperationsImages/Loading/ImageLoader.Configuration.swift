@@ -51,17 +51,12 @@ extension ImageLoader {
         public var responseModifier: (@Sendable (HTTPResponse) -> HTTPResponse?)?
         /// Makes image files of what was loaded. On disk they stay encrypted, and with it no thumbnails are kept there.
         public var decryptor: (@Sendable (Data) throws -> Data)?
-        var now: @Sendable () -> Duration = Configuration.reading(ContinuousClock())
+        var ticker = Ticker(ContinuousClock())
 
         public init() {}
 
         /// How long failures are remembered is measured by this clock. Time-outs are measured by the session's.
-        public mutating func setClock(_ clock: some Clock<Duration>) { now = Self.reading(clock) }
-
-        private static func reading<C: Clock<Duration>>(_ clock: C) -> @Sendable () -> Duration {
-            let start = clock.now
-            return { start.duration(to: clock.now) }
-        }
+        public mutating func setClock(_ clock: some Clock<Duration>) { ticker = Ticker(clock) }
     }
 }
 #endif

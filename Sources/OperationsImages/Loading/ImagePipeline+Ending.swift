@@ -53,7 +53,7 @@ extension ImagePipeline {
     }
 
     func fail(variant: Int, _ reason: ImageLoadError.Reason, _ file: Original) {
-        let now = configuration.now()
+        let now = configuration.ticker.now()
         let ended = state.withLock { state in
             var ended = Ended()
             let original = state.board.original(ofVariant: variant)
@@ -71,7 +71,7 @@ extension ImagePipeline {
 
     /// There is no original: variants that wait for it fail.
     func fail(_ original: Int, _ reason: ImageLoadError.Reason, _ response: HTTPResponse? = nil) {
-        let now = configuration.now()
+        let now = configuration.ticker.now()
         let ended = state.withLock { state in
             var ended = Ended()
             guard let key = state.board.key(ofOriginal: original) else { return ended }

@@ -56,7 +56,7 @@ extension ImagePipeline {
                 await http.operation.waitUntilFinished()
                 try receive(try await http.value, of: original, by: http, stale)
             } catch let error as HTTPError {
-                fail(original, ImageLoadError.Reason(error), error.response)
+                fail(original, ImageLoadError.Reason(error.reason), error.response)
             } catch let refusal as Refusal {
                 fail(original, refusal.reason, refusal.response)
             } catch {
@@ -91,11 +91,11 @@ extension ImagePipeline {
 
     private func objection(to response: HTTPResponse) -> ImageLoadError.Reason? {
         if response.status == .notModified { return .notModified }
-        guard 200..<300 ~= response.status.code else { return .unacceptableStatus(response.status.code) }
-        let types = configuration.acceptableTypes
-        guard !types.isEmpty, let type = response.headerFields[.contentType] else { return nil }
-        let isAccepted = MediaType(type).map { media in types.contains { $0.contains(media) } } ?? false
-        return isAccepted ? nil : .unacceptableType(type)
+        var serializer = HTTPSerializer.imageAnswer
+        (serializer.acceptableStatuses, serializer.acceptableTypes) = (
+            HTTPSerializer<ImageAnswer>.successes, configuration.acceptableTypes
+        )
+        return serializer.objection(to: response).map { ImageLoadError.Reason($0) }
     }
 
     // MARK: - Progress
@@ -140,11 +140,12 @@ extension ImagePipeline {
 }
 
 extension ImageLoadError.Reason {
-    init(_ error: HTTPError) {
-        switch error.reason {
+    init(_ reason: HTTPError.Reason) {
+        switch reason {
         case .cancelled: self = .cancelled
         case .emptyBody: self = .image(.emptyData)
         case .unacceptableStatus(let status): self = .unacceptableStatus(status)
+        case .unacceptableType(let type): self = .unacceptableType(type)
         case let reason: self = .transfer(reason)
         }
     }

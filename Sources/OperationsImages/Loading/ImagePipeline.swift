@@ -89,7 +89,7 @@ final class ImagePipeline: Sendable {
     // MARK: - Begin
 
     func load(_ url: String, _ options: ImageLoadOptions, _ priority: Operation.QueuePriority) -> ImageToken {
-        let (name, now, policy) = (configuration.cacheKey(url), configuration.now(), options.cache)
+        let (name, now, policy) = (configuration.cacheKey(url), configuration.ticker.now(), options.cache)
         let shown = HTTPAddress.redacted(url)
         let key = ImageBoard.VariantKey(
             original: ImageBoard.OriginalKey(request: request(for: url, options), name: name, policy: policy),

@@ -21,9 +21,7 @@ public final class HTTPBodySource: Sendable {
     public init<Portions: AsyncSequence & Sendable>(_ portions: Portions, length: Int64? = nil)
     where Portions.Element == ByteBuffer {
         self.length = length
-        stream = { sending in
-            OutgoingStream(SourcePortions(base: portions, sending: sending), length: length)
-        }
+        stream = { OutgoingStream(portions, length: length, $0) }
     }
 
     /// The same of portions that are collections of bytes, such as arrays or `Data`.
@@ -40,31 +38,6 @@ public final class HTTPBodySource: Sendable {
         }
         if isSecond { throw TransferFailure(.bodyNotRepeatable) }
         return stream(sending)
-    }
-}
-
-private struct SourcePortions<Base: AsyncSequence & Sendable>: AsyncSequence, Sendable
-where Base.Element == ByteBuffer {
-    typealias Element = ByteBuffer
-
-    let base: Base
-    let sending: Sending
-
-    func makeAsyncIterator() -> Iterator { Iterator(base: base.makeAsyncIterator(), sending: sending) }
-
-    struct Iterator: AsyncIteratorProtocol {
-        var base: Base.AsyncIterator
-        let sending: Sending
-        var onItsWay = 0
-
-        mutating func next() async throws -> ByteBuffer? {
-            if onItsWay > 0 { sending.whenSent(onItsWay) }
-            onItsWay = 0
-            guard let portion = try await base.next() else { return nil }
-            onItsWay = portion.readableBytes
-            try await sending.pass(onItsWay)
-            return portion
-        }
     }
 }
 #endif

@@ -10,9 +10,9 @@ final class OutgoingStream: Sendable {
     private let over: @Sendable () -> Void
 
     /// - Parameter length: Of all portions together; nil if nobody knows.
-    init<Portions: AsyncSequence & Sendable>(_ portions: Portions, length: Int64?)
+    init<Portions: AsyncSequence & Sendable>(_ portions: Portions, length: Int64?, _ sending: Sending)
     where Portions.Element == ByteBuffer {
-        let source = RevocableBody<Portions>.Source(portions)
+        let source = RevocableBody.Source(PacedPortions(base: portions, sending: sending))
         body = .stream(RevocableBody(source: source), length: length.map { .known($0) } ?? .unknown)
         revoke = { source.revoke() }
         over = { source.exchangeIsOver() }
@@ -87,6 +87,9 @@ where Portions.Element == ByteBuffer {
             if !isWanted { throw await end() }
             return portion
         }
+
+        /// Its reader waits for the exchange to be over.
+        var isAwaited: Bool { state.withLock { $0.waiter != nil } }
 
         private var isRevoked: Bool {
             state.withLock { if case .revoked = $0.content { true } else { false } }

@@ -12,39 +12,56 @@ import Foundation
 
 /// A request's body on its way: what may go when, and who is told when it has gone.
 struct Sending: Sendable {
-    /// How many bytes to send at a time.
-    let portion: @Sendable () -> Int
     /// Suspends until so many bytes may go.
     let pass: @Sendable (Int) async throws -> Void
     let whenSent: @Sendable (Int) -> Void
 }
 
-/// The bytes of a request's body in portions. Files are opened when it is their turn, and closed when they have been read, or
-/// nobody wants them any more; what they grow by after their length was announced is not sent.
-struct UploadPortions: AsyncSequence, Sendable {
-    let segments: [MultipartLayout.Segment]
+/// The portions of a request's body, each when it may go.
+struct PacedPortions<Base: AsyncSequence & Sendable>: AsyncSequence, Sendable
+where Base.Element == ByteBuffer {
+    let base: Base
     let sending: Sending
 
-    func makeAsyncIterator() -> Iterator { Iterator(left: segments[...], sending: sending) }
+    func makeAsyncIterator() -> Iterator { Iterator(base: base.makeAsyncIterator(), sending: sending) }
 
     struct Iterator: AsyncIteratorProtocol {
-        var left: ArraySlice<MultipartLayout.Segment>
+        var base: Base.AsyncIterator
         let sending: Sending
-        var file: OpenFile?
-        /// In the first segment that is left.
-        var offset: Int64 = 0
         /// Given out, and gone when the next is asked for.
         var onItsWay = 0
 
         mutating func next() async throws -> ByteBuffer? {
             if onItsWay > 0 { sending.whenSent(onItsWay) }
             onItsWay = 0
-            guard let segment = left.first else { return nil }
-            let count = Int(Swift.min(segment.length - offset, Int64(sending.portion())))
-            try await sending.pass(count)
-            let portion = try read(count, of: segment)
+            guard let portion = try await base.next() else { return nil }
             onItsWay = portion.readableBytes
-            offset += Int64(onItsWay)
+            try await sending.pass(onItsWay)
+            return portion
+        }
+    }
+}
+
+/// The bytes of a request's body. Files are opened when it is their turn, and closed when they have been read, or nobody
+/// wants them any more; what they grow by after their length was announced is not sent.
+struct UploadPortions: AsyncSequence, Sendable {
+    let segments: [MultipartLayout.Segment]
+    /// How many bytes to send at a time.
+    let size: @Sendable () -> Int
+
+    func makeAsyncIterator() -> Iterator { Iterator(left: segments[...], size: size) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        var left: ArraySlice<MultipartLayout.Segment>
+        let size: @Sendable () -> Int
+        var file: OpenFile?
+        /// In the first segment that is left.
+        var offset: Int64 = 0
+
+        mutating func next() throws -> ByteBuffer? {
+            guard let segment = left.first else { return nil }
+            let portion = try read(Int(Swift.min(segment.length - offset, Int64(size()))), of: segment)
+            offset += Int64(portion.readableBytes)
             if offset == segment.length {
                 left.removeFirst()
                 (offset, file) = (0, nil)

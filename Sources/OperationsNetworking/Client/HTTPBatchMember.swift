@@ -111,10 +111,9 @@ extension HTTPOperationRequest {
 extension HTTPAnswer {
     /// How long the body of a GET would be; nil if that was not said, or is not what will come of it.
     var lengthOfBody: Int64? {
-        let isEncoded = response.headerFields[.contentEncoding].map { $0.lowercased() != "identity" } ?? false
-        guard response.status.kind == .successful, !isEncoded, let length = response.contentLength, length >= 0 else {
-            return nil
-        }
+        guard response.status.kind == .successful, response.headerFields.isIdentityCoded,
+            let length = response.contentLength, length >= 0
+        else { return nil }
         return length
     }
 }

@@ -69,14 +69,15 @@ final class HTTPConnections: Sendable {
     func logIn(with credential: HTTPCredential, after refusal: ProxyRefusal) {
         // Wrong credentials make no client for each who has them.
         let new = clients.withLock { $0.all[credential] } ?? Self.client(configuration, credential)
-        let isNeeded = clients.withLock { clients in
-            guard clients.changes == refusal.login else { return clients.all.values.contains { $0 === new } }
-            clients.changes += 1
-            clients.current = clients.all[credential] ?? new
-            clients.all[credential] = clients.current
-            return clients.current === new
+        let known = clients.withLock { clients in
+            if clients.changes == refusal.login {
+                clients.changes += 1
+                clients.current = clients.all[credential] ?? new
+                clients.all[credential] = clients.current
+            }
+            return clients.all[credential]
         }
-        if !isNeeded { new.shutdown(queue: .global()) { _ in } }
+        if known !== new { new.shutdown(queue: .global()) { _ in } }
     }
 }
 

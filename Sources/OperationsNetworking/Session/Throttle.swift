@@ -55,10 +55,7 @@ final class Throttle: Sendable {
         }
     }
 
-    func passed(_ bytes: Int) {
-        let now = now
-        state.withLock { $0.meter.record(bytes, at: now) }
-    }
+    func passed(_ bytes: Int, at now: UInt64) { state.withLock { $0.meter.record(bytes, at: now) } }
 
     /// Suspends until so many bytes may pass.
     ///

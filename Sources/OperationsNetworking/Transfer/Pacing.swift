@@ -17,6 +17,8 @@ struct Pacing: Sendable {
         for user in users { try await user.throttle.pass(bytes, for: user.number) }
     }
 
-    func passed(_ bytes: Int) { for user in users { user.throttle.passed(bytes) } }
+    func passed(_ bytes: Int, at now: Duration) {
+        for user in users { user.throttle.passed(bytes, at: now.wholeNanoseconds) }
+    }
 }
 #endif

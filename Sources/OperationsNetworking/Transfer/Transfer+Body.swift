@@ -38,7 +38,7 @@ extension Transfer {
             try await sink.forget()
             return .askAnew
         }
-        let isEncoded = head.headerFields[.contentEncoding].map { $0.lowercased() != "identity" } ?? false
+        let isEncoded = !head.headerFields.isIdentityCoded
         let length = isEncoded ? nil : announced
         try await sink.begin(at: offset, length: length, head, at: address)
         record.withLock { record in
@@ -68,7 +68,7 @@ extension Transfer {
         switch body {
         case .cache(let stored):
             do {
-                for try await piece in stored.pieces() { try await take(ByteBuffer(bytes: piece)) }
+                for try await piece in stored.pieces() { try await take(ByteBuffer(bytes: piece), passing: nil) }
             } catch let error as HTTPCacheError {
                 throw TransferFailure(.connection(error))
             }
@@ -106,25 +106,21 @@ extension Transfer {
 
     /// At the pace of the caps: while nothing is taken, little more is read.
     private func take(_ bytes: ByteBuffer, _ pacing: Pacing) async throws {
-        guard pacing.isCapped else { return try await passed(bytes, pacing) }
+        guard pacing.isCapped else { return try await take(bytes, passing: pacing) }
         var left = bytes
         while let piece = left.readSlice(length: min(left.readableBytes, pacing.piece)), piece.readableBytes > 0 {
             try await waitingForOthers { try await pacing.pass(piece.readableBytes) }
-            try await passed(piece, pacing)
+            try await take(piece, passing: pacing)
         }
     }
 
-    private func passed(_ bytes: ByteBuffer, _ pacing: Pacing) async throws {
-        let now = now
-        pacing.passed(bytes.readableBytes)
-        record.withLock { $0.meter.record(bytes.readableBytes, at: now) }
-        try await take(bytes)
-    }
-
-    private func take(_ bytes: ByteBuffer) async throws {
+    /// - Parameter pacing: nil for what comes from the cache, and does not count.
+    private func take(_ bytes: ByteBuffer, passing pacing: Pacing?) async throws {
         let count = bytes.readableBytes
         let now = session.ticker.now()
+        pacing?.passed(count, at: now)
         let isTooMuch = record.withLock { record in
+            if pacing != nil { record.meter.record(count, at: now.wholeNanoseconds) }
             record.lastActivity = now
             record.received += Int64(count)
             record.metrics.received += Int64(count)

@@ -18,7 +18,7 @@ extension Transfer {
     func upload(_ body: OutgoingBody) throws -> (stream: OutgoingStream?, contentType: String?) {
         if let source = body.source {
             beginCountingSent(of: source.length)
-            return (try source.take(sending()), nil)
+            return (try source.take(sending(at: Pacing(throttles))), nil)
         }
         switch body.description {
         case .none: return (nil, nil)
@@ -37,29 +37,28 @@ extension Transfer {
 
     private func stream(_ segments: [MultipartLayout.Segment], of length: Int64) -> OutgoingStream {
         beginCountingSent(of: length)
-        let portions = UploadPortions(segments: segments.filter { $0.length > 0 }, sending: sending())
-        return OutgoingStream(portions, length: length)
+        let pacing = Pacing(throttles)
+        let portions = UploadPortions(segments: segments.filter { $0.length > 0 }) { pacing.piece }
+        return OutgoingStream(portions, length: length, sending(at: pacing))
     }
 
     /// What an earlier exchange has sent does not count: this one sends it again.
     private func beginCountingSent(of length: Int64?) { record.withLock { ($0.sent, $0.toSend) = (0, length) } }
 
-    private func sending() -> Sending {
-        let pacing = Pacing(throttles)
-        return Sending(
-            portion: { pacing.piece },
+    private func sending(at pacing: Pacing) -> Sending {
+        Sending(
             pass: { [self] count in
                 if pacing.isCapped { try await waitingForOthers { try await pacing.pass(count) } }
             },
             whenSent: { [self] count in
-                let (activity, now) = (session.ticker.now(), now)
+                let now = session.ticker.now()
+                pacing.passed(count, at: now)
                 record.withLock { record in
-                    record.lastActivity = activity
+                    record.lastActivity = now
                     record.sent += Int64(count)
                     record.metrics.sent += Int64(count)
-                    record.meter.record(count, at: now)
+                    record.meter.record(count, at: now.wholeNanoseconds)
                 }
-                pacing.passed(count)
                 tellProgress()
             })
     }

@@ -139,7 +139,7 @@ import Testing
             defer { isTold.withLock { $0 = true } }
             return try await source.next()
         }
-        for _ in 0..<100 { await Task.yield() }
+        while !source.isAwaited { await Task.yield() }
         #expect(!isTold.withLock { $0 })
         source.exchangeIsOver()
         let outcome = await result { try await reader.value }
