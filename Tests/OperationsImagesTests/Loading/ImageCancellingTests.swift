@@ -89,11 +89,7 @@ import Testing
     }
 
     @Test func `cancelling all ends each wish, wherever it is`() async throws {
-        let gate = LoopbackGate()
-        try await LoopbackServer.with(handler: { _ in
-            try? await gate.pass()
-            return .image(4, 2)
-        }) { server in
+        try await withHeldImages { server, gate in
             let loader = ImageLoader.plain { $0.width = 2 }
             let tokens = (0..<50).map { loader.load("\(server.url)/\($0 % 20)", options: .thumbnail($0 % 3 + 1)) }
             await gate.reached(2)

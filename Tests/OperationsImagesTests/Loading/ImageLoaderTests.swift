@@ -124,11 +124,7 @@ import Testing
     }
 
     @Test func `a task that is cancelled waits no longer, and leaves the wish`() async throws {
-        let gate = LoopbackGate()
-        try await LoopbackServer.with(handler: { _ in
-            try? await gate.pass()
-            return .image(4, 2)
-        }) { server in
+        try await withHeldImages { server, gate in
             let loader = ImageLoader.plain()
             let token = loader.load(server.url + "/a")
             let task = Task { await token.failure?.isCancellation }
@@ -143,11 +139,7 @@ import Testing
     @Test(arguments: [false, true]) func `a loader that is let go finishes what is under way, and then all of it goes`(
         isSuspended: Bool
     ) async throws {
-        let gate = LoopbackGate()
-        try await LoopbackServer.with(handler: { _ in
-            try? await gate.pass()
-            return .image(4, 2)
-        }) { server in
+        try await withHeldImages { server, gate in
             let gone = AsyncGate()
             var loader: ImageLoader? = .plain { configuration in
                 let sentinel = Sentinel(gone)

@@ -34,11 +34,7 @@ import Testing
     }
 
     @Test func `what is wanted meanwhile rises, and comes before the rest of the list`() async throws {
-        let gate = LoopbackGate()
-        try await LoopbackServer.with(handler: { _ in
-            try? await gate.pass()
-            return .image(4, 2)
-        }) { server in
+        try await withHeldImages { server, gate in
             let loader = ImageLoader.plain { $0.width = 1 }
             let prefetcher = ImagePrefetcher((0..<5).map { "\(server.url)/\($0)" }, with: loader)
             await gate.reached()
@@ -55,11 +51,7 @@ import Testing
     }
 
     @Test func `two lists are apart, and neither has a say in what others want`() async throws {
-        let gate = LoopbackGate()
-        try await LoopbackServer.with(handler: { _ in
-            try? await gate.pass()
-            return .image(4, 2)
-        }) { server in
+        try await withHeldImages { server, gate in
             let loader = ImageLoader.plain { $0.width = 1 }
             func urls(_ range: Range<Int>) -> [String] { range.map { "\(server.url)/\($0)" } }
             let one = ImagePrefetcher(urls(0..<4), with: loader)

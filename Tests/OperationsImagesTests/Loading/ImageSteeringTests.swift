@@ -13,11 +13,7 @@ import Testing
 
     @Test(arguments: [Order.firstInFirstOut, .lastInFirstOut], [false, true])
     func `transfers begin in the order that was chosen`(order: Order, hasDisk: Bool) async throws {
-        let gate = LoopbackGate()
-        try await LoopbackServer.with(handler: { _ in
-            try? await gate.pass()
-            return .image(4, 2)
-        }) { server in
+        try await withHeldImages { server, gate in
             let loader = ImageLoader.plain {
                 ($0.width, $0.order) = (1, order)
                 $0.cache = hasDisk ? .inMemory() : nil
@@ -36,11 +32,7 @@ import Testing
     }
 
     @Test func `order and width are live`() async throws {
-        let gate = LoopbackGate()
-        try await LoopbackServer.with(handler: { _ in
-            try? await gate.pass()
-            return .image(4, 2)
-        }) { server in
+        try await withHeldImages { server, gate in
             let loader = ImageLoader.plain { $0.width = 1 }
             let first = loader.load(server.url + "/first")
             await gate.reached()

@@ -54,6 +54,15 @@ extension LoopbackResponse {
     }
 }
 
+/// A server of images of 4 times 2 pixels, each of which waits at a gate.
+func withHeldImages(_ body: (LoopbackServer, LoopbackGate) async throws -> Void) async throws {
+    let gate = LoopbackGate()
+    try await LoopbackServer.with(handler: { _ in
+        try? await gate.pass()
+        return .image(4, 2)
+    }) { try await body($0, gate) }
+}
+
 extension HTTPSession {
     /// No time passes for it, unless the test says so.
     static func still(_ clock: VirtualClock = VirtualClock(), cache: HTTPCache? = nil) -> HTTPSession {

@@ -42,19 +42,12 @@ final class Relay: Sendable {
         to backend: Int, limit: Int = .max, then end: End = .stall, isFull: Bool = false, login: String? = nil
     ) throws {
         (self.backend, self.limit, self.end, self.login) = (backend, limit, end, login)
-        let listener = try Self.socket()
-        var address = Self.loopback(0)
-        guard Self.withAddress(&address, { bind(listener, $0, $1) }) == 0, listen(listener, isFull ? 0 : 64) == 0 else {
+        (listener, port) = try LoopbackSocket.bound()
+        guard listen(listener, isFull ? 0 : 64) == 0 else {
             close(listener)
             throw POSIXError(.EADDRINUSE)
         }
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        _ = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(listener, $0, &length) }
-        }
-        self.listener = listener
-        port = Int(UInt16(bigEndian: address.sin_port))
-        filler = isFull ? try Self.connect(to: port) : nil
+        filler = isFull ? try LoopbackSocket.connected(to: port) : nil
         if !isFull { accepting() }
     }
 
@@ -132,7 +125,7 @@ final class Relay: Sendable {
     private func serve(_ client: Int32, limit: Int) {
         defer { close(client) }
         guard login == nil || opensTunnel(client) else { return }
-        guard let server = try? Self.connect(to: backend) else { return }
+        guard let server = try? LoopbackSocket.connected(to: backend) else { return }
         defer { close(server) }
         var left = limit
         var isHeldUp = false
@@ -199,55 +192,6 @@ final class Relay: Sendable {
             sent += step
         }
         return true
-    }
-
-    // MARK: - Sockets
-
-    private static func socket() throws -> Int32 {
-        #if canImport(Darwin)
-        let descriptor = Darwin.socket(AF_INET, SOCK_STREAM, 0)
-        #elseif canImport(Musl)
-        let descriptor = Musl.socket(AF_INET, SOCK_STREAM, 0)
-        #else
-        let descriptor = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        #endif
-        guard descriptor >= 0 else { throw POSIXError(.EMFILE) }
-        return descriptor
-    }
-
-    private static func connect(to port: Int) throws -> Int32 {
-        let descriptor = try socket()
-        var address = loopback(port)
-        #if canImport(Darwin)
-        let status = withAddress(&address) { Darwin.connect(descriptor, $0, $1) }
-        #elseif canImport(Musl)
-        let status = withAddress(&address) { Musl.connect(descriptor, $0, $1) }
-        #else
-        let status = withAddress(&address) { Glibc.connect(descriptor, $0, $1) }
-        #endif
-        guard status == 0 else {
-            close(descriptor)
-            throw POSIXError(.ECONNREFUSED)
-        }
-        return descriptor
-    }
-
-    private static func loopback(_ port: Int) -> sockaddr_in {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = UInt16(port).bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        return address
-    }
-
-    private static func withAddress(
-        _ address: inout sockaddr_in, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
-    ) -> Int32 {
-        withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
     }
 }
 #endif

@@ -60,7 +60,7 @@ final class Nginx: Sendable {
         }
     }
 
-    private static func start(_ folder: Folder, _ port: UInt16, _ site: String) throws -> Process {
+    private static func start(_ folder: Folder, _ port: Int, _ site: String) throws -> Process {
         let configuration = """
             daemon off;
             \(getuid() == 0 ? "user root;" : "")
@@ -93,48 +93,16 @@ final class Nginx: Sendable {
         return process
     }
 
-    private static func freePort() throws -> UInt16 {
-        try withSocket { socket in
-            var address = loopback(0)
-            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let status = withUnsafeMutablePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    bind(socket, $0, length) == 0 ? getsockname(socket, $0, &length) : -1
-                }
-            }
-            guard status == 0 else { throw POSIXError(.EADDRINUSE) }
-            return UInt16(bigEndian: address.sin_port)
-        }
+    private static func freePort() throws -> Int {
+        let (descriptor, port) = try LoopbackSocket.bound()
+        close(descriptor)
+        return port
     }
 
-    private static func answers(_ port: UInt16) -> Bool {
-        (try? withSocket { socket in
-            var address = loopback(port)
-            return withUnsafeMutablePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-                }
-            }
-        }) ?? false
-    }
-
-    private static func withSocket<Result>(_ body: (Int32) throws -> Result) throws -> Result {
-        #if canImport(Glibc)
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        #else
-        let descriptor = socket(AF_INET, SOCK_STREAM, 0)
-        #endif
-        guard descriptor >= 0 else { throw POSIXError(.EMFILE) }
-        defer { close(descriptor) }
-        return try body(descriptor)
-    }
-
-    private static func loopback(_ port: UInt16) -> sockaddr_in {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        return address
+    private static func answers(_ port: Int) -> Bool {
+        guard let descriptor = try? LoopbackSocket.connected(to: port) else { return false }
+        close(descriptor)
+        return true
     }
 }
 #endif

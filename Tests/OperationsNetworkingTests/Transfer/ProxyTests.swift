@@ -31,113 +31,94 @@ import Testing
         return try await operation.value
     }
 
+    /// Asks a server through a proxy that lets in who says this; comes back when the session has closed its connections.
+    private func through(
+        _ login: String, _ wallet: Wallet, user: String? = nil, password: String = "",
+        _ configuration: LoopbackServer.Configuration = .init(),
+        _ body: (LoopbackServer, Relay, HTTPSession) async throws -> Void
+    ) async throws {
+        try await withServer({ _ in .text("through") }, configuration) { server in
+            let proxy = try Relay(to: server.port, login: login)
+            try await body(
+                server, proxy,
+                try HTTPSession.trusting(server) {
+                    $0.proxy = .http("127.0.0.1", port: proxy.port, user: user, password: password)
+                    $0.credentials = wallet
+                })
+            await proxy.isDeserted()
+        }
+    }
+
     @Test(arguments: [LoopbackServer.Configuration.TransportProtocol.http1, .http1TLS, .http2])
     func `a proxy that asks who is there is told, once for all requests, and nobody else is`(
         version: LoopbackServer.Configuration.TransportProtocol
     ) async throws {
         let wallet = Wallet(.password(user: "Aladdin", password: "open sesame"))
-        try await withServer({ _ in .text("through") }, .init(protocol: version)) { server in
-            let proxy = try Relay(to: server.port, login: "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
-            do {
-                let session = try HTTPSession.trusting(server) {
-                    $0.proxy = .http("127.0.0.1", port: proxy.port)
-                    $0.credentials = wallet
-                }
-                for _ in 0..<3 {
-                    let text = try await load(server.localhostURL + "/", session)
-                    #expect(text == "through")
-                }
+        try await through("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==", wallet, .init(protocol: version)) {
+            server, proxy, session in
+            for _ in 0..<3 {
+                let text = try await load(server.localhostURL + "/", session)
+                #expect(text == "through")
             }
             #expect(wallet.asked.withLock { $0 } == ["proxy"])
             #expect(proxy.counts.refused == 1 && proxy.counts.tunnels >= 1)
             #expect(
                 server.requests.allSatisfy { $0.fields[.proxyAuthorization] == nil && $0.fields[.authorization] == nil }
             )
-            await proxy.isDeserted()
         }
     }
 
     @Test func `a proxy that is told unasked asks nobody`() async throws {
         let wallet = Wallet(nil)
-        try await withServer({ _ in .text("through") }) { server in
-            let proxy = try Relay(to: server.port, login: "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
-            do {
-                let session = HTTPSession.plain {
-                    $0.proxy = .http("127.0.0.1", port: proxy.port, user: "Aladdin", password: "open sesame")
-                    $0.credentials = wallet
-                }
-                let text = try await load(server.url + "/", session)
-                #expect(text == "through")
-            }
+        try await through(
+            "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==", wallet, user: "Aladdin", password: "open sesame"
+        ) { server, proxy, session in
+            let text = try await load(server.url + "/", session)
+            #expect(text == "through")
             #expect(wallet.asked.withLock { $0 }.isEmpty)
             #expect(proxy.counts.refused == 0)
-            await proxy.isDeserted()
         }
     }
 
     @Test(arguments: [nil, .password(user: "a", password: "b"), .bearer("x")] as [HTTPCredential?])
     func `a proxy that knows nobody refuses with an error of its own`(credential: HTTPCredential?) async throws {
         let wallet = Wallet(credential)
-        try await withServer({ _ in .text("through") }) { server in
-            let proxy = try Relay(to: server.port, login: "nobody")
-            do {
-                let session = HTTPSession.plain {
-                    $0.proxy = .http("127.0.0.1", port: proxy.port, user: "c", password: "d")
-                    $0.credentials = wallet
-                }
-                let why = await reason { try await load(server.url + "/", session) }
-                #expect(why?.text == "unauthorized")
-            }
+        try await through("nobody", wallet, user: "c", password: "d") { server, proxy, session in
+            let why = await reason { try await load(server.url + "/", session) }
+            #expect(why?.text == "unauthorized")
             // Asked once, and once more when the answer was refused; who gives the same again is not sent with it.
             #expect(wallet.asked.withLock { $0.count } == (credential == nil ? 1 : 2))
             #expect(proxy.counts == (credential == nil ? 1 : 2, 0))
             #expect(server.requests.isEmpty)
-            await proxy.isDeserted()
         }
     }
 
     @Test func `who finds the right answer late gets through, and so does who comes after`() async throws {
         let wallet = Wallet(.password(user: "a", password: "wrong"))
-        try await withServer({ _ in .text("through") }) { server in
-            let proxy = try Relay(to: server.port, login: "Basic YTpyaWdodA==")
-            do {
-                let session = HTTPSession.plain {
-                    $0.proxy = .http("127.0.0.1", port: proxy.port)
-                    $0.credentials = wallet
-                }
-                for _ in 0..<3 {
-                    let why = await reason { try await load(server.url + "/", session) }
-                    #expect(why?.text == "unauthorized")
-                }
-                wallet.atProxy.withLock { $0 = .password(user: "a", password: "right") }
-                for _ in 0..<2 {
-                    let text = try await load(server.url + "/", session)
-                    #expect(text == "through")
-                }
+        try await through("Basic YTpyaWdodA==", wallet) { server, _, session in
+            for _ in 0..<3 {
+                let why = await reason { try await load(server.url + "/", session) }
+                #expect(why?.text == "unauthorized")
             }
-            await proxy.isDeserted()
+            wallet.atProxy.withLock { $0 = .password(user: "a", password: "right") }
+            for _ in 0..<2 {
+                let text = try await load(server.url + "/", session)
+                #expect(text == "through")
+            }
         }
     }
 
     @Test func `many who are refused at a time all get through`() async throws {
         let wallet = Wallet(.bearer("token"))
         queue.maxConcurrentOperationCount = 20
-        try await withServer({ _ in .text("through") }) { server in
-            let proxy = try Relay(to: server.port, login: "Bearer token")
-            do {
-                let session = HTTPSession.plain {
-                    $0.proxy = .http("127.0.0.1", port: proxy.port)
-                    $0.credentials = wallet
-                }
-                let operations = (0..<50).map { HTTPOperation(get(server.url + "/\($0)"), as: .text, session: session) }
-                await queue.addOperations(operations, waitUntilFinished: false)
-                for operation in operations {
-                    let text = try await operation.value
-                    #expect(text == "through")
-                }
+        try await through("Bearer token", wallet) { server, _, session in
+            let operations = (0..<50).map { HTTPOperation(get(server.url + "/\($0)"), as: .text, session: session) }
+            await queue.addOperations(operations, waitUntilFinished: false)
+            for operation in operations {
+                let text = try await operation.value
+                #expect(text == "through")
             }
             #expect(server.requests.count == 50)
-            await proxy.isDeserted()
         }
     }
 
