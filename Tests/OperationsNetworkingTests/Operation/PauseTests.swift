@@ -103,8 +103,11 @@ import Testing
         let queue = queue()
         try await withServer(resource(gate)) { server in
             let operation = HTTPOperation(get(server.url + "/"), session: session)
-            let completions = Guarded(0)
-            operation.completionBlock = { completions.withLock { $0 += 1 } }
+            let (completions, hasCompleted) = (Guarded(0), AsyncGate())
+            operation.completionBlock = {
+                completions.withLock { $0 += 1 }
+                hasCompleted.open()
+            }
             queue.addOperation(operation)
             for await progress in operation.transferProgressUpdates where progress.received == 60_000 { break }
             operation.pause()
@@ -114,6 +117,8 @@ import Testing
             operation.resume()
             operation.pause()
             await queue.waitUntilAllOperationsAreFinished()
+            // Who waits for the queue may be told before the completion block has run.
+            await hasCompleted.pass()
             #expect(completions.withLock { $0 } == 1 && operation.state == .finished)
             await server.openConnections(are: 0)
         }
