@@ -82,16 +82,19 @@ import Testing
                     bothCompleted.open()
                 }
             }
-            await queue.addOperations([memory, download], waitUntilFinished: false)
-            if cell.expected.contains("timedOut") {
-                // No time passes but this. The client may hear of what came before the stall after it, and begin to count anew.
-                for (count, operation) in [(1, memory), (2, download)] as [(Int, AnyHTTPOperation)] {
+            // One after the other: what ends the first by its time limit would end the second on its way.
+            for (count, operation) in [(1, memory), (2, download)] as [(Int, AnyHTTPOperation)] {
+                queue.addOperation(operation)
+                if cell.expected.contains("timedOut") {
                     await gate.reached(count)
+                    // No time passes but this. The client may hear of what came before the stall after it, and begin to count
+                    // anew.
                     while !operation.isFinished {
                         clock.advance(by: .seconds(10))
                         await Task.yield()
                     }
                 }
+                await operation.waitUntilFinished()
             }
             await queue.waitUntilAllOperationsAreFinished()
             for text in [
