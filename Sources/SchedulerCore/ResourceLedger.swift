@@ -131,12 +131,16 @@ public struct ResourceLedger<Claimant: Hashable> {
     }
 
     /// The claimant could not start even if it had what it needs. It is in nobody's way until it asks again, and keeps its
-    /// seniority. Answers who is offered units now. No effect on one that holds some.
+    /// seniority. No effect on one that holds some.
+    ///
+    /// Answers who has to be told: who is offered units now; and the claimant itself, if it stood in line. For this may be
+    /// old news of it, from a thread that was slow: by now it can start, and has asked. Then it asks again.
     public mutating func stepOut(_ claimant: Claimant) -> [Claimant] {
         guard var entry = entries[claimant], entry.state != .holding else { return [] }
+        let stoodInLine = entry.state == .waiting || entry.state == .parked
         leave(claimant, &entry)
         entries[claimant] = entry
-        return settle(entry.needs.map(\.resource))
+        return settle(entry.needs.map(\.resource)) + (stoodInLine ? [claimant] : [])
     }
 
     /// The claimant gives back what it has, or waits no more. Answers who is offered units now.

@@ -105,7 +105,9 @@ import Testing
         expectGranted(&ledger, 1, [Need(1, of: memory)])
         expectWaits(&ledger, 2, [Need(4, of: memory)])
         expectWaits(&ledger, 3, [Need(1, of: memory)])
-        expect(ledger.stepOut(2), [3])
+        // It is told itself, for it may have asked since.
+        expect(ledger.stepOut(2), [3, 2])
+        expect(ledger.stepOut(2), [])
         expect(ledger.stepOut(1), [])
         expectWaits(&ledger, 2, [Need(4, of: memory)])
         // It is senior, and back before the other one came for what it was offered.
@@ -170,6 +172,7 @@ private struct LedgerWalk {
         case 7:
             if generator.chance(50), let claimant = pick(offered) { lapse(claimant) }
             if generator.chance(20) { setCapacity() }
+            if generator.chance(30), let claimant = pick(Set(order)) { stepOut(claimant) }
         case 8: if let claimant = pick(holding) { withdraw(claimant) }
         default: if let claimant = pick(Set(order)) { withdraw(claimant) }
         }
@@ -221,6 +224,16 @@ private struct LedgerWalk {
         offered.remove(claimant)
         lapsed.insert(claimant)
         offered.formUnion(ledger.lapse(claimant))
+    }
+
+    /// It comes again only if it is told to.
+    private mutating func stepOut(_ claimant: Int) {
+        let stoodInLine = !holding.contains(claimant) && !offered.contains(claimant) && !lapsed.contains(claimant)
+        if offered.remove(claimant) != nil { lapsed.insert(claimant) }
+        var told = Set(ledger.stepOut(claimant))
+        if told.remove(claimant) != nil { lapsed.insert(claimant) }
+        if stoodInLine, !lapsed.contains(claimant) { mistake = "\(claimant) is forgotten" }
+        offered.formUnion(told)
     }
 
     private mutating func setCapacity() {

@@ -254,6 +254,41 @@ import Testing
         #expect(second.runCount == 1)
     }
 
+    /// A worker that meets an operation while it is pinned takes it out of the line, and may be late in doing so: by then
+    /// the operation has asked anew, and stands in the line rightly.
+    @Test(arguments: [Disturbance.explaining, .depending])
+    fileprivate func `what is pinned while it asks for resources keeps its place in the line`(
+        _ disturbance: Disturbance
+    ) async {
+        let queue = OperationQueue()
+        for round in 0..<1000 {
+            let holder = HoldingOperation(.exclusive("pinned \(round)"))
+            queue.addOperation(holder)
+            await holder.hasBegun.pass()
+            let operations = (0..<3).map { _ in
+                let operation = CountingOperation()
+                operation.addRequirement(.exclusive("pinned \(round)"))
+                return operation
+            }
+            let disturbers = operations.map { operation in
+                TestThread {
+                    var isLast = false
+                    // Once more when the holder has ended.
+                    while !isLast {
+                        isLast = holder.isFinished
+                        disturbance.disturb(operation, in: queue)
+                    }
+                }
+            }
+            for operation in operations { queue.addOperation(operation) }
+            for _ in 0..<(round % 50) { pause() }
+            holder.mayEnd.open()
+            for disturber in disturbers { disturber.join() }
+            for operation in operations { await operation.waitUntilFinished() }
+            #expect(operations.allSatisfy { $0.runCount == 1 })
+        }
+    }
+
     @Test func `a line of any length is passed on when none of it can come`() async {
         let (suspended, running) = (OperationQueue(), OperationQueue())
         let holder = HoldingOperation(.exclusive("long line"))
@@ -425,6 +460,21 @@ private final class EarlyOperation: Operation, @unchecked Sendable {
         willChangeValue(for: \.isFinished)
         isOver.withLock { $0 = true }
         didChangeValue(for: \.isFinished)
+    }
+}
+
+/// What happens to an operation from outside while it asks for resources.
+private enum Disturbance: Sendable {
+    case explaining, depending
+
+    func disturb(_ operation: Operation, in queue: OperationQueue) {
+        switch self {
+        case .explaining: _ = queue.explain(operation)
+        case .depending:
+            let dependency = Operation()
+            try? operation.tryAddDependency(dependency)
+            operation.removeDependency(dependency)
+        }
     }
 }
 
