@@ -118,24 +118,24 @@ public final class ResourcePool: Sendable {
     /// The operation is not ready, whatever it could have. By its address, for it may be gone already.
     static func stepOut(_ operation: UInt) { step { $0.stepOut(operation) } }
 
-    /// One event of the ledger; then, without the lock, tells whom it answers: those that are offered something. They are
-    /// asked whether they are ready, and come if so.
+    /// One event of the ledger; then, without the lock, tells whom it answers: they are asked whether they are ready, and come
+    /// if so.
     ///
     /// Who is told may turn the offer down, which makes the next offer, and so on down a line of any length. So it is the
     /// outermost of these calls on a thread that tells, one after the other.
     private static func step(_ event: (inout ResourceLedger<UInt>) -> [UInt]) {
-        let told: [Operation] = ledger.withLock { ledger in
+        let answered: [Operation] = ledger.withLock { ledger in
             // In the ledger an operation is in its queue, which holds it: it withdraws before it leaves.
             event(&ledger).map(OperationQueue.operation)
         }
-        guard !told.isEmpty else { return }
+        guard !answered.isEmpty else { return }
         HeldLocks.assertNone()
         let context = ThreadContext.current
-        for operation in told { context.offered.append(operation) }
-        guard !context.isOffering else { return }
-        context.isOffering = true
-        while let next = context.offered.popFirst() { next.reconsiderReadiness() }
-        context.isOffering = false
+        for operation in answered { context.toTell.append(operation) }
+        guard !context.isTelling else { return }
+        context.isTelling = true
+        while let next = context.toTell.popFirst() { next.reconsiderReadiness() }
+        context.isTelling = false
     }
 
     /// Each resource once.

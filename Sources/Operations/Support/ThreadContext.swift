@@ -10,9 +10,9 @@ package final class ThreadContext {
     /// What is to be released by the loop that is under way while `isReleasing`. See `Release`.
     @exclusivity(unchecked) var releases: [Operation] = []
     @exclusivity(unchecked) var isReleasing = false
-    /// Operations to be told that resources are kept for them, by the loop that is under way while `isOffering`.
-    @exclusivity(unchecked) var offered = Ring<Operation>()
-    @exclusivity(unchecked) var isOffering = false
+    /// Operations whom the ledger of resources has something to tell, by the loop that is under way while `isTelling`.
+    @exclusivity(unchecked) var toTell = Ring<Operation>()
+    @exclusivity(unchecked) var isTelling = false
     /// An operation that is asked whether it is asynchronous under one of the two names; see `AsynchronousNames`.
     var askedName: ObjectIdentifier?
     /// The operation that `tryStart` starts here, and what the default `start()` found wrong.

@@ -257,7 +257,7 @@ import Testing
     /// A worker that meets an operation while it is pinned takes it out of the line, and may be late in doing so: by then
     /// the operation has asked anew, and stands in the line rightly.
     @Test(arguments: [Disturbance.explaining, .depending])
-    fileprivate func `what is pinned while it asks for resources keeps its place in the line`(
+    fileprivate func `what is pinned while it asks for resources is not forgotten`(
         _ disturbance: Disturbance
     ) async {
         let queue = OperationQueue()
@@ -472,7 +472,7 @@ private enum Disturbance: Sendable {
         case .explaining: _ = queue.explain(operation)
         case .depending:
             let dependency = Operation()
-            try? operation.tryAddDependency(dependency)
+            operation.addDependency(dependency)
             operation.removeDependency(dependency)
         }
     }
