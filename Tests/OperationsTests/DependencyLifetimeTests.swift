@@ -98,7 +98,7 @@ import Testing
 
     /// Rules D8, D10. Debug builds do a tenth of it: what would be quadratic would show all the same.
     @Test(arguments: Order.allCases)
-    func `a chain runs in order and is released, whatever the order of adding`(order: Order) {
+    func `a chain runs in order and is released, whatever the order of adding`(order: Order) async {
         #if DEBUG
         let length = 100_000
         #else
@@ -127,14 +127,13 @@ import Testing
                 var random = SeededRandom(seed: 7)
                 for operation in chain.shuffled(using: &random) { queue.addOperation(operation) }
             }
-            queue.waitUntilAllOperationsAreFinished()
+            await queue.waitUntilAllOperationsAreFinished()
         }
         let ran = position.load(ordering: .relaxed)
         #expect(ran == length)
         let wasInOrder = isInOrder.load(ordering: .relaxed)
         #expect(wasInOrder)
-        // The worker that ran the last one lets go of it shortly after the queue is empty.
-        OperationQueue.settle()
+        await end.goes()
         #expect(end.isGone)
     }
 

@@ -2,9 +2,8 @@ import Operations
 import TestSupport
 
 extension OperationQueue {
-    /// Returns when the workers have let go of what they ran for others: a worker that runs something new has.
-    ///
-    /// As many operations as there may be workers meet here, so that each worker has gone round its loop.
+    /// Gives what should not happen the time to happen: as many operations as there are workers, if little else goes on, meet
+    /// here three times, so that each worker has gone round its loop. What should happen is waited for, not settled.
     static func settle() {
         let queue = OperationQueue()
         for _ in 0..<3 {

@@ -355,7 +355,7 @@ import Testing
             default: break
             }
             operation = nil
-            await OperationQueue.settleAsync()
+            await weakOperation.goes()
             #expect(weakOperation.isGone && weakCaptured.isGone, "\(fate)")
         }
     }

@@ -234,7 +234,8 @@ import Testing
         group = nil
         await child!.waitUntilFinished()
         child = nil
-        await OperationQueue.settleAsync()
+        await weakGroup.goes()
+        await weakChild.goes()
         #expect(weakGroup.isGone && weakChild.isGone)
     }
 }

@@ -109,7 +109,7 @@ import Testing
         #expect(!weakQueue.isGone)
         mayEnd.open()
         await task.value
-        await OperationQueue.settleAsync()
+        await weakQueue.goes()
         #expect(weakQueue.isGone)
     }
 
