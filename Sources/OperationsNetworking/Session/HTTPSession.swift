@@ -43,7 +43,8 @@ public final class HTTPSession: Sendable {
     public struct Configuration: Sendable {
         public var trust = HTTPTrust()
         public var proxy: HTTPProxy?
-        /// To have a connection, names, TCP and TLS.
+        /// To have a connection: names, TCP and TLS; and to wait for one, when `connectionsPerHost` are in use. A queue that
+        /// sends more than those to one host at a time needs more of them, or more time.
         public var connectTimeout = Duration.seconds(10)
         /// Connections of HTTP/1 to one host.
         public var connectionsPerHost = 8
