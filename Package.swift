@@ -132,6 +132,7 @@ let package = Package(
                 product("NIOFoundationCompat", of: "swift-nio", with: "Networking"),
                 product("NIOHTTPCompression", of: "swift-nio-extras", with: "Networking"),
                 product("NIOSSL", of: "swift-nio-ssl", with: "Networking"),
+                product("Tracing", of: "swift-distributed-tracing", with: "Networking"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 product("HTTPTypes", of: "swift-http-types", with: "Networking"),
                 product("Crypto", of: "swift-crypto", with: "Networking"),
@@ -239,6 +240,8 @@ let package = Package(
                 product("NIOSSL", of: "swift-nio-ssl", with: "Networking"),
                 product("HTTPTypes", of: "swift-http-types", with: "Networking"),
                 product("Crypto", of: "swift-crypto", with: "Networking"),
+                product("InMemoryTracing", of: "swift-distributed-tracing", with: "Networking"),
+                product("Tracing", of: "swift-distributed-tracing", with: "Networking"),
             ], swiftSettings: settings),
         .testTarget(
             name: "OperationsImagesTests",

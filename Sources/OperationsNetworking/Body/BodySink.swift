@@ -15,23 +15,29 @@ protocol BodySink: AnyObject, Sendable {
     var prefersRanges: Bool { get }
 
     /// What is there of an earlier attempt, if it came from this address and can be continued.
-    func resumePoint(for address: HTTPAddress) async throws -> ResumePoint?
+    func resumePoint(for address: HTTPAddress) throws -> ResumePoint?
 
     /// A response has come whose body begins at this offset: 0, or where the resume point said.
     ///
     /// - Parameter length: How many bytes follow, if that is known. Not what `Content-Length` says: after HEAD none follow.
-    func begin(at offset: Int64, length: Int64?, _ head: HTTPResponse, at address: HTTPAddress) async throws
+    func begin(at offset: Int64, length: Int64?, _ head: HTTPResponse, at address: HTTPAddress) throws
 
-    func write(_ bytes: ByteBuffer) async throws
+    func write(_ bytes: ByteBuffer) throws
+
+    /// False: more is not to be written now.
+    var hasRoom: Bool { get }
+
+    /// Suspends until there is room, or the task is cancelled.
+    func untilRoom() async
 
     /// Somebody takes what is written, sooner or later: he may take his time.
     var isAttended: Bool { get }
 
     /// The body is complete.
-    func finish() async throws
+    func finish() throws
 
     /// The server does not continue what is there: it is of no use any more.
-    func forget() async throws
+    func forget() throws
 
     /// The operation has ended without a complete body.
     func abandon(_ failure: any Error)
@@ -39,6 +45,8 @@ protocol BodySink: AnyObject, Sendable {
 
 extension BodySink {
     var isAttended: Bool { true }
+    var hasRoom: Bool { true }
+    func untilRoom() async {}
 }
 
 /// Keeps the body in memory, and what it needs to go on after a pause.

@@ -48,8 +48,10 @@ final class BodyChannel: BodySink {
         var isAttended = false
         var isAbandoned = false
         var reader: CheckedContinuation<ByteBuffer?, any Error>?
-        var writer: CheckedContinuation<Void, any Error>?
+        var writer: CheckedContinuation<Void, Never>?
         var whenAbandoned: (@Sendable () -> Void)?
+
+        var hasRoom: Bool { waitingBytes < BodyChannel.capacity || isAbandoned }
 
         mutating func append(_ portion: ByteBuffer) {
             waitingBytes += portion.readableBytes
@@ -101,24 +103,30 @@ final class BodyChannel: BodySink {
 
     // MARK: - Writing
 
-    func write(_ bytes: ByteBuffer) async throws {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let (reader, goesOn) = state.withLock { state -> (CheckedContinuation<ByteBuffer?, any Error>?, Bool) in
-                    state.count += Int64(bytes.readableBytes)
-                    if let reader = state.reader.take() { return (reader, true) }
-                    state.append(bytes)
-                    guard state.waitingBytes >= Self.capacity, !Task.isCancelled, !state.isAbandoned else {
-                        return (nil, true)
-                    }
+    func write(_ bytes: ByteBuffer) {
+        let reader = state.withLock { state -> CheckedContinuation<ByteBuffer?, any Error>? in
+            state.count += Int64(bytes.readableBytes)
+            if let reader = state.reader.take() { return reader }
+            state.append(bytes)
+            return nil
+        }
+        reader?.resume(returning: bytes)
+    }
+
+    var hasRoom: Bool { state.withLock { $0.hasRoom } }
+
+    func untilRoom() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let goesOn = state.withLock { state in
+                    if state.hasRoom || Task.isCancelled { return true }
                     state.writer = continuation
-                    return (nil, false)
+                    return false
                 }
-                reader?.resume(returning: bytes)
                 if goesOn { continuation.resume() }
             }
         } onCancel: {
-            state.withLock { $0.writer.take() }?.resume(throwing: CancellationError())
+            state.withLock { $0.writer.take() }?.resume()
         }
     }
 
@@ -143,10 +151,10 @@ final class BodyChannel: BodySink {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let (answer, writer) = state.withLock {
-                    state -> (Result<ByteBuffer?, any Error>?, CheckedContinuation<Void, any Error>?) in
+                    state -> (Result<ByteBuffer?, any Error>?, CheckedContinuation<Void, Never>?) in
                     if !state.waiting.isEmpty {
                         let first = state.removeFirst()
-                        return (.success(first), state.waitingBytes < Self.capacity ? state.writer.take() : nil)
+                        return (.success(first), state.hasRoom ? state.writer.take() : nil)
                     }
                     if let end = state.end { return (end.map { nil }, nil) }
                     if Task.isCancelled { return (.failure(CancellationError()), nil) }

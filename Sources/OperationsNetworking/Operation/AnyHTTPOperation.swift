@@ -85,6 +85,12 @@ public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendab
         if transfer.resume() { letGo() }
     }
 
+    /// Stops the transfer; see `Operation.cancel()`.
+    public final override func cancel() {
+        super.cancel()
+        transfer.cancel()
+    }
+
     // MARK: - The work
 
     public final override func run() async throws {

@@ -8,6 +8,7 @@ import NIOHTTP1
 import NIOHTTPCompression
 import NIOSSL
 import Operations
+import Tracing
 
 /// Sends requests and receives responses: the pool of connections of a session. It neither follows redirects nor answers
 /// challenges; that is decided above it.
@@ -20,7 +21,7 @@ final class HTTPConnections: Sendable {
         /// By what they are logged in with at the proxy, the current one included. What the others have begun goes on.
         var all: [HTTPCredential?: HTTPClient]
         /// How often there was another current one.
-        var changes = 0
+        var logins = 0
     }
 
     init(_ configuration: HTTPSession.Configuration) {
@@ -47,31 +48,32 @@ final class HTTPConnections: Sendable {
         settings.proxy = configuration.proxy?.setting(login)
         settings.http1_1ConnectionDebugInitializer = { trust.check($0) }
         settings.http2ConnectionDebugInitializer = { trust.check($0) }
+        // It would make a description of each request for nobody.
+        if settings.tracing.tracer is NoOpTracer { settings.tracing.tracer = nil }
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
     }
 
-    /// - Throws: `ProxyRefusal`; else what the connection, or async-http-client, says.
-    func send(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
-        let (client, login) = clients.withLock { ($0.current, $0.changes) }
-        do {
-            return try await client.execute(request, deadline: .distantFuture)
-        } catch let error as HTTPClientError where error == .proxyAuthenticationRequired {
-            throw ProxyRefusal(login: login)
-        }
+    /// Sends a request.
+    ///
+    /// - Returns: How often somebody had logged in at the proxy before.
+    func begin(_ exchange: Exchange, _ request: OutgoingRequest) throws -> Int {
+        let (client, logins) = clients.withLock { ($0.current, $0.logins) }
+        try request.begin(exchange, by: client)
+        return logins
     }
 
     // MARK: - Logging in at the proxy
 
-    /// Somebody else has done it since: it may be enough to ask again.
-    func hasLoggedIn(since refusal: ProxyRefusal) -> Bool { clients.withLock { $0.changes } != refusal.login }
+    /// Who finds more than there were when he was refused may ask again.
+    var logins: Int { clients.withLock { $0.logins } }
 
     /// For all requests that are sent from now on. No effect if somebody else was faster.
-    func logIn(with credential: HTTPCredential, after refusal: ProxyRefusal) {
+    func logIn(with credential: HTTPCredential, after logins: Int) {
         // Wrong credentials make no client for each who has them.
         let new = clients.withLock { $0.all[credential] } ?? Self.client(configuration, credential)
         let known = clients.withLock { clients in
-            if clients.changes == refusal.login {
-                clients.changes += 1
+            if clients.logins == logins {
+                clients.logins += 1
                 clients.current = clients.all[credential] ?? new
                 clients.all[credential] = clients.current
             }
@@ -79,12 +81,6 @@ final class HTTPConnections: Sendable {
         }
         if known !== new { new.shutdown(queue: .global()) { _ in } }
     }
-}
-
-/// The proxy does not let in who is logged in like this, or not at all.
-struct ProxyRefusal: Error {
-    /// How often somebody had logged in before.
-    let login: Int
 }
 
 extension TimeAmount {

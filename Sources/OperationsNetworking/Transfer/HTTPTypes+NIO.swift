@@ -1,5 +1,4 @@
 #if Networking
-import AsyncHTTPClient
 import HTTPCore
 import HTTPTypes
 import NIOHTTP1
@@ -14,14 +13,13 @@ extension HTTPHeaders {
 
 extension HTTPResponse {
     /// The head of a response. Fields whose names are none are left out.
-    init(_ response: HTTPClientResponse) {
+    init(_ status: HTTPResponseStatus, _ headers: HTTPHeaders) {
         // Over HTTP/2 any number may come. What is none of three digits is an answer that is none.
-        let code = Int(response.status.code)
-        let status = HTTPResponse.Status(
-            code: 0...999 ~= code ? code : 999, reasonPhrase: response.status.reasonPhrase)
-        self.init(status: status)
-        headerFields.reserveCapacity(response.headers.count)
-        for (name, value) in response.headers {
+        let code = Int(status.code)
+        self.init(
+            status: HTTPResponse.Status(code: 0...999 ~= code ? code : 999, reasonPhrase: status.reasonPhrase))
+        headerFields.reserveCapacity(headers.count)
+        for (name, value) in headers {
             if let name = HTTPField.Name(name) { headerFields.append(HTTPField(name: name, value: value)) }
         }
     }

@@ -29,18 +29,18 @@ extension Transfer {
         case .proceed: offset = resume?.received ?? 0
         case .complete:
             try await discard(reply.body)
-            try await sink.finish()
+            try sink.finish()
             // That there is no more of it says nothing about the body that is there.
             record.withLock { $0.response = $0.bodyHead ?? $0.response }
             return .complete
         case .askAgain:
             try await discard(reply.body)
-            try await sink.forget()
+            try sink.forget()
             return .askAnew
         }
         let isEncoded = !head.headerFields.isIdentityCoded
         let length = isEncoded ? nil : announced
-        try await sink.begin(at: offset, length: length, head, at: address)
+        try sink.begin(at: offset, length: length, head, at: address)
         record.withLock { record in
             (record.bodyHead, record.isInBody) = (head, true)
             record.received = offset
@@ -48,15 +48,15 @@ extension Transfer {
             record.inflation = isEncoded ? (request.limits.inflation, announced) : nil
         }
         tell(.response(head))
-        let writer = await cacheWriter(for: reply, length: length)
+        let writer = reply.storing == nil ? nil : await cacheWriter(for: reply, length: length)
         do {
             try await take(reply.body, length: length, isBodiless: announced == 0, offset: offset, writer)
-            try await sink.finish()
+            try sink.finish()
         } catch {
-            await writer?.abandon()
+            if let writer { await writer.abandon() }
             throw error
         }
-        _ = await writer?.finish()
+        if let writer { await writer.finish() }
         // What nobody had said is known now.
         record.withLock { $0.expected = $0.received }
         return .complete
@@ -72,13 +72,13 @@ extension Transfer {
             } catch let error as HTTPCacheError {
                 throw TransferFailure(.connection(error))
             }
-        case .network(let portions):
+        case .network(let body):
             var count: Int64 = 0
             let pacing = Pacing(throttles)
             do {
-                for try await bytes in portions {
+                while let bytes = try await next(of: body) {
                     count += Int64(bytes.readableBytes)
-                    await writer?.write(bytes.readableBytesView)
+                    if let writer { await writer.write(bytes.readableBytesView) }
                     try await take(bytes, pacing)
                 }
             } catch is NIOHTTPDecompression.ExtraDecompressionError where isBodiless {
@@ -88,7 +88,7 @@ extension Transfer {
             } catch let error where length.map({ count < $0 }) == true && Self.isEnd(error) {
                 throw TransferFailure(.truncated(received: offset + count, expected: length.map { $0 + offset }))
             }
-            try Task.checkCancellation()
+            try checkGoesOn()
             if let length, count != length {
                 throw TransferFailure(.truncated(received: offset + count, expected: length + offset))
             }
@@ -109,7 +109,7 @@ extension Transfer {
         guard pacing.isCapped else { return try await take(bytes, passing: pacing) }
         var left = bytes
         while let piece = left.readSlice(length: min(left.readableBytes, pacing.piece)), piece.readableBytes > 0 {
-            try await waitingForOthers { try await pacing.pass(piece.readableBytes) }
+            try await waitingForOthers { try await inTask { try await pacing.pass(piece.readableBytes) } }
             try await take(piece, passing: pacing)
         }
     }
@@ -130,20 +130,34 @@ extension Transfer {
         if isTooMuch { throw TransferFailure(.inflatesTooMuch) }
         // Before it is handed on: who is slow to take it is not to hide that it has come.
         tellProgress()
-        try await waitingForOthers { try await sink.write(bytes) }
+        try waitingForOthers { try sink.write(bytes) }
+        while !sink.hasRoom {
+            try await waitingForOthers { try await inTask { [sink] in await sink.untilRoom() } }
+            try checkGoesOn()
+        }
     }
 
     /// Meanwhile it is not the server's fault that no byte comes.
     func waitingForOthers<Result>(_ body: () async throws -> Result) async rethrows -> Result {
-        record.withLock { $0.waitsForOthers += 1 }
-        defer {
-            let now = session.ticker.now()
-            record.withLock { record in
-                record.waitsForOthers -= 1
-                record.lastActivity = now
-            }
-        }
+        beginWaitingForOthers()
+        defer { endWaitingForOthers() }
         return try await body()
+    }
+
+    private func waitingForOthers(_ body: () throws -> Void) rethrows {
+        beginWaitingForOthers()
+        defer { endWaitingForOthers() }
+        try body()
+    }
+
+    private func beginWaitingForOthers() { record.withLock { $0.waitsForOthers += 1 } }
+
+    private func endWaitingForOthers() {
+        let now = session.ticker.now()
+        record.withLock { record in
+            record.waitsForOthers -= 1
+            record.lastActivity = now
+        }
     }
 
     func noteActivity() {

@@ -15,7 +15,7 @@ import Foundation
 /// A response and where its body comes from.
 struct Reply {
     enum Body {
-        case network(HTTPClientResponse.Body)
+        case network(IncomingBody)
         case cache(CachedBody)
     }
 
@@ -34,8 +34,8 @@ struct Reply {
     private let sent: OutgoingStream?
 
     init(_ sent: Sent, storing: Storing?) {
-        head = HTTPResponse(sent.response)
-        body = .network(sent.response.body)
+        head = sent.answer.head
+        body = .network(sent.answer.body)
         self.sent = sent.stream
         self.storing = storing
     }
@@ -51,7 +51,7 @@ struct Reply {
 
 /// A response from the network, and what was sent for it.
 struct Sent {
-    let response: HTTPClientResponse
+    let answer: Answer
     let stream: OutgoingStream?
 }
 
@@ -76,7 +76,7 @@ extension Transfer {
         case .refuse(let refusal): throw TransferFailure(refusal.reason)
         case .load(let answer): load = answer
         }
-        try Task.checkCancellation()
+        try checkGoesOn()
         let requestTime = Date()
         var conditional = fields
         for field in load.adding { conditional[field.name] = field.value }
@@ -84,7 +84,7 @@ extension Transfer {
         do {
             sent = try await send(step, conditional, body, &authentication, nil)
         } catch {
-            guard !Task.isCancelled, let stored = load.fallback(at: Date()) else { throw error }
+            guard !isStopped, let stored = load.fallback(at: Date()) else { throw error }
             return Reply(stored)
         }
         let storing = Reply.Storing(cache: cache, request: plain, requestTime: requestTime)

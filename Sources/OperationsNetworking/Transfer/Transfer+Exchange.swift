@@ -8,7 +8,7 @@ import NIOHTTP1
 
 // What one attempt does: asks, goes where it is sent, says who it is, and takes the body of the answer.
 extension Transfer {
-    func exchange(attempt: Int) async throws {
+    func exchange() async throws {
         guard let address else { throw TransferFailure(.invalidURL) }
         var chain = RedirectChain(request.method, address, policy: request.redirects)
         var authentication = AuthenticationAttempts()
@@ -18,7 +18,7 @@ extension Transfer {
         }
         var fields = try RequestFields.checked(request.fields, url: address.description)
         var body = OutgoingBody(description: request.body, source: source)
-        var resume = try await resumePoint(at: address)
+        var resume = try resumePoint(at: address)
         while true {
             let step = chain.current
             let reply = try await reply(to: step, fields, body, &authentication, resume)
@@ -49,7 +49,7 @@ extension Transfer {
                 fields = redirect.remaining(of: fields)
                 if redirect.dropsBody { body = .none }
                 chain.follow(redirect)
-                resume = try await resumePoint(at: redirect.address)
+                resume = try resumePoint(at: redirect.address)
                 record.withLock { record in
                     record.redirects.append(redirect.address.description)
                     record.metrics.redirects += 1
@@ -60,9 +60,9 @@ extension Transfer {
 
     /// Of no use to who has asked for a part of his own: it counts from the beginning of the whole. And of none to who asks
     /// the cache only, which has wholes.
-    private func resumePoint(at address: HTTPAddress) async throws -> ResumePoint? {
+    private func resumePoint(at address: HTTPAddress) throws -> ResumePoint? {
         guard request.fields[.range] == nil, request.cachePolicy.reading != .onlyIfCached else { return nil }
-        return try await sink.resumePoint(for: address)
+        return try sink.resumePoint(for: address)
     }
 
     func send(
@@ -70,8 +70,6 @@ extension Transfer {
         _ authentication: inout AuthenticationAttempts, _ resume: ResumePoint?
     ) async throws -> Sent {
         let (address, method) = (step.address, step.method)
-        var request = HTTPClientRequest(url: address.withoutFragment.description)
-        request.method = HTTPMethod(rawValue: method.rawValue)
         var fields = fields
         let own = fields[.authorization] != nil
         if !own,
@@ -88,20 +86,21 @@ extension Transfer {
         let upload = try upload(body)
         // With the boundary of this very body.
         if let type = upload.contentType { fields[.contentType] = type }
-        request.headers = HTTPHeaders(fields)
-        request.body = upload.stream?.body
+        let request = OutgoingRequest(
+            url: address.withoutFragment.description, method: HTTPMethod(rawValue: method.rawValue),
+            headers: HTTPHeaders(fields), body: upload.stream?.body)
         let start = session.ticker.now()
         record.withLock { $0.isInBody = false }
-        let response = try await throughProxy(request, &authentication)
+        let answer = try await throughProxy(request, &authentication)
         // What has not been sent by now is not sent any more.
-        if response.status.code >= 300 { upload.stream?.refused() }
+        if answer.head.status.code >= 300 { upload.stream?.refused() }
         let now = session.ticker.now()
         record.withLock { record in
             record.metrics.exchanges += 1
             record.metrics.firstByte = now - start
             record.lastActivity = now
         }
-        return Sent(response: response, stream: upload.stream)
+        return Sent(answer: answer, stream: upload.stream)
     }
 
     private func note(_ reply: Reply, at address: HTTPAddress) {
@@ -109,6 +108,25 @@ extension Transfer {
             record.response = reply.head
             record.isFromCache = reply.isFromCache
             record.url = address.description
+        }
+    }
+
+    private func head(of exchange: Exchange) async throws -> HTTPResponse {
+        while true {
+            if let head = try exchange.head() { return HTTPResponse(head.status, head.headers) }
+            await waiting(stoppedBy: { exchange.cancel() }) { await exchange.untilHead() }
+        }
+    }
+
+    /// What comes next of a body; nil when all has.
+    func next(of body: IncomingBody) async throws -> ByteBuffer? {
+        let exchange = body.exchange
+        while true {
+            switch try exchange.next() {
+            case .bytes(let bytes): return bytes
+            case .end: return nil
+            case .later: await waiting(stoppedBy: { exchange.cancel() }) { await exchange.untilMore() }
+            }
         }
     }
 
@@ -131,31 +149,38 @@ extension Transfer {
         case .repeatWithNewNonce: return (true, nil)
         case .ask(let challenges):
             let asked = HTTPChallenge(challenges, from: peer)
-            let credential = await waitingForOthers { await session.configuration.credentials?.credential(for: asked) }
+            guard let source = session.configuration.credentials else { return (false, nil) }
+            let credential = try await waitingForOthers {
+                try await inTask { await source.credential(for: asked) }
+            }
+            try checkGoesOn()
             guard let credential else { return (false, nil) }
-            try Task.checkCancellation()
             return (authentication.answer(peer, with: credential), credential)
         }
     }
 
     /// Sends a request, through a proxy that may want to know who asks. Nothing of its body has gone before it does.
     private func throughProxy(
-        _ request: HTTPClientRequest, _ authentication: inout AuthenticationAttempts
-    ) async throws -> HTTPClientResponse {
+        _ request: OutgoingRequest, _ authentication: inout AuthenticationAttempts
+    ) async throws -> Answer {
         let connections = session.connections
         while true {
+            let exchange = Exchange()
+            // From here on it is stopped when nobody waits for it any more.
+            let body = IncomingBody(exchange)
+            let logins = try connections.begin(exchange, request)
             do {
-                return try await connections.send(request)
-            } catch let refusal as ProxyRefusal {
-                if connections.hasLoggedIn(since: refusal) { continue }
-                if refusal.login == 0, let login = session.configuration.proxy?.login {
+                return Answer(head: try await head(of: exchange), body: body)
+            } catch let error as HTTPClientError where error == .proxyAuthenticationRequired {
+                if connections.logins != logins { continue }
+                if logins == 0, let login = session.configuration.proxy?.login {
                     _ = authentication.sendUnasked(login, to: .proxy)
                 }
                 // What it would take is not told by async-http-client, which can do no other but with tokens.
                 let offered = [AuthenticationChallenge(scheme: "basic"), AuthenticationChallenge(scheme: "bearer")]
                 let answer = try await credential(for: offered, of: .proxy, &authentication)
                 guard answer.isAnswered, let credential = answer.1 else { throw TransferFailure(.unauthorized) }
-                connections.logIn(with: credential, after: refusal)
+                connections.logIn(with: credential, after: logins)
             }
         }
     }
@@ -166,9 +191,15 @@ extension Transfer {
     private func approved(_ redirect: Redirect, _ head: HTTPResponse, _ chain: RedirectChain) async throws -> Redirect?
     {
         guard let hook = session.configuration.redirectHook else { return redirect }
-        var proposed = HTTPRedirect(redirect, status: head.status.code)
-        guard await waitingForOthers({ await hook(&proposed) }) else { return nil }
-        try Task.checkCancellation()
+        let asked = HTTPRedirect(redirect, status: head.status.code)
+        let answer = try await waitingForOthers {
+            try await inTask {
+                var changed = asked
+                return await hook(&changed) ? changed : nil
+            }
+        }
+        try checkGoesOn()
+        guard let proposed = answer else { return nil }
         guard let address = HTTPAddress(proposed.url) else {
             throw TransferFailure(.redirectRefused(location: HTTPAddress.redacted(proposed.url)))
         }
@@ -185,16 +216,16 @@ extension Transfer {
     /// Reads what is left of a body that nobody wants, so that the connection can be used again; unless it is long, or breaks
     /// off, which is nobody's loss.
     func discard(_ body: Reply.Body) async throws {
-        guard case .network(let bytes) = body else { return }
+        guard case .network(let body) = body else { return }
         var count = 0
         do {
-            for try await portion in bytes {
+            while let bytes = try await next(of: body) {
                 noteActivity()
-                count += portion.readableBytes
+                count += bytes.readableBytes
                 if count > 64 << 10 { return }
             }
         } catch {
-            try Task.checkCancellation()
+            try checkGoesOn()
         }
     }
 }

@@ -4,8 +4,8 @@ import HTTPCore
 import NIOCore
 import Operations
 
-/// The transfer of one HTTP operation: one attempt after the other, each a task of its own, so that it can be stopped
-/// without ending the operation.
+/// The transfer of one HTTP operation: one attempt after the other. Each can be stopped without ending the operation, whose
+/// task makes them all: so it is told through what it waits for.
 final class Transfer: Sendable {
     /// The attempt was stopped because somebody paused the operation.
     struct Paused: Error {}
@@ -27,9 +27,15 @@ final class Transfer: Sendable {
 
     private struct Control {
         var state = TransferState()
-        var attempt: Task<Void, any Error>?
         /// Why the attempt was stopped, if not by a pause or by cancelling the operation.
         var timeout: HTTPError.Limit?
+        var isCancelled = false
+        /// Ends what the attempt waits for.
+        var stopper: (@Sendable () -> Void)?
+        /// Of the operation's task, which makes the attempt.
+        var executor: (any TaskExecutor)?
+
+        var isStopped: Bool { state.phase == .pausing || timeout != nil || isCancelled }
     }
 
     init(_ request: HTTPOperationRequest, session: HTTPSession, sink: any BodySink, source: HTTPBodySource?) {
@@ -105,13 +111,55 @@ final class Transfer: Sendable {
 
     /// Stops this attempt; one that comes later goes on.
     func stop(_ attempt: Int, because timeout: HTTPError.Limit? = nil) {
-        let task = control.withLock { control -> Task<Void, any Error>? in
+        let stopper = control.withLock { control -> (@Sendable () -> Void)? in
             guard control.state.attempt == attempt else { return nil }
             if let timeout { control.timeout = timeout }
-            return control.attempt
+            return control.stopper
         }
-        task?.cancel()
+        stopper?()
     }
+
+    /// Stops any attempt.
+    func cancel() {
+        let stopper = control.withLock { control in
+            control.isCancelled = true
+            return control.stopper
+        }
+        stopper?()
+    }
+
+    var isStopped: Bool { control.withLock { $0.isStopped } }
+
+    /// - Throws: `CancellationError`, when the attempt is to be stopped.
+    func checkGoesOn() throws { if isStopped { throw CancellationError() } }
+
+    /// Waits for something, which whoever stops the attempt ends by `stop`: on any thread, maybe more than once, maybe before
+    /// it has begun.
+    func waiting<Result>(
+        stoppedBy stop: @escaping @Sendable () -> Void, _ body: () async throws -> Result
+    ) async rethrows -> Result {
+        let (outer, isStopped) = control.withLock { control in
+            defer { control.stopper = stop }
+            return (control.stopper, control.isStopped)
+        }
+        defer {
+            let own = control.withLock { control in
+                defer { control.stopper = outer }
+                return control.stopper
+            }
+            withExtendedLifetime(own) {}
+        }
+        if isStopped { stop() }
+        return try await body()
+    }
+
+    /// The same for what is stopped as a task is: somebody else's code, for one.
+    func inTask<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) async throws -> Result {
+        let task = Task(executorPreference: executor) { try await body() }
+        return try await waiting(stoppedBy: { task.cancel() }) { try await task.value }
+    }
+
+    var executor: (any TaskExecutor)? { control.withLock { $0.executor } }
 
     // MARK: - An attempt
 
@@ -119,23 +167,18 @@ final class Transfer: Sendable {
     ///
     /// - Throws: `Paused`; `CancellationError` when the operation is cancelled; else an `HTTPError`.
     func attempt(of operation: AnyHTTPOperation) async throws {
+        let executor = operation.taskExecutor
         let number = control.withLock { control in
             control.timeout = nil
+            control.executor = executor
             return control.state.attempt
         }
-        let task = Task(executorPreference: operation.taskExecutor) { try await self.exchange(attempt: number) }
-        // Who wanted to stop it before it could be found here did not find it.
-        let isLate = control.withLock { control in
-            control.attempt = task
-            return control.state.phase == .pausing
-        }
-        if isLate { task.cancel() }
         let start = session.ticker.now()
         record.withLock { $0.lastActivity = start }
         let watch = session.watch.begin(self, attempt: number)
         defer {
             if let watch { session.watch.end(watch) }
-            control.withLock { $0.attempt = nil }
+            control.withLock { $0.executor = nil }
             let now = session.ticker.now()
             record.withLock { record in
                 record.spent += now - start
@@ -143,11 +186,8 @@ final class Transfer: Sendable {
             }
         }
         do {
-            try await withTaskCancellationHandler {
-                try await task.value
-            } onCancel: {
-                task.cancel()
-            }
+            try checkGoesOn()
+            try await exchange()
         } catch {
             throw cause(of: error)
         }

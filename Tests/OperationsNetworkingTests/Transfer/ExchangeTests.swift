@@ -1,0 +1,121 @@
+#if Networking
+import AsyncHTTPClient
+import HTTPTypes
+import InMemoryTracing
+import LoopbackServer
+import NIOCore
+import NIOHTTP1
+import Operations
+@testable import OperationsNetworking
+import OperationsTesting
+import TestSupport
+import Testing
+import Tracing
+
+/// What event loops fill, and a task empties.
+@Suite(.timeLimit(.minutes(5))) struct ExchangeTests {
+    @Test(arguments: [false, true]) func `while nobody takes what has come, the server is not read from`(
+        hasBody: Bool
+    ) async throws {
+        let bytes = LoopbackBody.pattern(length: 8 << 20)
+        try await withClient({ _ in LoopbackResponse(body: bytes) }) { server, client in
+            let exchange = Exchange()
+            try request(server, hasBody: hasBody).begin(exchange, by: client)
+            await exchange.untilHead()
+            while exchange.waitingBytes < Exchange.capacity { await Task.yield() }
+            // Nobody has taken anything yet: it is as full as it gets, but for what one reading from a socket brings.
+            #expect(exchange.waitingBytes < Exchange.capacity + 1 << 20)
+            var all: [UInt8] = []
+            while let portion = try await next(exchange) {
+                all += portion.readableBytesView
+                #expect(exchange.waitingBytes < Exchange.capacity + 1 << 20)
+            }
+            #expect(all == bytes.bytes)
+        }
+    }
+
+    @Test(arguments: 0..<UInt64(200)) func `who cancels it at any moment ends the waiting, once`(seed: UInt64) async throws
+    {
+        var random = SeededRandom(seed: seed)
+        let (hasBody, yields, length) = (random.chance(50), random.below(400), Int64(1) << random.below(21))
+        try await withClient({ _ in LoopbackResponse(body: LoopbackBody.pattern(length: length)) }) { server, client in
+            let exchange = Exchange()
+            try request(server, hasBody: hasBody).begin(exchange, by: client)
+            let reader = Task {
+                await exchange.untilHead()
+                guard try exchange.head() != nil else { return 0 }
+                var count = 0
+                while let portion = try await next(exchange) { count += portion.readableBytes }
+                return count
+            }
+            for _ in 0..<yields { await Task.yield() }
+            exchange.cancel()
+            exchange.cancel()
+            switch await reader.result {
+            case .success(let count): #expect(count == length)
+            case .failure(let error): #expect(error is CancellationError)
+            }
+        }
+    }
+
+    @Test func `what nobody waits for any more is let go`() async throws {
+        let gate = LoopbackGate()
+        try await withClient({ _ in .text("x").with(.stalls(.beforeHead, until: gate)) }) { server, client in
+            weak var exchange: Exchange?
+            do {
+                let body = IncomingBody(Exchange())
+                exchange = body.exchange
+                try request(server, hasBody: false).begin(body.exchange, by: client)
+                await gate.reached()
+            }
+            while exchange != nil { await Task.yield() }
+        }
+    }
+
+    @Test func `a tracer is told of a request as a part of what makes it`() async throws {
+        let tracer = InMemoryTracer()
+        var configuration = HTTPClient.Configuration()
+        configuration.tracing.tracer = tracer
+        let server = try await LoopbackServer.start { _ in .text("x") }
+        let client = HTTPClient(configuration: configuration)
+        let exchange = Exchange()
+        try await tracer.withSpan("outer") { _ in
+            try request(server, hasBody: false).begin(exchange, by: client)
+            await exchange.untilHead()
+            while try await next(exchange) != nil {}
+        }
+        let spans = tracer.finishedSpans
+        #expect(spans.map(\.operationName).sorted() == ["GET", "outer"])
+        #expect(Set(spans.map(\.traceID)).count == 1)
+        try await client.shutdown()
+        await server.stop()
+    }
+
+    private func request(_ server: LoopbackServer, hasBody: Bool) -> OutgoingRequest {
+        OutgoingRequest(
+            url: server.url + "/", method: hasBody ? .POST : .GET, headers: [:],
+            body: hasBody ? .bytes(ByteBuffer(string: "a body")) : nil)
+    }
+
+    private func next(_ exchange: Exchange) async throws -> ByteBuffer? {
+        while true {
+            switch try exchange.next() {
+            case .bytes(let bytes): return bytes
+            case .end: return nil
+            case .later: await exchange.untilMore()
+            }
+        }
+    }
+
+    private func withClient(
+        _ handler: @escaping LoopbackServer.Handler, _ body: (LoopbackServer, HTTPClient) async throws -> Void
+    ) async throws {
+        try await withServer(handler) { server in
+            let client = HTTPClient()
+            let outcome = await result { try await body(server, client) }
+            try await client.shutdown()
+            try outcome.get()
+        }
+    }
+}
+#endif
