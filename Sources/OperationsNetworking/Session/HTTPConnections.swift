@@ -15,6 +15,7 @@ import Tracing
 final class HTTPConnections: Sendable {
     private let configuration: HTTPSession.Configuration
     private let clients: Locked<Clients>
+    let line: ConnectionLine
 
     private struct Clients {
         var current: HTTPClient
@@ -29,6 +30,7 @@ final class HTTPConnections: Sendable {
         let login = configuration.proxy?.login
         let client = Self.client(configuration, login)
         clients = Locked(Clients(current: client, all: [login: client]))
+        line = ConnectionLine(connections: configuration.connectionsPerHost)
     }
 
     // Not waited for: the last reference may go on a thread of the event loops, which it would wait for.
@@ -53,7 +55,7 @@ final class HTTPConnections: Sendable {
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
     }
 
-    /// Sends a request.
+    /// Sends a request whose turn it is.
     ///
     /// - Returns: How often somebody had logged in at the proxy before.
     func begin(_ exchange: Exchange, _ request: OutgoingRequest) throws -> Int {

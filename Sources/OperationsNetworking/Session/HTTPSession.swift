@@ -43,10 +43,10 @@ public final class HTTPSession: Sendable {
     public struct Configuration: Sendable {
         public var trust = HTTPTrust()
         public var proxy: HTTPProxy?
-        /// To have a connection: names, TCP and TLS; and to wait for one, when `connectionsPerHost` are in use. A queue that
-        /// sends more than those to one host at a time needs more of them, or more time.
+        /// To have a connection: names, TCP and TLS. What a request waits before, while `connectionsPerHost` are in use, does
+        /// not count; but where a server speaks HTTP/2 and takes fewer than 100 requests at a time, waiting for one of them.
         public var connectTimeout = Duration.seconds(10)
-        /// Connections of HTTP/1 to one host.
+        /// Connections of HTTP/1 to one host; at least one. More requests than these wait in the order in which they come.
         public var connectionsPerHost = 8
         public var allowsHTTP2 = true
         /// At most so many bytes of bodies a second; nil for no cap. A session's `bandwidth` changes it.

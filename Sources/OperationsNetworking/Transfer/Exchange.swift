@@ -1,5 +1,6 @@
 #if Networking
 import AsyncHTTPClient
+import HTTPCore
 import NIOCore
 import NIOHTTP1
 import Operations
@@ -15,6 +16,7 @@ final class Exchange: Sendable {
     static let capacity = 128 << 10
 
     private struct State {
+        var hasTurn = false
         var head: HTTPResponseHead?
         /// What has come together with the head is here as well.
         var isHeadDue = false
@@ -34,6 +36,29 @@ final class Exchange: Sendable {
     }
 
     private let state = Locked(State())
+    private let line: ConnectionLine
+    private let server: HTTPAddress.Origin
+
+    init(with server: HTTPAddress.Origin, in line: ConnectionLine) {
+        self.line = line
+        self.server = server
+    }
+
+    // MARK: - Waiting for a connection
+
+    /// False: it has to wait for its turn.
+    func asksForTurn() -> Bool { line.ask(self, for: server) }
+
+    func hasTurn() {
+        let reader = state.withLock { state in
+            state.hasTurn = true
+            return state.reader.take()
+        }
+        reader?.resume()
+    }
+
+    /// Suspends until it has its turn, or is cancelled.
+    func untilTurn() async { await until(\.hasTurn) }
 
     // MARK: - Filling
 
@@ -58,7 +83,10 @@ final class Exchange: Sendable {
         if isThere { readOn() }
     }
 
-    private func received(_ head: HTTPResponseHead) { state.withLock { $0.head = head } }
+    private func received(_ head: HTTPResponseHead) {
+        state.withLock { $0.head = head }
+        if head.version.major > 1 { line.multiplexes(server) }
+    }
 
     private func headIsDue() {
         let reader = state.withLock { state in
@@ -69,11 +97,13 @@ final class Exchange: Sendable {
     }
 
     private func end(_ result: Result<Void, any Error>) {
-        let (reader, stop) = state.withLock { state in
-            if state.end == nil { state.end = result }
+        let (isEnd, reader, stop) = state.withLock { state in
+            let isEnd = state.end == nil
+            if isEnd { state.end = result }
             state.isHeadDue = true
-            return (state.takeReader(), state.stop.take())
+            return (isEnd, state.takeReader(), state.stop.take())
         }
+        if isEnd { line.leave(self, for: server) }
         reader?.resume()
         withExtendedLifetime(stop) {}
     }
@@ -134,14 +164,16 @@ final class Exchange: Sendable {
 
     /// What is there is not wanted any more, nor what would come.
     func cancel() {
-        let (reader, readOn, stop) = state.withLock { state in
-            if state.end == nil {
+        let (isEnd, reader, readOn, stop) = state.withLock { state in
+            let isEnd = state.end == nil
+            if isEnd {
                 state.end = .failure(CancellationError())
                 state.waiting = []
             }
-            return (state.reader.take(), state.readOn.take(), state.stop.take())
+            return (isEnd, state.reader.take(), state.readOn.take(), state.stop.take())
         }
         stop?()
+        if isEnd { line.leave(self, for: server) }
         readOn?()
         reader?.resume()
     }

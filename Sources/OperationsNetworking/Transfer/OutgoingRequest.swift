@@ -4,6 +4,12 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// One request as it is sent.
 struct OutgoingRequest {
     let url: String
@@ -29,6 +35,8 @@ struct OutgoingRequest {
 struct Answer {
     let head: HTTPResponse
     let body: IncomingBody
+    /// When the request was, by the session's clock and by the calendar; it may have waited for a connection before.
+    let sent: (time: Duration, date: Date)
 }
 
 /// The body of an answer. Its last reference gone, what is left of it is not loaded.

@@ -132,9 +132,18 @@ extension Transfer {
         tellProgress()
         try waitingForOthers { try sink.write(bytes) }
         while !sink.hasRoom {
-            try await waitingForOthers { try await inTask { [sink] in await sink.untilRoom() } }
+            try await untilRoom()
             try checkGoesOn()
         }
+    }
+
+    private func untilRoom() async throws {
+        record.withLock { $0.waitsForReader = true }
+        defer {
+            let now = session.ticker.now()
+            record.withLock { ($0.waitsForReader, $0.lastActivity) = (false, now) }
+        }
+        try await inTask { [sink] in await sink.untilRoom() }
     }
 
     /// Meanwhile it is not the server's fault that no byte comes.

@@ -77,7 +77,6 @@ extension Transfer {
         case .load(let answer): load = answer
         }
         try checkGoesOn()
-        let requestTime = Date()
         var conditional = fields
         for field in load.adding { conditional[field.name] = field.value }
         let sent: Sent
@@ -87,7 +86,7 @@ extension Transfer {
             guard !isStopped, let stored = load.fallback(at: Date()) else { throw error }
             return Reply(stored)
         }
-        let storing = Reply.Storing(cache: cache, request: plain, requestTime: requestTime)
+        let storing = Reply.Storing(cache: cache, request: plain, requestTime: sent.answer.sent.date)
         let reply = Reply(sent, storing: storing)
         if CacheDecision.isFailure(reply.head.status), let stored = load.fallback(at: Date()) {
             try await discard(reply.body)
@@ -95,7 +94,8 @@ extension Transfer {
         }
         guard reply.head.status == .notModified, let stored = load.stored else { return reply }
         let fresh = await cache.refresh(
-            stored, with: reply.head, to: plain, policy: policy, requestTime: requestTime, responseTime: Date())
+            stored, with: reply.head, to: plain, policy: policy, requestTime: storing.requestTime,
+            responseTime: Date())
         if let fresh { return Reply(fresh) }
         return Reply(try await send(step, fields, body, &authentication, nil), storing: storing)
     }

@@ -6,6 +6,12 @@ public import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 // What one attempt does: asks, goes where it is sent, says who it is, and takes the body of the answer.
 extension Transfer {
     func exchange() async throws {
@@ -89,15 +95,14 @@ extension Transfer {
         let request = OutgoingRequest(
             url: address.withoutFragment.description, method: HTTPMethod(rawValue: method.rawValue),
             headers: HTTPHeaders(fields), body: upload.stream?.body)
-        let start = session.ticker.now()
         record.withLock { $0.isInBody = false }
-        let answer = try await throughProxy(request, &authentication)
+        let answer = try await throughProxy(request, to: address.origin, &authentication)
         // What has not been sent by now is not sent any more.
         if answer.head.status.code >= 300 { upload.stream?.refused() }
         let now = session.ticker.now()
         record.withLock { record in
             record.metrics.exchanges += 1
-            record.metrics.firstByte = now - start
+            record.metrics.firstByte = now - answer.sent.time
             record.lastActivity = now
         }
         return Sent(answer: answer, stream: upload.stream)
@@ -161,16 +166,23 @@ extension Transfer {
 
     /// Sends a request, through a proxy that may want to know who asks. Nothing of its body has gone before it does.
     private func throughProxy(
-        _ request: OutgoingRequest, _ authentication: inout AuthenticationAttempts
+        _ request: OutgoingRequest, to server: HTTPAddress.Origin, _ authentication: inout AuthenticationAttempts
     ) async throws -> Answer {
         let connections = session.connections
         while true {
-            let exchange = Exchange()
+            let exchange = Exchange(with: server, in: connections.line)
             // From here on it is stopped when nobody waits for it any more.
             let body = IncomingBody(exchange)
+            if !exchange.asksForTurn() {
+                await waitingForOthers {
+                    await waiting(stoppedBy: { exchange.cancel() }) { await exchange.untilTurn() }
+                }
+                try checkGoesOn()
+            }
+            let sent = (time: session.ticker.now(), date: Date())
             let logins = try connections.begin(exchange, request)
             do {
-                return Answer(head: try await head(of: exchange), body: body)
+                return Answer(head: try await head(of: exchange), body: body, sent: sent)
             } catch let error as HTTPClientError where error == .proxyAuthenticationRequired {
                 if connections.logins != logins { continue }
                 if logins == 0, let login = session.configuration.proxy?.login {

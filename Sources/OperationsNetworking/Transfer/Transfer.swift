@@ -209,7 +209,7 @@ final class Transfer: Sendable {
         guard limits.idle != nil || limits.whole != nil else { return nil }
         let isAttended = sink.isAttended
         let (last, spent) = record.withLock {
-            ($0.waitsForOthers > 0 && isAttended ? now : $0.lastActivity, $0.spent)
+            ($0.waitsForOthers > 0 || $0.waitsForReader && isAttended ? now : $0.lastActivity, $0.spent)
         }
         let idle = limits.idle.map { (time: last + $0, limit: HTTPError.Limit.idle) }
         let whole = limits.whole.map { (time: start + $0 - spent, limit: HTTPError.Limit.whole) }

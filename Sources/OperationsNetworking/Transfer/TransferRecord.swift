@@ -16,9 +16,11 @@ struct TransferRecord: Sendable {
     var metrics = HTTPMetrics()
     /// When a byte last went either way, or an attempt began.
     var lastActivity = Duration.zero
-    /// Somebody else than the server is waited for: a reader, a disk, a cap on bandwidth, a person who knows the password. So
+    /// Somebody else than the server is waited for: a turn, a disk, a cap on bandwidth, a person who knows the password. So
     /// many at a time, for bodies may go both ways.
     var waitsForOthers = 0
+    /// There is no room for more of the body until somebody reads what is there.
+    var waitsForReader = false
     /// What earlier attempts took, from the limit for the whole.
     var spent = Duration.zero
     var received: Int64 = 0

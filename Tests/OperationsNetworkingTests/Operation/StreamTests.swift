@@ -27,7 +27,7 @@ import Testing
             var count = try await iterator.next()?.readableBytes ?? 0
             // The channel is full: nobody reads from the server any more.
             let full = Int64(count + BodyChannel.capacity)
-            while !operation.transfer.record.withLock({ $0.received >= full && $0.waitsForOthers > 0 }) {
+            while !operation.transfer.record.withLock({ $0.received >= full && $0.waitsForReader }) {
                 await Task.yield()
             }
             for _ in 0..<5 {
@@ -47,7 +47,7 @@ import Testing
             queue.addOperation(operation)
             let iterator = operation.body.makeAsyncIterator()
             while !operation.transfer.record.withLock({
-                $0.received >= Int64(BodyChannel.capacity) && $0.waitsForOthers > 0
+                $0.received >= Int64(BodyChannel.capacity) && $0.waitsForReader
             }) {
                 await Task.yield()
             }

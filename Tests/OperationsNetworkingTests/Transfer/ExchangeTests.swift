@@ -1,5 +1,6 @@
 #if Networking
 import AsyncHTTPClient
+@testable import HTTPCore
 import HTTPTypes
 import InMemoryTracing
 import LoopbackServer
@@ -19,7 +20,7 @@ import Tracing
     ) async throws {
         let bytes = LoopbackBody.pattern(length: 8 << 20)
         try await withClient({ _ in LoopbackResponse(body: bytes) }) { server, client in
-            let exchange = Exchange()
+            let exchange = self.exchange(with: server)
             try request(server, hasBody: hasBody).begin(exchange, by: client)
             await exchange.untilHead()
             while exchange.waitingBytes < Exchange.capacity { await Task.yield() }
@@ -34,12 +35,13 @@ import Tracing
         }
     }
 
-    @Test(arguments: 0..<UInt64(200)) func `who cancels it at any moment ends the waiting, once`(seed: UInt64) async throws
-    {
+    @Test(arguments: 0..<UInt64(200)) func `who cancels it at any moment ends the waiting, once`(
+        seed: UInt64
+    ) async throws {
         var random = SeededRandom(seed: seed)
         let (hasBody, yields, length) = (random.chance(50), random.below(400), Int64(1) << random.below(21))
         try await withClient({ _ in LoopbackResponse(body: LoopbackBody.pattern(length: length)) }) { server, client in
-            let exchange = Exchange()
+            let exchange = self.exchange(with: server)
             try request(server, hasBody: hasBody).begin(exchange, by: client)
             let reader = Task {
                 await exchange.untilHead()
@@ -63,7 +65,7 @@ import Tracing
         try await withClient({ _ in .text("x").with(.stalls(.beforeHead, until: gate)) }) { server, client in
             weak var exchange: Exchange?
             do {
-                let body = IncomingBody(Exchange())
+                let body = IncomingBody(self.exchange(with: server))
                 exchange = body.exchange
                 try request(server, hasBody: false).begin(body.exchange, by: client)
                 await gate.reached()
@@ -78,7 +80,7 @@ import Tracing
         configuration.tracing.tracer = tracer
         let server = try await LoopbackServer.start { _ in .text("x") }
         let client = HTTPClient(configuration: configuration)
-        let exchange = Exchange()
+        let exchange = self.exchange(with: server)
         try await tracer.withSpan("outer") { _ in
             try request(server, hasBody: false).begin(exchange, by: client)
             await exchange.untilHead()
@@ -89,6 +91,11 @@ import Tracing
         #expect(Set(spans.map(\.traceID)).count == 1)
         try await client.shutdown()
         await server.stop()
+    }
+
+    private func exchange(with server: LoopbackServer) -> Exchange {
+        let origin = HTTPAddress.Origin(scheme: .http, host: "127.0.0.1", port: server.port)
+        return Exchange(with: origin, in: ConnectionLine(connections: 1))
     }
 
     private func request(_ server: LoopbackServer, hasBody: Bool) -> OutgoingRequest {

@@ -1,0 +1,54 @@
+#if Networking
+import HTTPCore
+import Operations
+
+/// Where exchanges stand until there may be a connection for them (rule R10). Whose turn it is, `ConnectionTurns` says; here
+/// they are told.
+final class ConnectionLine: Sendable {
+    private struct State {
+        var turns: ConnectionTurns<HTTPAddress.Origin, ObjectIdentifier>
+        var waiting: [ObjectIdentifier: Exchange] = [:]
+
+        mutating func take(_ next: [ObjectIdentifier]) -> [Exchange] {
+            next.compactMap { waiting.removeValue(forKey: $0) }
+        }
+    }
+
+    private let state: Locked<State>
+
+    /// - Parameter connections: To one server.
+    init(connections: Int) {
+        // As many streams as RFC 9113 has every server permit, as a rule.
+        state = Locked(State(turns: ConnectionTurns(connections: connections, streams: 100)))
+    }
+
+    /// True: it has a turn at once. Else it is told when it has.
+    func ask(_ exchange: Exchange, for server: HTTPAddress.Origin) -> Bool {
+        state.withLock { state in
+            let hasTurn = state.turns.ask(ObjectIdentifier(exchange), for: server)
+            if !hasTurn { state.waiting[ObjectIdentifier(exchange)] = exchange }
+            return hasTurn
+        }
+    }
+
+    /// No effect if it has left.
+    func leave(_ exchange: Exchange, for server: HTTPAddress.Origin) {
+        let next = state.withLock { state in
+            state.waiting[ObjectIdentifier(exchange)] = nil
+            return state.take(state.turns.leave(ObjectIdentifier(exchange), for: server))
+        }
+        for exchange in next { exchange.hasTurn() }
+    }
+
+    /// A server speaks HTTP/2.
+    func multiplexes(_ server: HTTPAddress.Origin) {
+        for exchange in state.withLock({ $0.take($0.turns.multiplexes(server)) }) { exchange.hasTurn() }
+    }
+
+    /// How many stand in line.
+    var waitingCount: Int { state.withLock { $0.turns.waitingCount } }
+
+    /// How many have a turn.
+    var turnCount: Int { state.withLock { $0.turns.turnCount } }
+}
+#endif

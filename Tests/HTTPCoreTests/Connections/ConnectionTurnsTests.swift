@@ -1,0 +1,89 @@
+#if Networking
+@testable import HTTPCore
+import TestSupport
+import Testing
+
+@Suite struct ConnectionTurnsTests {
+    /// What a step answers; `#expect` itself takes no steps that change a value.
+    private func expect(_ next: [Int], _ expected: [Int], at location: SourceLocation = #_sourceLocation) {
+        #expect(next == expected, sourceLocation: location)
+    }
+
+    @Test func `as many have a turn as there are connections, the first come first, each server for itself`() {
+        var turns = ConnectionTurns<String, Int>(connections: 2, streams: 100)
+        let atOnce = [1, 2, 3, 4].filter { turns.ask($0, for: "a") }
+        let isAlone = turns.ask(5, for: "b")
+        #expect(atOnce == [1, 2] && isAlone)
+        expect(turns.leave(2, for: "a"), [3])
+        expect(turns.leave(1, for: "a"), [4])
+        expect(turns.leave(3, for: "a"), [])
+        expect(turns.leave(5, for: "b"), [])
+    }
+
+    @Test func `who leaves the line is passed over, and who leaves twice takes nobody's turn`() {
+        var turns = ConnectionTurns<String, Int>(connections: 1, streams: 100)
+        for asker in 1...4 { _ = turns.ask(asker, for: "a") }
+        expect(turns.leave(2, for: "a"), [])
+        expect(turns.leave(1, for: "a"), [3])
+        expect(turns.leave(1, for: "a"), [])
+        expect(turns.leave(2, for: "a"), [])
+        expect(turns.leave(3, for: "a"), [4])
+    }
+
+    @Test func `the first answer by HTTP 2 lets the line go on, up to the streams of a connection`() {
+        var turns = ConnectionTurns<String, Int>(connections: 2, streams: 5)
+        for asker in 1...9 { _ = turns.ask(asker, for: "a") }
+        expect(turns.multiplexes("a"), [3, 4, 5])
+        expect(turns.multiplexes("a"), [])
+        expect(turns.leave(1, for: "a"), [6])
+        expect(turns.multiplexes("who has never asked"), [])
+        for asker in 2...9 { _ = turns.leave(asker, for: "a") }
+        // It may be another server next time.
+        let atOnce = [1, 2, 3].filter { turns.ask($0, for: "a") }
+        #expect(atOnce == [1, 2])
+    }
+
+    @Test(arguments: 0..<UInt64(300)) func `nobody is forgotten, whatever happens`(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        let (connections, streams) = (random.below(4), random.below(8))
+        var turns = ConnectionTurns<Int, Int>(connections: connections, streams: streams)
+        var (holders, lines, multiplexing) = ([Int: [Int]](), [Int: [Int]](), Set<Int>())
+
+        func limit(_ server: Int) -> Int {
+            multiplexing.contains(server) ? max(1, connections, streams) : max(1, connections)
+        }
+        func next(_ server: Int) -> [Int] {
+            var next: [Int] = []
+            while holders[server, default: []].count < limit(server), !lines[server, default: []].isEmpty {
+                next.append(lines[server]!.removeFirst())
+                holders[server, default: []].append(next.last!)
+            }
+            if holders[server, default: []].isEmpty { multiplexing.remove(server) }
+            return next
+        }
+
+        for step in 0..<400 {
+            let server = random.below(3)
+            switch random.below(10) {
+            case 0..<5:
+                let isTurn = holders[server, default: []].count < limit(server)
+                let hasTurn = turns.ask(step, for: server)
+                #expect(hasTurn == isTurn)
+                if isTurn { holders[server, default: []].append(step) } else { lines[server, default: []].append(step) }
+            case 5..<9:
+                let all = holders[server, default: []] + lines[server, default: []]
+                guard !all.isEmpty else { continue }
+                let asker = all[random.below(all.count)]
+                holders[server]?.removeAll { $0 == asker }
+                lines[server]?.removeAll { $0 == asker }
+                expect(turns.leave(asker, for: server), next(server))
+            default:
+                if !holders[server, default: []].isEmpty { multiplexing.insert(server) }
+                expect(turns.multiplexes(server), next(server))
+            }
+            #expect(turns.waitingCount == lines.values.reduce(0) { $0 + $1.count })
+            #expect(turns.turnCount == holders.values.reduce(0) { $0 + $1.count })
+        }
+    }
+}
+#endif

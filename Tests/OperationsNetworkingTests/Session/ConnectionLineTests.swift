@@ -1,0 +1,132 @@
+#if Networking
+import HTTPCore
+import LoopbackServer
+import Operations
+@testable import OperationsNetworking
+import OperationsTesting
+import TestSupport
+import Testing
+
+/// Who waits for one of the session's connections to a server.
+@Suite(.timeLimit(.minutes(5))) struct ConnectionLineTests {
+    private let clock = VirtualClock()
+    private let queue = OperationQueue()
+
+    private func session(connections: Int, _ server: LoopbackServer) throws -> HTTPSession {
+        try .trusting(server) {
+            $0.setClock(clock)
+            $0.connectionsPerHost = connections
+        }
+    }
+
+    @Test func `who waits for a connection is not timed out, and async-http-client does not know of him`() async throws
+    {
+        let gate = LoopbackGate()
+        try await withServer({ _ in .text("x").with(.stalls(.beforeHead, until: gate)) }) { server in
+            let session = try session(connections: 2, server)
+            var request = get(server.url + "/")
+            // Who has one waits for the server.
+            request.limits.idle = nil
+            let first = (0..<2).map { _ in HTTPOperation(request, session: session) }
+            await queue.addOperations(first, waitUntilFinished: false)
+            await gate.reached(2)
+            let line = session.connections.line
+            let others = (0..<20).map { _ in HTTPOperation(get(server.url + "/"), session: session) }
+            await queue.addOperations(others, waitUntilFinished: false)
+            while line.waitingCount < 20 { await Task.yield() }
+            // Longer than any limit; another round of who looks after them shows that it has looked.
+            for _ in 0..<2 {
+                while clock.sleeperCount == 0 { await Task.yield() }
+                clock.advance(by: .seconds(3600))
+            }
+            #expect(line.turnCount == 2)
+            gate.open()
+            for operation in first + others { _ = try await operation.value }
+            #expect(others.allSatisfy { $0.metrics.firstByte == .zero })
+            #expect(server.connectionsEver <= 2)
+            #expect(line.turnCount == 0 && line.waitingCount == 0)
+        }
+    }
+
+    @Test(arguments: [true, false]) func `who is cancelled or paused leaves the line`(isPaused: Bool) async throws {
+        let gate = LoopbackGate()
+        try await withServer({ _ in .text("x").with(.stalls(.beforeHead, until: gate)) }) { server in
+            let session = try session(connections: 1, server)
+            let operations = (0..<3).map { _ in HTTPOperation(get(server.url + "/"), session: session) }
+            let line = session.connections.line
+            for (number, operation) in operations.enumerated() {
+                queue.addOperation(operation)
+                while line.turnCount + line.waitingCount <= number { await Task.yield() }
+            }
+            if isPaused { operations[1].pause() } else { operations[1].cancel() }
+            while line.waitingCount > 1 { await Task.yield() }
+            gate.open()
+            for index in [0, 2] { _ = try await operations[index].value }
+            #expect(server.requests.count == 2)
+            operations[1].resume()
+            let reason = await reason { try await operations[1].value }
+            #expect(reason?.text == (isPaused ? nil : "cancelled"))
+            #expect(line.turnCount == 0 && line.waitingCount == 0)
+        }
+    }
+
+    @Test func `a server that speaks HTTP 2 has all requests at once, by one connection, after its first answer`()
+        async throws
+    {
+        let (first, gate) = (LoopbackGate(), LoopbackGate())
+        try await withServer(
+            { .text("x").with(.stalls(.beforeHead, until: $0.path == "/first" ? first : gate)) },
+            .init(protocol: .http2)
+        ) { server in
+            let session = try session(connections: 1, server)
+            let line = session.connections.line
+            queue.addOperation(HTTPOperation(get(server.url + "/first"), session: session))
+            await first.reached()
+            let others = (0..<20).map { HTTPOperation(get(server.url + "/\($0)"), session: session) }
+            await queue.addOperations(others, waitUntilFinished: false)
+            while line.waitingCount < 20 { await Task.yield() }
+            first.open()
+            await gate.reached(20)
+            // The first one gives its turn back when all of its answer is there.
+            while line.turnCount > 20 { await Task.yield() }
+            gate.open()
+            for operation in others { _ = try await operation.value }
+            #expect(server.connectionsEver == 1)
+        }
+    }
+
+    @Test(arguments: 0..<UInt64(20)) func `whatever becomes of requests, each turn comes back`(
+        seed: UInt64
+    ) async throws {
+        var random = SeededRandom(seed: seed)
+        let faults: [LoopbackResponse.Fault?] = [nil, nil, .resets(.beforeHead), .resets(.afterHead)]
+        let fault = faults[random.below(faults.count)]
+        try await withServer({ request in
+            let response = LoopbackResponse(body: .pattern(length: 300_000))
+            return request.path == "/fault" ? fault.map { response.with($0) } ?? response : response
+        }) { server in
+            let session = try session(connections: 1 + random.below(3), server)
+            let operations = (0..<30).map { _ in
+                HTTPOperation(get(server.url + (random.chance(30) ? "/fault" : "/")), session: session)
+            }
+            await queue.addOperations(operations, waitUntilFinished: false)
+            for _ in 0..<60 {
+                let operation = operations[random.below(operations.count)]
+                switch random.below(3) {
+                case 0: operation.pause()
+                case 1: operation.resume()
+                default: if random.chance(30) { operation.cancel() }
+                }
+                for _ in 0..<random.below(50) { await Task.yield() }
+            }
+            for operation in operations {
+                operation.resume()
+                await operation.waitUntilFinished()
+            }
+            let line = session.connections.line
+            while line.turnCount > 0 { await Task.yield() }
+            #expect(line.waitingCount == 0)
+        }
+    }
+}
+#endif
