@@ -115,9 +115,13 @@ extension Authority {
         let name = text.lowercased()
         guard name.utf8.count <= 254, name.utf8.allSatisfy({ $0.isUnreserved && $0 != UInt8(ascii: "~") })
         else { return nil }
-        var labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        if labels.count > 1, labels.last?.isEmpty == true { labels.removeLast() }
-        guard labels.allSatisfy({ (1...63).contains($0.count) }), let last = labels.last else { return nil }
+        var (rest, last) = (name.utf8[...], name.utf8[...])
+        repeat {
+            last = rest.prefix { $0 != UInt8(ascii: ".") }
+            guard (1...63).contains(last.count) else { return nil }
+            rest = rest[last.endIndex...].dropFirst()
+            // One dot may be the last.
+        } while !rest.isEmpty
         // Resolvers read `0x7f.1` and `2130706433` as addresses: a host that ends in a number is one, or nothing.
         if last.allSatisfy(\.isASCIIDigit)
             || (last.starts(with: "0x".utf8) && last.dropFirst(2).allSatisfy { $0.hexValue != nil })

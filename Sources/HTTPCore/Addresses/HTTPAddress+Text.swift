@@ -1,7 +1,7 @@
 #if Networking
 /// For errors and logs: without user name and password.
 extension HTTPAddress: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    package var description: String { "\(origin)\(requestTarget)" + (fragment.map { "#\($0)" } ?? "") }
+    package var description: String { fragment.map { "\(resource)#\($0)" } ?? resource }
     package var debugDescription: String { description }
     package var customMirror: Mirror { Mirror(self, children: [:]) }
 

@@ -5,15 +5,51 @@
 /// What different software reads differently is refused: control characters, several `@`, backslashes or escapes in
 /// the authority, hosts that are not ASCII, hosts that end in a number and are no IPv4 address.
 package struct HTTPAddress: Hashable, Sendable {
-    package let origin: Origin
+    private struct Parts: Hashable, Sendable {
+        let origin: Origin
+        var user: String?
+        var password: String?
+        let path: String
+        var query: String?
+        var fragment: String?
+    }
+
+    /// Behind one reference: an address is handed on far more often than it is made.
+    private final class Storage: Sendable {
+        let parts: Parts
+        /// What is asked for: all but user name, password and fragment.
+        let resource: String
+
+        init(_ parts: Parts) {
+            self.parts = parts
+            var resource = parts.origin.description
+            resource += parts.path
+            if let query = parts.query { resource += "?\(query)" }
+            self.resource = resource
+        }
+    }
+
+    private let storage: Storage
+
+    private init(_ parts: Parts) { storage = Storage(parts) }
+
+    package var origin: Origin { storage.parts.origin }
     /// Decoded, from the part in front of the `@`.
-    package private(set) var user: String?
-    package private(set) var password: String?
+    package var user: String? { storage.parts.user }
+    package var password: String? { storage.parts.password }
     /// Percent-encoded; begins with a slash.
-    package let path: String
+    package var path: String { storage.parts.path }
     /// Percent-encoded, without the question mark.
-    package private(set) var query: String?
-    package private(set) var fragment: String?
+    package var query: String? { storage.parts.query }
+    package var fragment: String? { storage.parts.fragment }
+    /// The text of it, without user name, password and fragment.
+    package var resource: String { storage.resource }
+
+    package static func == (left: HTTPAddress, right: HTTPAddress) -> Bool {
+        left.storage === right.storage || left.storage.parts == right.storage.parts
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(storage.parts) }
 
     /// Nil if the text is no absolute `http` or `https` URL. Spaces around it do not count.
     package init?(_ text: some StringProtocol) { self.init(bytes: text.utf8) }
@@ -42,9 +78,8 @@ package struct HTTPAddress: Hashable, Sendable {
         }
         let own = Authority(user: user, password: password, host: origin.host, port: origin.port)
         if reference.path.isEmpty {
-            var address = HTTPAddress(origin.scheme, own, reference, path: path[...])
-            if reference.query == nil { address.query = query }
-            return address
+            let address = HTTPAddress(origin.scheme, own, reference, path: path[...])
+            return reference.query == nil ? address.with { $0.query = query } : address
         }
         // Without its last segment, but with the slash in front of it.
         let base = reference.path.first == "/" ? "" : String(path[...path.lastIndex(of: "/")!])
@@ -52,12 +87,15 @@ package struct HTTPAddress: Hashable, Sendable {
     }
 
     private init(_ scheme: Scheme, _ authority: Authority, _ reference: AddressReference, path: some StringProtocol) {
-        origin = Origin(scheme: scheme, host: authority.host, port: authority.port ?? scheme.defaultPort)
-        (user, password) = (authority.user, authority.password)
         let encoded = PercentEncoding.encode(path.utf8, keepsEncoded: true) { $0.isPathByte }
-        self.path = AddressReference.withoutDotSegments(encoded)
-        query = reference.query.map { PercentEncoding.encode($0.utf8, keepsEncoded: true) { $0.isQueryByte } }
-        fragment = reference.fragment.map { PercentEncoding.encode($0.utf8, keepsEncoded: true) { $0.isQueryByte } }
+        self.init(
+            Parts(
+                origin: Origin(scheme: scheme, host: authority.host, port: authority.port ?? scheme.defaultPort),
+                user: authority.user, password: authority.password, path: AddressReference.withoutDotSegments(encoded),
+                query: reference.query.map { PercentEncoding.encode($0.utf8, keepsEncoded: true) { $0.isQueryByte } },
+                fragment: reference.fragment.map {
+                    PercentEncoding.encode($0.utf8, keepsEncoded: true) { $0.isQueryByte }
+                }))
     }
 
     package enum Scheme: String, Sendable {
@@ -81,7 +119,7 @@ package struct HTTPAddress: Hashable, Sendable {
     /// What the request's first line asks for: path and query.
     package var requestTarget: String { query.map { "\(path)?\($0)" } ?? path }
 
-    package var withoutFragment: HTTPAddress { with { $0.fragment = nil } }
+    package var withoutFragment: HTTPAddress { withFragment(nil) }
     package var withoutCredentials: HTTPAddress { with { ($0.user, $0.password) = (nil, nil) } }
 
     /// The same with user name and password of `other`.
@@ -97,15 +135,14 @@ package struct HTTPAddress: Hashable, Sendable {
         return with { $0.query = $0.query.map { $0.isEmpty ? more : "\($0)&\(more)" } ?? more }
     }
 
-    private func with(_ change: (inout HTTPAddress) -> Void) -> HTTPAddress {
-        var copy = self
-        change(&copy)
-        return copy
+    private func with(_ change: (inout Parts) -> Void) -> HTTPAddress {
+        var parts = storage.parts
+        change(&parts)
+        return parts == storage.parts ? self : HTTPAddress(parts)
     }
 }
 
 extension UInt8 {
-    fileprivate var isPathByte: Bool { isUnreserved || "!$&'()*+,;=:@/".utf8.contains(self) }
     fileprivate var isQueryByte: Bool { isPathByte || self == UInt8(ascii: "?") }
 }
 #endif

@@ -17,7 +17,7 @@ package struct IPv6Address: Hashable, Sendable, CustomStringConvertible {
                 gap = groups.count
             } else if index == pieces.endIndex - 1, piece.contains(".") {
                 guard let bytes = Self.dottedQuad(piece) else { return nil }
-                groups += [UInt16(bytes[0]) << 8 | UInt16(bytes[1]), UInt16(bytes[2]) << 8 | UInt16(bytes[3])]
+                groups += [UInt16(truncatingIfNeeded: bytes >> 16), UInt16(truncatingIfNeeded: bytes)]
             } else {
                 guard piece.utf8.count <= 4, piece.utf8.allSatisfy({ $0.hexValue != nil }) else { return nil }
                 groups.append(UInt16(piece, radix: 16)!)
@@ -32,13 +32,20 @@ package struct IPv6Address: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Four decimal numbers without leading zeros, which some would read as octal.
-    package static func dottedQuad(_ text: some StringProtocol) -> [UInt8]? {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        let bytes = parts.compactMap { part -> UInt8? in
-            guard part.utf8.allSatisfy(\.isASCIIDigit), part == "0" || part.first != "0" else { return nil }
-            return UInt8(part)
+    package static func dottedQuad(_ text: some StringProtocol) -> UInt32? {
+        var (value, rest, count) = (UInt32(0), text.utf8[...], 0)
+        while true {
+            let part = rest.prefix { $0 != UInt8(ascii: ".") }
+            guard (1...3).contains(part.count), part.allSatisfy(\.isASCIIDigit),
+                part.count == 1 || part.first != UInt8(ascii: "0"),
+                let byte = UInt8(exactly: part.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) })
+            else { return nil }
+            value = value << 8 | UInt32(byte)
+            count += 1
+            rest = rest[part.endIndex...]
+            guard rest.popFirst() != nil else { return count == 4 ? value : nil }
+            if count == 4 { return nil }
         }
-        return parts.count == 4 && bytes.count == 4 ? bytes : nil
     }
 
     /// As RFC 5952 wants it: lower case, the longest run of zeros as `::`.

@@ -6,6 +6,12 @@ package enum PercentEncoding {
     package static func encode(
         _ bytes: some Sequence<UInt8>, keepsEncoded: Bool = false, where belongs: (UInt8) -> Bool
     ) -> String {
+        // Most need nothing.
+        let plain = bytes.withContiguousStorageIfAvailable { bytes in
+            bytes.allSatisfy { belongs($0) || (keepsEncoded && $0 == UInt8(ascii: "%")) }
+                ? String(decoding: bytes, as: UTF8.self) : nil
+        }
+        if let text = plain ?? nil { return text }
         var text: [UInt8] = []
         text.reserveCapacity(bytes.underestimatedCount)
         for byte in bytes {

@@ -103,13 +103,15 @@ package struct AuthenticationAttempts: Sendable {
 
     /// The field's value for the next request to a peer, if there is one. Each request needs a value of its own.
     package mutating func authorization(
-        for peer: Peer, method: HTTPRequest.Method, target: String, clientNonce: @autoclosure () -> String
+        for peer: Peer, method: HTTPRequest.Method, target: @autoclosure () -> String,
+        clientNonce: @autoclosure () -> String
     ) -> String? {
         switch sessions[peer] {
         case nil: return nil
         case .constant(let value): return value
         case .digest(var session):
-            let value = session.authorization(method: method.rawValue, target: target, clientNonce: clientNonce())
+            let value = session.authorization(
+                method: method.rawValue, target: target(), clientNonce: clientNonce())
             sessions[peer] = .digest(session)
             return value
         }

@@ -75,19 +75,19 @@ package struct BodyLength: Hashable, Sendable {
 
     /// The field itself, however often it is there and however often it says the same (RFC 9110, section 8.6).
     package static func contentLength(of fields: HTTPFields) -> Announcement {
-        let values = fields[values: .contentLength].flatMap { value in
-            value.split(separator: ",", omittingEmptySubsequences: false)
-        }
-        guard !values.isEmpty else { return .unknown }
-        let lengths = Set(
-            values.map { value -> Int64? in
-                var scanner = FieldScanner(value)
-                scanner.skipSpace()
-                let number = scanner.digits().flatMap { Int64($0) }
-                scanner.skipSpace()
-                return scanner.isAtEnd ? number : nil
-            })
-        guard lengths.count == 1, case .some(.some(let length)) = lengths.first else { return .invalid }
+        // Several fields come as one, with commas between.
+        guard let value = fields[.contentLength] else { return .unknown }
+        var scanner = FieldScanner(value)
+        var length: Int64?
+        repeat {
+            scanner.skipSpace()
+            guard let number = scanner.digits().flatMap({ Int64($0) }), length ?? number == number else {
+                return .invalid
+            }
+            length = number
+            scanner.skipSpace()
+        } while scanner.take(",")
+        guard let length, scanner.isAtEnd else { return .invalid }
         return .length(length)
     }
 }

@@ -8,7 +8,21 @@ extension UInt8 {
     package var isTokenByte: Bool { isASCIILetter || isASCIIDigit || "!#$%&'*+-.^_`|~".utf8.contains(self) }
     package var isToken68Byte: Bool { isASCIILetter || isASCIIDigit || "-._~+/".utf8.contains(self) }
     /// What no address needs to encode.
-    package var isUnreserved: Bool { isASCIILetter || isASCIIDigit || "-._~".utf8.contains(self) }
+    package var isUnreserved: Bool {
+        switch self {
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
+        default: isASCIILetter || isASCIIDigit
+        }
+    }
+    /// What stands for itself in the path of an address.
+    package var isPathByte: Bool {
+        switch self {
+        // With digits, and the characters &'()*+,-./:; in between.
+        case UInt8(ascii: "&")...UInt8(ascii: ";"): true
+        case UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "="), UInt8(ascii: "@"): true
+        default: isUnreserved
+        }
+    }
 
     package var hexValue: UInt8? {
         switch self {

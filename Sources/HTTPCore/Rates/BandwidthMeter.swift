@@ -5,9 +5,11 @@ package struct BandwidthMeter: Sendable {
     /// Nanoseconds.
     package let window: UInt64
     private let slice: UInt64
-    private var counts: [UInt64]
-    /// The slice that counts now, from the clock's zero on.
-    private var latest: UInt64 = 0
+    private let slices: UInt64
+    /// Of the slices before the latest; empty before there is a second one, which short transfers never see.
+    private var counts: [UInt64] = []
+    /// The slice that counts now, from the clock's zero on, and its bytes.
+    private var (latest, latestCount): (UInt64, UInt64) = (0, 0)
     private var start: UInt64?
     package private(set) var total: UInt64 = 0
 
@@ -15,12 +17,12 @@ package struct BandwidthMeter: Sendable {
         precondition(slices > 0 && window >= UInt64(slices), "A window has slices of a nanosecond at least")
         slice = window / UInt64(slices)
         self.window = slice * UInt64(slices)
-        counts = Array(repeating: 0, count: slices)
+        self.slices = UInt64(slices)
     }
 
     package mutating func record(_ bytes: Int, at now: UInt64) {
         advance(to: now)
-        counts[Int(latest % UInt64(counts.count))] += UInt64(bytes)
+        latestCount += UInt64(bytes)
         total += UInt64(bytes)
     }
 
@@ -30,11 +32,11 @@ package struct BandwidthMeter: Sendable {
         guard start != nil else { return 0 }
         advance(to: now)
         // What has been measured reaches from here: the oldest slice begins here, all but the current one are whole.
-        let oldest = latest >= UInt64(counts.count) ? (latest - UInt64(counts.count) + 1) * slice : 0
+        let oldest = latest >= slices ? (latest - slices + 1) * slice : 0
         let from = max(oldest, start ?? now)
         // Right after the start there is no time yet to divide by.
         let span = max(max(now, from) - from, slice)
-        return Double(counts.reduce(0, +)) * 1e9 / Double(span)
+        return Double(counts.reduce(latestCount, +)) * 1e9 / Double(span)
     }
 
     private mutating func advance(to now: UInt64) {
@@ -44,10 +46,13 @@ package struct BandwidthMeter: Sendable {
             return
         }
         guard current > latest else { return }
-        for passed in 1...min(current - latest, UInt64(counts.count)) {
-            counts[Int((latest + passed) % UInt64(counts.count))] = 0
+        if counts.isEmpty || current - latest >= slices {
+            counts = Array(repeating: 0, count: Int(slices))
+        } else {
+            for passed in latest + 1...current { counts[Int(passed % slices)] = 0 }
         }
-        if current - latest >= UInt64(counts.count) { counts = Array(repeating: 0, count: counts.count) }
+        if current - latest < slices { counts[Int(latest % slices)] = latestCount }
+        latestCount = 0
         latest = current
     }
 }

@@ -24,7 +24,12 @@ public enum RetryMarking: String, Hashable, Sendable, Codable {
 
 extension HTTPRequest.Method {
     /// It only reads (RFC 9110, section 9.2.1).
-    package var isSafe: Bool { [.get, .head, .options, .trace, .query].contains(self) }
+    package var isSafe: Bool {
+        switch self {
+        case .get, .head, .options, .trace, .query: true
+        default: false
+        }
+    }
     /// Twice is as good as once (RFC 9110, section 9.2.2).
     package var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 }

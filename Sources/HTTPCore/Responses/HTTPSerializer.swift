@@ -50,8 +50,7 @@ public struct HTTPSerializer<Value: Sendable>: Sendable {
         if let acceptableStatuses, !acceptableStatuses.contains(response.status.code) {
             return .unacceptableStatus(response.status.code)
         }
-        let type = response.headerFields[.contentType]
-        guard !acceptableTypes.isEmpty, let type else { return nil }
+        guard !acceptableTypes.isEmpty, let type = response.headerFields[.contentType] else { return nil }
         let media = MediaType(type)
         return media.map { media in acceptableTypes.contains { $0.contains(media) } } ?? false
             ? nil : .unacceptableType(type)

@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-import Glibc
+package import Glibc
 #elseif canImport(Musl)
-import Musl
+package import Musl
 #elseif canImport(Darwin)
-import Darwin
+package import Darwin
 #endif
 
 /// A value behind a lock, in one allocation.
@@ -14,23 +14,28 @@ import Darwin
 ///
 /// The house rule: never two locks at once, and nothing of the user's is called, retained for the last time or released
 /// while one is held. Debug builds trap when a thread takes a second lock.
+///
+/// Inlinable, for the other modules of the package: else each of their locks would be taken by way of its value's metadata.
 package struct Locked<Value>: @unchecked Sendable {
     // Sendable holds because `Value` is reached only inside `withLock`.
     #if canImport(Darwin)
-    private typealias Lock = os_unfair_lock
+    @usableFromInline typealias Lock = os_unfair_lock
     #else
-    private typealias Lock = pthread_mutex_t
+    @usableFromInline typealias Lock = pthread_mutex_t
     #endif
 
     /// The value is the buffer's header, which the buffer destroys itself; the lock is its one element.
-    private final class Storage: ManagedBuffer<Value, Lock> {
+    @usableFromInline
+    final class Storage: ManagedBuffer<Value, Lock> {
         #if !canImport(Darwin)
+        @inlinable
         deinit { _ = withUnsafeMutablePointerToElements { pthread_mutex_destroy($0) } }
         #endif
     }
 
-    private let storage: ManagedBuffer<Value, Lock>
+    @usableFromInline let storage: ManagedBuffer<Value, Lock>
 
+    @inlinable
     package init(_ value: consuming Value) {
         let initial = value
         storage = Storage.create(minimumCapacity: 1) { buffer in
@@ -53,7 +58,7 @@ package struct Locked<Value>: @unchecked Sendable {
         }
     }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     package func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
         storage.withUnsafeMutablePointers { value, lock in
             HeldLocks.willLock()

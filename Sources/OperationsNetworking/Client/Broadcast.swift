@@ -27,9 +27,14 @@ package final class Broadcast<Element: Sendable>: Sendable {
         }
     }
 
-    private let state = Locked(State())
+    private let state: Locked<State>
 
-    package init() {}
+    /// - Parameter isFinished: The end has been already.
+    package init(isFinished: Bool = false) {
+        var state = State()
+        if isFinished { _ = state.telling.finish() }
+        self.state = Locked(state)
+    }
 
     // MARK: - Everything
 

@@ -13,21 +13,35 @@ import Foundation
 struct HTTPAnswer: Sendable {
     let body: Data
     let response: HTTPResponse
-    let url: String
 }
 
 extension HTTPSerializer where Value == HTTPAnswer {
     /// Whatever the status: those who share a transfer each have their own opinion of it.
-    static func answer(url: String) -> Self {
-        Self(acceptableStatuses: nil) { body, response in HTTPAnswer(body: body, response: response, url: url) }
+    static var answer: Self {
+        Self(acceptableStatuses: nil) { body, response in HTTPAnswer(body: body, response: response) }
     }
 }
 
-/// What makes two requests the same: all that is sent, and how it is treated; not the address alone.
-struct Sharing: Hashable {
-    let request: HTTPOperationRequest
-    /// Of its own for what shares with nobody.
-    let number: Int?
+/// What makes two requests the same: all that is sent, and how it is treated; not the address alone. Hashed once, for it is
+/// looked up many times, under a lock.
+final class Sharing: Hashable, Sendable {
+    private let request: HTTPOperationRequest
+    /// What shares with nobody is equal to nothing but itself.
+    private let isShared: Bool
+    private let hash: Int
+
+    init(_ request: HTTPOperationRequest, isShared: Bool) {
+        self.request = request
+        self.isShared = isShared
+        hash = request.hashValue
+    }
+
+    static func == (left: Sharing, right: Sharing) -> Bool {
+        if left === right { return true }
+        return left.hash == right.hash && left.isShared && right.isShared && left.request == right.request
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }
 
 /// One of those who wait for a transfer.
@@ -64,8 +78,12 @@ final class Wish: Sendable {
         state = Locked(State(priority: priority))
     }
 
+    /// For errors.
+    var url: String { operation.transfer.address?.redacted ?? HTTPAddress.redacted(operation.request.url) }
+
     var answer: HTTPAnswer {
         get async throws {
+            if shared.isFinished, !state.withLock({ $0.isCancelled }) { return try await shared.value }
             let number = state.withLock { $0.nextNumber() }
             // Waiting for the end is not cancelled, so another task does it.
             let ended = Task { [shared] in
@@ -86,7 +104,7 @@ final class Wish: Sendable {
                 state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
             }
             if Task.isCancelled || state.withLock({ $0.isCancelled }) {
-                throw HTTPError(.cancelled, url: HTTPAddress.redacted(operation.request.url))
+                throw HTTPError(.cancelled, url: url)
             }
             _ = await ended.value
             return try await shared.value
@@ -140,14 +158,13 @@ extension HTTPClientQueue {
     func join(_ request: HTTPOperationRequest, _ priority: Operation.QueuePriority) -> Wish {
         let mayShare = request.method.isSafe && request.body == .none
         // Made before the lock is taken, and thrown away if somebody is under way already.
-        let new = HTTPOperation(
-            request, as: .answer(url: HTTPAddress.redacted(request.url)), session: session)
+        let new = HTTPOperation(request, as: .answer, session: session)
+        let key = Sharing(request, isShared: mayShare)
         // Before somebody can join it, and raise it.
         new.queuePriority = priority
         var cancelled: HTTPOperation<HTTPAnswer>?
         defer { withExtendedLifetime(cancelled) {} }
-        let (waiter, joining, operation, key, isAwoken) = shares.withLock { shares in
-            let key = Sharing(request: request, number: mayShare ? nil : shares.nextNumber())
+        let (waiter, joining, operation, isAwoken) = shares.withLock { shares in
             // Cancelled by somebody else than those who wait for it, such as `cancelAll()`, and not over yet.
             if let transfer = shares.coalescer.transfer(of: key), shares.operations[transfer]?.isCancelled == true {
                 shares.coalescer.ended(transfer, of: key)
@@ -158,9 +175,9 @@ extension HTTPClientQueue {
             switch joining {
             case .begin(let transfer):
                 shares.operations[transfer] = new
-                return (waiter, joining, new, key, false)
+                return (waiter, joining, new, false)
             case .joined(let transfer, _):
-                return (waiter, joining, shares.operations[transfer].unsafelyUnwrapped, key, wasPaused)
+                return (waiter, joining, shares.operations[transfer].unsafelyUnwrapped, wasPaused)
             }
         }
         switch joining {

@@ -36,12 +36,6 @@ public final class HTTPClientQueue: Sendable {
     struct Shares {
         var coalescer = Coalescer<Sharing, Int>()
         var operations: [Int: HTTPOperation<HTTPAnswer>] = [:]
-        private var lastNumber = 0
-
-        mutating func nextNumber() -> Int {
-            lastNumber += 1
-            return lastNumber
-        }
     }
 
     /// - Parameters:
@@ -183,9 +177,8 @@ public final class HTTPClientQueue: Sendable {
             request.url = own.textWithCredentials
         }
         // What lets one in at the base is nobody else's.
-        let isElsewhere = HTTPAddress(request.url).map { $0.origin != settings.base?.origin } ?? true
-        let withheld: Set<HTTPField.Name> =
-            settings.base != nil && isElsewhere ? [.authorization, .proxyAuthorization, .cookie] : []
+        let isElsewhere = settings.base.map { $0.origin != HTTPAddress(request.url)?.origin } ?? false
+        let withheld: Set<HTTPField.Name> = isElsewhere ? [.authorization, .proxyAuthorization, .cookie] : []
         for field in settings.fields where request.fields[field.name] == nil && !withheld.contains(field.name) {
             request.fields.append(field)
         }

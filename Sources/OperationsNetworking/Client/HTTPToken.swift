@@ -22,10 +22,10 @@ public final class HTTPToken<Value: Sendable>: Sendable {
 
         init(_ serializer: HTTPSerializer<Value>) { self.serializer = serializer }
 
-        func value(of answer: HTTPAnswer) throws(HTTPError) -> Value {
+        func value(of answer: HTTPAnswer, url: String) throws(HTTPError) -> Value {
             if let outcome = outcome.withLock({ $0 }) { return try outcome.get() }
             let new = Result { () throws(HTTPError) in
-                try serializer.value(answer.body, answer.response, url: answer.url)
+                try serializer.value(answer.body, answer.response, url: url)
             }
             return try outcome.withLock { outcome in
                 outcome = outcome ?? new
@@ -38,7 +38,8 @@ public final class HTTPToken<Value: Sendable>: Sendable {
         self.wish = wish
         decoding = Decoding(serializer)
         // As part of the operation. Who joins one that has just been received decodes when the value is asked for.
-        wish.whenReceived { [decoding] answer in _ = try? decoding.value(of: answer) }
+        let url = wish.url
+        wish.whenReceived { [decoding] answer in _ = try? decoding.value(of: answer, url: url) }
     }
 
     /// What the answer is decoded to. A task that is cancelled waits no longer, and leaves its wish as it is.
@@ -46,7 +47,7 @@ public final class HTTPToken<Value: Sendable>: Sendable {
     /// - Throws: `HTTPError`, also when it was cancelled.
     public var value: Value {
         get async throws {
-            try decoding.value(of: await wish.answer)
+            try decoding.value(of: await wish.answer, url: wish.url)
         }
     }
 

@@ -43,7 +43,7 @@ extension AnyHTTPOperation {
         progress.cancellationHandler = { [weak self] in self?.cancel() }
         progress.pausingHandler = { [weak self] in self?.pause() }
         progress.resumingHandler = { [weak self] in self?.resume() }
-        transfer.followers.latest({ transfer.currentProgress }) { [weak progress] now in
+        transfer.madeFollowers().latest({ transfer.currentProgress }) { [weak progress] now in
             guard let progress else { return }
             let (done, expected) = part(now)
             let total = expected ?? -1

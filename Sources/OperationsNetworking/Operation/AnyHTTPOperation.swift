@@ -17,15 +17,14 @@ import Foundation
 public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendable {
     // Sendable: what changes is guarded.
 
-    public final let request: HTTPOperationRequest
-    public final let session: HTTPSession
     final let transfer: Transfer
+
+    public final var request: HTTPOperationRequest { transfer.request }
+    public final var session: HTTPSession { transfer.session }
 
     init(
         _ request: HTTPOperationRequest, session: HTTPSession, sink: any BodySink, source: HTTPBodySource? = nil
     ) {
-        self.request = request
-        self.session = session
         transfer = Transfer(request, session: session, sink: sink, source: source)
         super.init()
     }
@@ -117,16 +116,25 @@ public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendab
                 try await transfer.attempt(of: self)
                 if let complaint, delay(after: failures + 1, complaint) != nil { throw complaint }
                 return try await complete()
-            } catch is Transfer.Paused {
-                transfer.stopped()
-                try await pauseHere()
-            } catch let error as HTTPError {
-                let error = judged(error)
-                failures += 1
-                guard let delay = delay(after: failures, error) else { throw error }
-                transfer.stopped()
-                try await wait(delay)
+            } catch {
+                try await waitToGoOn(after: error, &failures)
             }
+        }
+    }
+
+    /// - Throws: What the operation ends with.
+    private final func waitToGoOn(after error: any Error, _ failures: inout Int) async throws {
+        switch error {
+        case is Transfer.Paused:
+            transfer.stopped()
+            try await pauseHere()
+        case let error as HTTPError:
+            let error = judged(error)
+            failures += 1
+            guard let delay = delay(after: failures, error) else { throw error }
+            transfer.stopped()
+            try await wait(delay)
+        default: throw error
         }
     }
 

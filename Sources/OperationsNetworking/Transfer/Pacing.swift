@@ -3,22 +3,38 @@ import Operations
 
 /// One direction of one exchange, at the caps that hold for it: that of its session and its own (rule R13).
 struct Pacing: Sendable {
-    private let users: [(throttle: Throttle, number: Int)]
+    private struct User {
+        let throttle: Throttle
+        let number: Int
 
-    init(_ throttles: [Throttle]) { users = throttles.map { ($0, $0.newUser()) } }
+        init(_ throttle: Throttle) {
+            self.throttle = throttle
+            number = throttle.newUser()
+        }
+    }
 
-    var isCapped: Bool { users.contains(where: \.throttle.isCapped) }
+    private let shared: User
+    private let own: User?
+
+    init(_ session: Throttle, _ own: Throttle?) {
+        shared = User(session)
+        self.own = own.map(User.init)
+    }
+
+    var isCapped: Bool { shared.throttle.isCapped || own?.throttle.isCapped == true }
 
     /// How many bytes to ask for at a time.
-    var piece: Int { users.map(\.throttle.piece).min() ?? 64 << 10 }
+    var piece: Int { min(shared.throttle.piece, own?.throttle.piece ?? .max) }
 
     /// Suspends until so many bytes may pass.
     func pass(_ bytes: Int) async throws {
-        for user in users { try await user.throttle.pass(bytes, for: user.number) }
+        try await shared.throttle.pass(bytes, for: shared.number)
+        if let own { try await own.throttle.pass(bytes, for: own.number) }
     }
 
     func passed(_ bytes: Int, at now: Duration) {
-        for user in users { user.throttle.passed(bytes, at: now.wholeNanoseconds) }
+        shared.throttle.passed(bytes, at: now.wholeNanoseconds)
+        own?.throttle.passed(bytes, at: now.wholeNanoseconds)
     }
 }
 #endif

@@ -74,7 +74,7 @@ extension Transfer {
             }
         case .network(let body):
             var count: Int64 = 0
-            let pacing = Pacing(throttles)
+            let pacing = pacing()
             do {
                 while let bytes = try await next(of: body) {
                     count += Int64(bytes.readableBytes)

@@ -16,18 +16,24 @@ import Foundation
 struct Reply {
     enum Body {
         case network(IncomingBody)
-        case cache(CachedBody)
+        indirect case cache(CachedBody)
     }
 
     let head: HTTPResponse
     let body: Body
     /// What the cache is to be told of it; nil if it comes from there, or has nothing to do with it.
-    var storing: Storing?
+    let storing: Storing?
 
-    struct Storing {
+    final class Storing {
         let cache: HTTPCache
         let request: HTTPRequest
         let requestTime: Date
+
+        init(_ request: HTTPRequest, sentAt time: Date, in cache: HTTPCache) {
+            self.cache = cache
+            self.request = request
+            requestTime = time
+        }
     }
 
     /// What was sent for it: it ends with the exchange, and this is the exchange.
@@ -43,6 +49,7 @@ struct Reply {
     init(_ response: CachedResponse) {
         head = response.response
         body = .cache(response.body)
+        storing = nil
         sent = nil
     }
 
@@ -57,19 +64,21 @@ struct Sent {
 
 extension Transfer {
     /// The response to one request: from the cache, the network, or both (rules C1 and C2).
-    func reply(
-        to step: RedirectChain.Step, _ fields: HTTPFields, _ body: OutgoingBody,
-        _ authentication: inout AuthenticationAttempts, _ resume: ResumePoint?
-    ) async throws -> Reply {
-        let policy = request.cachePolicy
+    func reply(_ course: Course) async throws -> Reply {
         // A part of something is of no use to the cache, which keeps wholes.
-        guard let cache = session.configuration.cache, resume == nil, policy.reading != .ignore else {
-            return Reply(try await send(step, fields, body, &authentication, resume), storing: nil)
-        }
-        let target = step.address.withoutFragment.withoutCredentials
+        guard let cache = session.configuration.cache, course.resume == nil, request.cachePolicy.reading != .ignore
+        else { return Reply(try await send(course, course.fields, course.resume), storing: nil) }
+        return try await reply(course, cache)
+    }
+
+    // Apart, for it needs twice as much room as all the rest of a transfer that has no cache.
+    @inline(never)
+    private func reply(_ course: Course, _ cache: HTTPCache) async throws -> Reply {
+        let policy = request.cachePolicy
+        let target = course.address.withoutFragment.withoutCredentials
         let plain = HTTPRequest(
-            method: step.method, scheme: target.origin.scheme.rawValue, authority: target.origin.authority,
-            path: target.requestTarget, headerFields: negotiated(fields))
+            method: course.method, scheme: target.origin.scheme.rawValue, authority: target.origin.authority,
+            path: target.requestTarget, headerFields: negotiated(course.fields))
         let load: CacheLoad
         switch await cache.answer(to: plain, policy: policy) {
         case .serve(let response): return Reply(response)
@@ -77,16 +86,16 @@ extension Transfer {
         case .load(let answer): load = answer
         }
         try checkGoesOn()
-        var conditional = fields
+        var conditional = course.fields
         for field in load.adding { conditional[field.name] = field.value }
         let sent: Sent
         do {
-            sent = try await send(step, conditional, body, &authentication, nil)
+            sent = try await send(course, conditional, nil)
         } catch {
             guard !isStopped, let stored = load.fallback(at: Date()) else { throw error }
             return Reply(stored)
         }
-        let storing = Reply.Storing(cache: cache, request: plain, requestTime: sent.answer.sent.date)
+        let storing = Reply.Storing(plain, sentAt: sent.answer.sent.date, in: cache)
         let reply = Reply(sent, storing: storing)
         if CacheDecision.isFailure(reply.head.status), let stored = load.fallback(at: Date()) {
             try await discard(reply.body)
@@ -97,7 +106,7 @@ extension Transfer {
             stored, with: reply.head, to: plain, policy: policy, requestTime: storing.requestTime,
             responseTime: Date())
         if let fresh { return Reply(fresh) }
-        return Reply(try await send(step, fields, body, &authentication, nil), storing: storing)
+        return Reply(try await send(course, course.fields, nil), storing: storing)
     }
 
     /// Where the body is to be kept as well; nil for nowhere.

@@ -15,53 +15,63 @@ import Foundation
 // What one attempt does: asks, goes where it is sent, says who it is, and takes the body of the answer.
 extension Transfer {
     func exchange() async throws {
+        let course = try course()
+        while try await !isComplete(course) {}
+    }
+
+    private func course() throws -> Course {
         guard let address else { throw TransferFailure(.invalidURL) }
-        var chain = RedirectChain(request.method, address, policy: request.redirects)
-        var authentication = AuthenticationAttempts()
+        let course = Course(
+            try RequestFields.checked(request.fields, url: address.description),
+            OutgoingBody(description: request.body, source: source),
+            RedirectChain(request.method, address, policy: request.redirects), resume: try resumePoint(at: address))
         if let user = address.user {
             let credential = HTTPCredential.password(user: user, password: address.password ?? "")
-            _ = authentication.sendUnasked(credential, to: .origin(address.origin))
+            _ = course.authentication.sendUnasked(credential, to: .origin(address.origin))
         }
-        var fields = try RequestFields.checked(request.fields, url: address.description)
-        var body = OutgoingBody(description: request.body, source: source)
-        var resume = try resumePoint(at: address)
-        while true {
-            let step = chain.current
-            let reply = try await reply(to: step, fields, body, &authentication, resume)
-            let head = reply.head
-            note(reply, at: step.address)
-            // A proxy's own challenge never comes here: a server that sends 407 is to get nothing that is for the proxy.
-            if head.status == .unauthorized, try await isAnswered(head, at: step.address, &authentication) {
-                // What the request brought itself was refused, and would take the answer's place.
-                fields[.authorization] = nil
-                try await discard(reply.body)
-                continue
-            }
-            switch chain.decision(for: head) {
-            case .deliver:
-                switch try await receive(reply, resume, at: step.address) {
-                case .complete: return
-                case .askAnew: resume = nil
-                }
-            case .fail(let failure):
-                throw TransferFailure(failure.reason)
-            case .follow(let proposed):
-                guard let redirect = try await approved(proposed, head, chain) else {
-                    _ = try await receive(reply, nil, at: step.address)
-                    return
-                }
-                await tellCacheOfChange(by: reply, step.method)
-                try await discard(reply.body)
-                fields = redirect.remaining(of: fields)
-                if redirect.dropsBody { body = .none }
-                chain.follow(redirect)
-                resume = try resumePoint(at: redirect.address)
-                record.withLock { record in
-                    record.redirects.append(redirect.address.description)
-                    record.metrics.redirects += 1
-                }
-            }
+        return course
+    }
+
+    /// Sends one request. False: another one has to follow.
+    private func isComplete(_ course: Course) async throws -> Bool {
+        let address = course.address
+        let reply = try await reply(course)
+        note(reply, at: address)
+        // A proxy's own challenge never comes here: a server that sends 407 is to get nothing that is for the proxy.
+        if reply.head.status == .unauthorized, try await isAnswered(reply.head, course) {
+            // What the request brought itself was refused, and would take the answer's place.
+            course.fields[.authorization] = nil
+            try await discard(reply.body)
+            return false
         }
+        switch course.chain.decision(for: reply.head) {
+        case .deliver:
+            if try await receive(reply, course.resume, at: address) == .complete { return true }
+            course.resume = nil
+            return false
+        case .fail(let failure):
+            throw TransferFailure(failure.reason)
+        case .follow(let redirect):
+            if try await follows(redirect, reply, course) { return false }
+            _ = try await receive(reply, nil, at: address)
+            return true
+        }
+    }
+
+    /// False: the redirect itself is what is wanted.
+    private func follows(_ proposed: Redirect, _ reply: Reply, _ course: Course) async throws -> Bool {
+        guard let redirect = try await approved(proposed, reply.head, course.chain) else { return false }
+        await tellCacheOfChange(by: reply, course.method)
+        try await discard(reply.body)
+        course.fields = redirect.remaining(of: course.fields)
+        if redirect.dropsBody { course.body = .none }
+        course.chain.follow(redirect)
+        course.resume = try resumePoint(at: redirect.address)
+        record.withLock { record in
+            record.redirects.append(redirect.address.description)
+            record.metrics.redirects += 1
+        }
+        return true
     }
 
     /// Of no use to who has asked for a part of his own: it counts from the beginning of the whole. And of none to who asks
@@ -71,15 +81,29 @@ extension Transfer {
         return try sink.resumePoint(for: address)
     }
 
-    func send(
-        _ step: RedirectChain.Step, _ fields: HTTPFields, _ body: OutgoingBody,
-        _ authentication: inout AuthenticationAttempts, _ resume: ResumePoint?
-    ) async throws -> Sent {
-        let (address, method) = (step.address, step.method)
+    /// - Parameter resume: From where on the rest is asked for; nil for all of it.
+    func send(_ course: Course, _ fields: HTTPFields, _ resume: ResumePoint?) async throws -> Sent {
+        let (request, stream) = try outgoing(course, fields, resume)
+        record.withLock { $0.isInBody = false }
+        let answer = try await throughProxy(request, course)
+        // What has not been sent by now is not sent any more.
+        if answer.head.status.code >= 300 { stream?.refused() }
+        let now = session.ticker.now()
+        record.withLock { record in
+            record.metrics.exchanges += 1
+            record.metrics.firstByte = now - answer.sent.time
+            record.lastActivity = now
+        }
+        return Sent(answer: answer, stream: stream)
+    }
+
+    private func outgoing(
+        _ course: Course, _ fields: HTTPFields, _ resume: ResumePoint?
+    ) throws -> (OutgoingRequest, OutgoingStream?) {
+        let (address, method) = (course.address, course.method)
         var fields = fields
-        let own = fields[.authorization] != nil
-        if !own,
-            let value = authentication.authorization(
+        if fields[.authorization] == nil,
+            let value = course.authentication.authorization(
                 for: .origin(address.origin), method: method, target: address.requestTarget, clientNonce: .nonce())
         {
             fields[.authorization] = value
@@ -89,23 +113,13 @@ extension Transfer {
         } else {
             fields = negotiated(fields)
         }
-        let upload = try upload(body)
+        let upload = try upload(course.body)
         // With the boundary of this very body.
         if let type = upload.contentType { fields[.contentType] = type }
         let request = OutgoingRequest(
-            url: address.withoutFragment.description, method: HTTPMethod(rawValue: method.rawValue),
-            headers: HTTPHeaders(fields), body: upload.stream?.body)
-        record.withLock { $0.isInBody = false }
-        let answer = try await throughProxy(request, to: address.origin, &authentication)
-        // What has not been sent by now is not sent any more.
-        if answer.head.status.code >= 300 { upload.stream?.refused() }
-        let now = session.ticker.now()
-        record.withLock { record in
-            record.metrics.exchanges += 1
-            record.metrics.firstByte = now - answer.sent.time
-            record.lastActivity = now
-        }
-        return Sent(answer: answer, stream: upload.stream)
+            url: address.resource, method: HTTPMethod(rawValue: method.rawValue), headers: HTTPHeaders(fields),
+            body: upload.stream?.body)
+        return (request, upload.stream)
     }
 
     private func note(_ reply: Reply, at address: HTTPAddress) {
@@ -137,19 +151,16 @@ extension Transfer {
 
     // MARK: - Challenges
 
-    private func isAnswered(
-        _ head: HTTPResponse, at address: HTTPAddress, _ authentication: inout AuthenticationAttempts
-    ) async throws -> Bool {
+    private func isAnswered(_ head: HTTPResponse, _ course: Course) async throws -> Bool {
         let challenges = AuthenticationChallenge.all(in: head.headerFields, .wwwAuthenticate)
-        return try await credential(for: challenges, of: .origin(address.origin), &authentication).isAnswered
+        return try await credential(for: challenges, of: .origin(course.address.origin), course).isAnswered
     }
 
     /// What a peer's challenges are answered with; no credential where a new nonce is enough.
     private func credential(
-        for challenges: [AuthenticationChallenge], of peer: AuthenticationAttempts.Peer,
-        _ authentication: inout AuthenticationAttempts
+        for challenges: [AuthenticationChallenge], of peer: AuthenticationAttempts.Peer, _ course: Course
     ) async throws -> (isAnswered: Bool, HTTPCredential?) {
-        switch authentication.challenged(by: peer, challenges) {
+        switch course.authentication.challenged(by: peer, challenges) {
         case .fail: return (false, nil)
         case .repeatWithNewNonce: return (true, nil)
         case .ask(let challenges):
@@ -160,41 +171,44 @@ extension Transfer {
             }
             try checkGoesOn()
             guard let credential else { return (false, nil) }
-            return (authentication.answer(peer, with: credential), credential)
+            return (course.authentication.answer(peer, with: credential), credential)
         }
     }
 
     /// Sends a request, through a proxy that may want to know who asks. Nothing of its body has gone before it does.
-    private func throughProxy(
-        _ request: OutgoingRequest, to server: HTTPAddress.Origin, _ authentication: inout AuthenticationAttempts
-    ) async throws -> Answer {
-        let connections = session.connections
+    private func throughProxy(_ request: OutgoingRequest, _ course: Course) async throws -> Answer {
         while true {
-            let exchange = Exchange(with: server, in: connections.line)
+            let exchange = Exchange(with: course.address.origin, in: session.connections.line)
             // From here on it is stopped when nobody waits for it any more.
             let body = IncomingBody(exchange)
-            if !exchange.asksForTurn() {
-                await waitingForOthers {
-                    await waiting(stoppedBy: { exchange.cancel() }) { await exchange.untilTurn() }
-                }
-                try checkGoesOn()
-            }
+            if !exchange.asksForTurn() { try await waitForTurn(of: exchange) }
             let sent = (time: session.ticker.now(), date: Date())
-            let logins = try connections.begin(exchange, request)
+            let logins = try session.connections.begin(exchange, request)
             do {
                 return Answer(head: try await head(of: exchange), body: body, sent: sent)
             } catch let error as HTTPClientError where error == .proxyAuthenticationRequired {
-                if connections.logins != logins { continue }
-                if logins == 0, let login = session.configuration.proxy?.login {
-                    _ = authentication.sendUnasked(login, to: .proxy)
-                }
-                // What it would take is not told by async-http-client, which can do no other but with tokens.
-                let offered = [AuthenticationChallenge(scheme: "basic"), AuthenticationChallenge(scheme: "bearer")]
-                let answer = try await credential(for: offered, of: .proxy, &authentication)
-                guard answer.isAnswered, let credential = answer.1 else { throw TransferFailure(.unauthorized) }
-                connections.logIn(with: credential, after: logins)
+                try await logIn(after: logins, course)
             }
         }
+    }
+
+    private func waitForTurn(of exchange: Exchange) async throws {
+        await waitingForOthers { await waiting(stoppedBy: { exchange.cancel() }) { await exchange.untilTurn() } }
+        try checkGoesOn()
+    }
+
+    /// The proxy has refused who had logged in so often, or nobody.
+    private func logIn(after logins: Int, _ course: Course) async throws {
+        let connections = session.connections
+        if connections.logins != logins { return }
+        if logins == 0, let login = session.configuration.proxy?.login {
+            _ = course.authentication.sendUnasked(login, to: .proxy)
+        }
+        // What it would take is not told by async-http-client, which can do no other but with tokens.
+        let offered = [AuthenticationChallenge(scheme: "basic"), AuthenticationChallenge(scheme: "bearer")]
+        let answer = try await credential(for: offered, of: .proxy, course)
+        guard answer.isAnswered, let credential = answer.1 else { throw TransferFailure(.unauthorized) }
+        connections.logIn(with: credential, after: logins)
     }
 
     // MARK: - Redirects

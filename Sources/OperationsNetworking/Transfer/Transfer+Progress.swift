@@ -26,9 +26,9 @@ extension Transfer {
         }
     }
 
-    func tellProgress() { followers.tellLatest { currentProgress } }
+    func tellProgress() { followers?.tellLatest { currentProgress } }
 
     /// What is not taken in time is replaced by what is newer. Ends with the operation.
-    func progressUpdates() -> AsyncStream<HTTPProgress> { followers.latest { currentProgress } }
+    func progressUpdates() -> AsyncStream<HTTPProgress> { madeFollowers().latest { currentProgress } }
 }
 #endif

@@ -18,7 +18,7 @@ extension Transfer {
     func upload(_ body: OutgoingBody) throws -> (stream: OutgoingStream?, contentType: String?) {
         if let source = body.source {
             beginCountingSent(of: source.length)
-            return (try source.take(sending(at: Pacing(throttles))), nil)
+            return (try source.take(sending(at: pacing())), nil)
         }
         switch body.description {
         case .none: return (nil, nil)
@@ -37,7 +37,7 @@ extension Transfer {
 
     private func stream(_ segments: [MultipartLayout.Segment], of length: Int64) -> OutgoingStream {
         beginCountingSent(of: length)
-        let pacing = Pacing(throttles)
+        let pacing = pacing()
         let portions = UploadPortions(segments: segments.filter { $0.length > 0 }) { pacing.piece }
         return OutgoingStream(portions, length: length, sending(at: pacing))
     }

@@ -16,13 +16,10 @@ final class Transfer: Sendable {
     let session: HTTPSession
     let sink: any BodySink
     let record: Locked<TransferRecord>
-    private let listeners = Locked<[@Sendable (HTTPEvent.Kind, String) -> Void]>([])
-    /// Of the progress; told by the thread on which bytes have gone.
-    let followers = Broadcast<HTTPProgress>()
     /// The request's body, if it can be sent once only.
     let source: HTTPBodySource?
-    /// That of the session, and the request's own.
-    let throttles: [Throttle]
+    /// The request's own; the session has another.
+    private let throttle: Throttle?
     private let control = Locked(Control())
 
     private struct Control {
@@ -34,6 +31,9 @@ final class Transfer: Sendable {
         var stopper: (@Sendable () -> Void)?
         /// Of the operation's task, which makes the attempt.
         var executor: (any TaskExecutor)?
+        var listeners: [@Sendable (HTTPEvent.Kind, String) -> Void] = []
+        /// Of the progress; told by the thread on which bytes have gone. Nil before the first has come.
+        var followers: Broadcast<HTTPProgress>?
 
         var isStopped: Bool { state.phase == .pausing || timeout != nil || isCancelled }
     }
@@ -41,26 +41,41 @@ final class Transfer: Sendable {
     init(_ request: HTTPOperationRequest, session: HTTPSession, sink: any BodySink, source: HTTPBodySource?) {
         self.request = request
         self.source = source
-        let own = request.limits.bandwidth.map { Throttle(rate: $0, ticker: session.ticker) }
-        throttles = [session.throttle, own].compactMap(\.self)
+        throttle = request.limits.bandwidth.map { Throttle(rate: $0, ticker: session.ticker) }
         self.session = session
         self.sink = sink
         address = HTTPAddress(request.url)
         record = Locked(TransferRecord(url: address?.redacted ?? HTTPAddress.redacted(request.url)))
     }
 
+    /// For one direction of one exchange.
+    func pacing() -> Pacing { Pacing(session.throttle, throttle) }
+
     // MARK: - Following
 
     /// Called on the thread on which it happens, without a lock.
     func follow(_ listener: @escaping @Sendable (HTTPEvent.Kind, String) -> Void) {
-        listeners.withLock { $0.append(listener) }
+        control.withLock { $0.listeners.append(listener) }
     }
 
     func tell(_ kind: HTTPEvent.Kind) {
-        let listeners = listeners.withLock { $0 }
+        let listeners = control.withLock { $0.listeners }
         guard !listeners.isEmpty else { return }
         let url = record.withLock { $0.url }
         for listener in listeners { listener(kind, url) }
+    }
+
+    /// Those who follow the progress, if there are any.
+    var followers: Broadcast<HTTPProgress>? { control.withLock { $0.followers } }
+
+    /// For who comes to follow it.
+    func madeFollowers() -> Broadcast<HTTPProgress> {
+        control.withLock { control in
+            if let followers = control.followers { return followers }
+            let followers = Broadcast<HTTPProgress>(isFinished: control.state.phase == .finished)
+            control.followers = followers
+            return followers
+        }
     }
 
     // MARK: - Steering
@@ -106,7 +121,7 @@ final class Transfer: Sendable {
         if let failure { sink.abandon(failure) }
         tell(.finished(failure))
         tellProgress()
-        followers.finish()
+        followers?.finish()
     }
 
     /// Stops this attempt; one that comes later goes on.
@@ -213,7 +228,8 @@ final class Transfer: Sendable {
         }
         let idle = limits.idle.map { (time: last + $0, limit: HTTPError.Limit.idle) }
         let whole = limits.whole.map { (time: start + $0 - spent, limit: HTTPError.Limit.whole) }
-        return [idle, whole].compactMap { $0 }.min { $0.time < $1.time }
+        guard let idle, let whole else { return idle ?? whole }
+        return idle.time < whole.time ? idle : whole
     }
 }
 #endif

@@ -1,5 +1,5 @@
 #if Networking
-@testable import HTTPCore
+@testable import OperationsNetworking
 import TestSupport
 import Testing
 

@@ -9,7 +9,7 @@
 /// nobody goes there before it is his turn.
 ///
 /// A connection of HTTP/2 takes many requests at once: when a server is found to speak that, its line goes on.
-package struct ConnectionTurns<Server: Hashable & Sendable, Asker: Hashable & Sendable>: Sendable {
+struct ConnectionTurns<Server: Hashable & Sendable, Asker: Hashable & Sendable>: Sendable {
     private let connections: Int
     private let streams: Int
     /// Where somebody has a turn. Who asks elsewhere has one at once: so nobody waits elsewhere.
@@ -18,18 +18,18 @@ package struct ConnectionTurns<Server: Hashable & Sendable, Asker: Hashable & Se
     /// - Parameters:
     ///   - connections: To a server, at a time; at least one.
     ///   - streams: Requests at a time to a server that speaks HTTP/2; at least as many.
-    package init(connections: Int, streams: Int) {
+    init(connections: Int, streams: Int) {
         self.connections = max(1, connections)
         self.streams = max(self.connections, streams)
     }
 
     /// True: it has a turn at once. Else it is in line. Each asks once, until it leaves.
-    package mutating func ask(_ asker: Asker, for server: Server) -> Bool {
+    mutating func ask(_ asker: Asker, for server: Server) -> Bool {
         lines[server, default: Line(limit: connections)].enter(asker)
     }
 
     /// It gives its turn back, or leaves the line; no effect if it has done so. Answers whose turn it is now.
-    package mutating func leave(_ asker: Asker, for server: Server) -> [Asker] {
+    mutating func leave(_ asker: Asker, for server: Server) -> [Asker] {
         guard let index = lines.index(forKey: server) else { return [] }
         lines.values[index].leave(asker)
         let next = lines.values[index].advance()
@@ -38,17 +38,17 @@ package struct ConnectionTurns<Server: Hashable & Sendable, Asker: Hashable & Se
     }
 
     /// A server speaks HTTP/2. Answers whose turn it is now.
-    package mutating func multiplexes(_ server: Server) -> [Asker] {
+    mutating func multiplexes(_ server: Server) -> [Asker] {
         guard let index = lines.index(forKey: server) else { return [] }
         lines.values[index].limit = streams
         return lines.values[index].advance()
     }
 
     /// How many stand in line.
-    package var waitingCount: Int { lines.values.reduce(0) { $0 + $1.waiting.count } }
+    var waitingCount: Int { lines.values.reduce(0) { $0 + $1.waiting.count } }
 
     /// How many have a turn.
-    package var turnCount: Int { lines.values.reduce(0) { $0 + $1.holders.count } }
+    var turnCount: Int { lines.values.reduce(0) { $0 + $1.holders.count } }
 
     private struct Line: Sendable {
         var limit: Int
