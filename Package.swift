@@ -130,13 +130,14 @@ let package = Package(
                 product("NIOPosix", of: "swift-nio", with: "Networking"),
                 product("NIOHTTP1", of: "swift-nio", with: "Networking"),
                 product("NIOFoundationCompat", of: "swift-nio", with: "Networking"),
-                product("NIOHTTPCompression", of: "swift-nio-extras", with: "Networking"),
+                .target(name: "CZlib", condition: .when(traits: ["Networking"])),
                 product("NIOSSL", of: "swift-nio-ssl", with: "Networking"),
                 product("Tracing", of: "swift-distributed-tracing", with: "Networking"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 product("HTTPTypes", of: "swift-http-types", with: "Networking"),
                 product("Crypto", of: "swift-crypto", with: "Networking"),
             ], swiftSettings: settings),
+        .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"]), .brew(["vips"])]),
         // Empty without the trait: nothing asks for libvips then.
         .target(

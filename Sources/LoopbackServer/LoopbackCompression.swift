@@ -19,6 +19,24 @@ public enum LoopbackCompression {
         return [0x78, 0x01] + deflate(bytes) + bigEndian(b << 16 | a)
     }
 
+    /// A brotli stream of some bytes, in stored blocks (RFC 7932, section 9.2).
+    public static func brotli(_ bytes: [UInt8]) -> [UInt8] {
+        var (stream, rest) = ([UInt8](), bytes[...])
+        while !rest.isEmpty {
+            let block = rest.prefix(1 << 16)
+            rest = rest.dropFirst(block.count)
+            var bits = BitWriter()
+            // The size of the window stands at the beginning of the first block only: 0 is 64 KiB.
+            if stream.isEmpty { bits.write(0, 1) }
+            bits.write(0, 3)  // neither the last block, nor more than four digits of length
+            bits.write(block.count - 1, 16)
+            bits.write(1, 1)  // stored
+            stream += bits.finish() + block
+        }
+        // The last block, and empty; if it is the first one too, behind the size of the window.
+        return stream + [stream.isEmpty ? 0b110 : 0b11]
+    }
+
     /// A deflate stream without a wrapper, which is what some servers mean by `deflate`.
     public static func deflate(_ bytes: [UInt8]) -> [UInt8] {
         var stream: [UInt8] = []

@@ -5,7 +5,6 @@ import HTTPCore
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
-import NIOHTTPCompression
 import NIOSSL
 import Operations
 import Tracing
@@ -41,8 +40,7 @@ final class HTTPConnections: Sendable {
     private static func client(_ configuration: HTTPSession.Configuration, _ login: HTTPCredential?) -> HTTPClient {
         let trust = configuration.trust
         var settings = HTTPClient.Configuration(
-            tlsConfiguration: trust.configuration, redirectConfiguration: .disallow,
-            decompression: .enabled(limit: .none))
+            tlsConfiguration: trust.configuration, redirectConfiguration: .disallow)
         settings.timeout.connect = TimeAmount(configuration.connectTimeout)
         settings.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = configuration.connectionsPerHost
         settings.connectionPool.retryConnectionEstablishment = false

@@ -2,7 +2,6 @@
 import AsyncHTTPClient
 import HTTPCore
 import NIOCore
-import NIOHTTPCompression
 import NIOSSL
 
 extension HTTPError.Reason {
@@ -16,8 +15,6 @@ extension HTTPError.Reason {
         case is PinMismatch: self = .certificateRefused(error)
         case let error as NIOSSLError where Self.isOfCertificate(error): self = .certificateRefused(error)
         case is NIOSSLExtraError: self = .certificateRefused(error)
-        case let error as NIOHTTPDecompression.DecompressionError:
-            if case .limit = error { self = .inflatesTooMuch } else { self = .undecodableEncoding("\(error)") }
         case ChannelError.connectTimeout: self = .timedOut(.connect)
         default: self = .connection(error)
         }

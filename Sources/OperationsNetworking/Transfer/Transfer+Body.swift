@@ -5,7 +5,6 @@ import HTTPCore
 import Operations
 import HTTPTypes
 import NIOCore
-import NIOHTTPCompression
 
 extension Transfer {
     // MARK: - The response's body
@@ -38,19 +37,22 @@ extension Transfer {
             try sink.forget()
             return .askAnew
         }
-        let isEncoded = !head.headerFields.isIdentityCoded
-        let length = isEncoded ? nil : announced
+        let decoder = reply.isFromCache ? nil : BodyDecoder(for: head, request.limits.inflation)
+        let length = decoder == nil ? announced : nil
         try sink.begin(at: offset, length: length, head, at: address)
         record.withLock { record in
             (record.bodyHead, record.isInBody) = (head, true)
             record.received = offset
             record.expected = length.map { $0 + offset }
-            record.inflation = isEncoded ? (request.limits.inflation, announced) : nil
         }
         tell(.response(head))
-        let writer = reply.storing == nil ? nil : await cacheWriter(for: reply, length: length)
+        let writer =
+            reply.storing == nil ? nil : await cacheWriter(for: reply, length: length, isDecoded: decoder != nil)
         do {
-            try await take(reply.body, length: length, isBodiless: announced == 0, offset: offset, writer)
+            switch reply.body {
+            case .cache(let stored): try await take(stored)
+            case .network(let body): try await take(body, announced, offset: offset, decoder, writer)
+            }
             try sink.finish()
         } catch {
             if let writer { await writer.abandon() }
@@ -62,37 +64,35 @@ extension Transfer {
         return .complete
     }
 
-    private func take(
-        _ body: Reply.Body, length: Int64?, isBodiless: Bool, offset: Int64, _ writer: CacheWriter?
-    ) async throws {
-        switch body {
-        case .cache(let stored):
-            do {
-                for try await piece in stored.pieces() { try await take(ByteBuffer(bytes: piece), passing: nil) }
-            } catch let error as HTTPCacheError {
-                throw TransferFailure(.connection(error))
-            }
-        case .network(let body):
-            var count: Int64 = 0
-            let pacing = pacing()
-            do {
-                while let bytes = try await next(of: body) {
-                    count += Int64(bytes.readableBytes)
-                    if let writer { await writer.write(bytes.readableBytesView) }
-                    try await take(bytes, pacing)
-                }
-            } catch is NIOHTTPDecompression.ExtraDecompressionError where isBodiless {
-                // After HEAD: what is said to be compressed does not come.
-            } catch let error where length.map({ count == $0 }) == true && Self.isEnd(error) {
-                // It is complete. The server has answered, and closed, while something was still sent to it.
-            } catch let error where length.map({ count < $0 }) == true && Self.isEnd(error) {
-                throw TransferFailure(.truncated(received: offset + count, expected: length.map { $0 + offset }))
-            }
-            try checkGoesOn()
-            if let length, count != length {
-                throw TransferFailure(.truncated(received: offset + count, expected: length + offset))
-            }
+    private func take(_ stored: CachedBody) async throws {
+        do {
+            for try await piece in stored.pieces() { try await take(ByteBuffer(bytes: piece)) }
+        } catch let error as HTTPCacheError {
+            throw TransferFailure(.connection(error))
         }
+    }
+
+    /// - Parameter length: Of what is sent, compressed or not; nil if the server does not say.
+    private func take(
+        _ body: IncomingBody, _ length: Int64?, offset: Int64, _ decoder: BodyDecoder?, _ writer: CacheWriter?
+    ) async throws {
+        var count: Int64 = 0
+        let pacing = pacing()
+        do {
+            while let bytes = try await next(of: body) {
+                count += Int64(bytes.readableBytes)
+                try await take(bytes, pacing, decoder, writer)
+            }
+        } catch let error where length == count && Self.isEnd(error) {
+            // It is complete. The server has answered, and closed, while something was still sent to it.
+        } catch let error where length.map({ count < $0 }) == true && Self.isEnd(error) {
+            throw TransferFailure(.truncated(received: offset + count, expected: length.map { $0 + offset }))
+        }
+        try checkGoesOn()
+        if let length, count != length {
+            throw TransferFailure(.truncated(received: offset + count, expected: length + offset))
+        }
+        try decoder?.finish()
     }
 
     /// Of what is sent, compressed or not; nil if the server does not say.
@@ -105,29 +105,49 @@ extension Transfer {
     }
 
     /// At the pace of the caps: while nothing is taken, little more is read.
-    private func take(_ bytes: ByteBuffer, _ pacing: Pacing) async throws {
-        guard pacing.isCapped else { return try await take(bytes, passing: pacing) }
+    private func take(
+        _ bytes: ByteBuffer, _ pacing: Pacing, _ decoder: BodyDecoder?, _ writer: CacheWriter?
+    ) async throws {
+        guard pacing.isCapped else {
+            passed(bytes.readableBytes, pacing)
+            return try await take(bytes, decoder, writer)
+        }
         var left = bytes
         while let piece = left.readSlice(length: min(left.readableBytes, pacing.piece)), piece.readableBytes > 0 {
             try await waitingForOthers { try await inTask { try await pacing.pass(piece.readableBytes) } }
-            try await take(piece, passing: pacing)
+            passed(piece.readableBytes, pacing)
+            try await take(piece, decoder, writer)
         }
     }
 
-    /// - Parameter pacing: nil for what comes from the cache, and does not count.
-    private func take(_ bytes: ByteBuffer, passing pacing: Pacing?) async throws {
-        let count = bytes.readableBytes
+    private func passed(_ count: Int, _ pacing: Pacing) {
         let now = session.ticker.now()
-        pacing?.passed(count, at: now)
-        let isTooMuch = record.withLock { record in
-            if pacing != nil { record.meter.record(count, at: now.wholeNanoseconds) }
-            record.lastActivity = now
-            record.received += Int64(count)
-            record.metrics.received += Int64(count)
-            guard let (limit, compressed) = record.inflation else { return false }
-            return !limit.permits(record.received, from: compressed ?? .max)
+        pacing.passed(count, at: now)
+        record.withLock { $0.meter.record(count, at: now.wholeNanoseconds) }
+    }
+
+    private func take(_ bytes: ByteBuffer, _ decoder: BodyDecoder?, _ writer: CacheWriter?) async throws {
+        guard let decoder else {
+            if let writer { await writer.write(bytes.readableBytesView) }
+            return try await take(bytes)
         }
-        if isTooMuch { throw TransferFailure(.inflatesTooMuch) }
+        decoder.receive(bytes)
+        while let portion = try decoder.next() {
+            if let writer { await writer.write(portion.readableBytesView) }
+            try await take(portion)
+            // What little comes may become much: nobody waits until it has.
+            try checkGoesOn()
+        }
+    }
+
+    private func take(_ bytes: ByteBuffer) async throws {
+        let count = Int64(bytes.readableBytes)
+        let now = session.ticker.now()
+        record.withLock { record in
+            record.lastActivity = now
+            record.received += count
+            record.metrics.received += count
+        }
         // Before it is handed on: who is slow to take it is not to hide that it has come.
         tellProgress()
         try waitingForOthers { try sink.write(bytes) }

@@ -110,11 +110,12 @@ extension Transfer {
     }
 
     /// Where the body is to be kept as well; nil for nowhere.
-    func cacheWriter(for reply: Reply, length: Int64?) async -> CacheWriter? {
+    ///
+    /// - Parameter isDecoded: What is kept is inflated already.
+    func cacheWriter(for reply: Reply, length: Int64?, isDecoded: Bool) async -> CacheWriter? {
         guard let storing = reply.storing else { return nil }
-        // What is kept is inflated already.
         var head = reply.head
-        if length == nil {
+        if isDecoded {
             head.headerFields[.contentEncoding] = nil
             head.headerFields[.contentLength] = nil
         }
@@ -126,14 +127,14 @@ extension Transfer {
 
     /// A response that is a redirect, and not received, may still tell of a change.
     func tellCacheOfChange(by reply: Reply, _ method: HTTPRequest.Method) async {
-        if !method.isSafe { await cacheWriter(for: reply, length: nil)?.abandon() }
+        if !method.isSafe { await cacheWriter(for: reply, length: nil, isDecoded: false)?.abandon() }
     }
 
     /// As they are sent, for the cache to know by what responses vary.
     func negotiated(_ fields: HTTPFields) -> HTTPFields {
         var fields = fields
         if fields[.acceptEncoding] == nil {
-            fields[.acceptEncoding] = sink.prefersRanges ? "identity" : "gzip, deflate"
+            fields[.acceptEncoding] = sink.prefersRanges ? "identity" : BodyDecoder.accepted
         }
         return fields
     }

@@ -26,8 +26,6 @@ struct TransferRecord: Sendable {
     var received: Int64 = 0
     /// nil if the server has not said how much it sends.
     var expected: Int64?
-    /// What a compressed body may become, and how long it is before, if that is known.
-    var inflation: (limit: InflationLimit, compressed: Int64?)?
     var sent: Int64 = 0
     var toSend: Int64?
     /// Of both ways.

@@ -161,10 +161,16 @@ import Testing
         let routes = LoopbackRoutes([
             .redirectLoop("/loop"), .redirectChain("/chain"), .alwaysUnauthorized("/401"),
             .gzipBomb("/bomb", inflatingTo: 200 << 20),
+            .always(
+                "/chunked-bomb",
+                LoopbackResponse(
+                    fields: [.contentEncoding: "gzip"],
+                    body: .bytes(LoopbackCompression.gzipBomb(inflatingTo: 8 << 20)), framing: .chunked)),
         ])
         let server = try await LoopbackServer.start(routes: routes)
         for (path, expected) in [
             ("/loop/0", "redirectLoop"), ("/chain/9", "tooManyRedirects"), ("/401", "unacceptableStatus"),
+            ("/chunked-bomb", "inflatesTooMuch"),
         ] {
             let operation = HTTPOperation(get(server.url + path), session: session)
             queue.addOperation(operation)

@@ -28,13 +28,16 @@ import Testing
             .always("/empty-chunked", LoopbackResponse(framing: .chunked)),
             .always("/interim", LoopbackResponse.text("x").with(.interim(HTTPResponse(status: .init(code: 103))))),
             .encoded("/gzip", LoopbackCompression.gzip(text), encoding: "gzip"),
+            .encoded("/br", LoopbackCompression.brotli(text), encoding: "br"),
         ])
         try await withServer({ await routes.answer($0) }, .init(protocol: version)) { server in
             let session = try HTTPSession.trusting(server)
             var head = HTTPOperationRequest(.head, server.url + "/large")
             // What is not sent does not count.
             head.limits.memory = 1000
+            let brotli = Brotli.shared == nil ? LoopbackCompression.brotli(text) : text
             let cases: [(HTTPOperationRequest, Data)] = [
+                (get(server.url + "/br"), Data(brotli)), (HTTPOperationRequest(.head, server.url + "/br"), Data()),
                 (head, Data()), (get(server.url + "/none"), Data()), (get(server.url + "/empty"), Data()),
                 (get(server.url + "/empty-chunked"), Data()), (get(server.url + "/interim"), Data("x".utf8)),
                 (get(server.url + "/gzip"), Data(text)), (HTTPOperationRequest(.head, server.url + "/gzip"), Data()),

@@ -1,0 +1,102 @@
+#if Networking
+import NIOCore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Brotli's decoder, if the machine has it. Looked for when it is needed first: nothing is to be installed for it, and what
+/// has been built runs without.
+struct Brotli: Sendable {
+    typealias State = OpaquePointer
+    typealias Make =
+        @convention(c) @Sendable (OpaquePointer?, OpaquePointer?, UnsafeMutableRawPointer?) -> State?
+    typealias Destroy = @convention(c) @Sendable (State?) -> Void
+    typealias Decode =
+        @convention(c) @Sendable (
+            State?, UnsafeMutablePointer<Int>, UnsafeMutablePointer<UnsafePointer<UInt8>?>, UnsafeMutablePointer<Int>,
+            UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, UnsafeMutablePointer<Int>?
+        ) -> CInt
+    typealias ErrorCode = @convention(c) @Sendable (State?) -> CInt
+    typealias ErrorText = @convention(c) @Sendable (CInt) -> UnsafePointer<CChar>?
+
+    let make: Make
+    let destroy: Destroy
+    let decode: Decode
+    let errorCode: ErrorCode
+    let errorText: ErrorText
+
+    static let shared = Brotli()
+
+    /// By the name that its binary interface has had since its first release.
+    private init?() {
+        #if canImport(Darwin)
+        let names = ["libbrotlidec.1.dylib", "/opt/homebrew/lib/libbrotlidec.1.dylib"]
+        #else
+        let names = ["libbrotlidec.so.1"]
+        #endif
+        // Never closed: the functions are used as long as the process lives.
+        guard let library = names.lazy.compactMap({ dlopen($0, RTLD_NOW | RTLD_LOCAL) }).first else { return nil }
+        func function<Function>(_ name: String, _: Function.Type) -> Function? {
+            dlsym(library, name).map { unsafeBitCast($0, to: Function.self) }
+        }
+        guard let make = function("BrotliDecoderCreateInstance", Make.self),
+            let destroy = function("BrotliDecoderDestroyInstance", Destroy.self),
+            let decode = function("BrotliDecoderDecompressStream", Decode.self),
+            let errorCode = function("BrotliDecoderGetErrorCode", ErrorCode.self),
+            let errorText = function("BrotliDecoderErrorString", ErrorText.self)
+        else { return nil }
+        (self.make, self.destroy, self.decode) = (make, destroy, decode)
+        (self.errorCode, self.errorText) = (errorCode, errorText)
+    }
+}
+
+/// Brotli (RFC 7932).
+final class BrotliDecoder: ContentDecoder {
+    private let brotli: Brotli
+    private let state: Brotli.State?
+    private(set) var isAtEnd = false
+
+    init(_ brotli: Brotli) {
+        self.brotli = brotli
+        state = brotli.make(nil, nil, nil)
+    }
+
+    deinit { brotli.destroy(state) }
+
+    func decode(_ input: inout ByteBuffer, into output: inout ByteBuffer) throws -> Bool {
+        guard let state else { throw TransferFailure(.undecodableEncoding("there is no memory for brotli")) }
+        if isAtEnd {
+            guard input.readableBytes == 0 else {
+                throw TransferFailure(.undecodableEncoding("there is more after its end"))
+            }
+            return false
+        }
+        var status: CInt = 0
+        let room = output.writableBytes
+        output.writeWithUnsafeMutableBytes(minimumWritableBytes: room) { space in
+            var (left, place) = (space.count, space.baseAddress?.assumingMemoryBound(to: UInt8.self))
+            input.readWithUnsafeReadableBytes { bytes in
+                var (count, next) = (bytes.count, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
+                status = brotli.decode(state, &count, &next, &left, &place, nil)
+                return bytes.count - count
+            }
+            return space.count - left
+        }
+        switch status {
+        case 1:
+            isAtEnd = true
+            return false
+        case 2: return false
+        case 3: return true
+        default:
+            let text = brotli.errorText(brotli.errorCode(state)).map { String(cString: $0) }
+            throw TransferFailure(.undecodableEncoding(text ?? "brotli's error"))
+        }
+    }
+}
+#endif

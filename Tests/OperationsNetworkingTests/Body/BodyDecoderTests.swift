@@ -1,0 +1,165 @@
+#if Networking
+import HTTPCore
+import HTTPTypes
+import LoopbackServer
+import NIOCore
+@testable import OperationsNetworking
+import TestSupport
+import Testing
+
+/// Bodies without their codings.
+@Suite(.timeLimit(.minutes(5))) struct BodyDecoderTests {
+    private static let bytes = LoopbackBody.pattern(length: 200_001).bytes
+
+    enum Kind: CaseIterable {
+        case gzip, members, zlib, deflate, brotli, twice
+
+        var coding: String {
+            switch self {
+            case .gzip, .members: "gzip"
+            case .zlib, .deflate: "deflate"
+            case .brotli: "br"
+            case .twice: "identity, Deflate , gzip"
+            }
+        }
+
+        func encoded(_ bytes: [UInt8]) -> [UInt8] {
+            switch self {
+            case .gzip: LoopbackCompression.gzip(bytes)
+            case .members:
+                LoopbackCompression.gzip(Array(bytes.prefix(bytes.count / 2)))
+                    + LoopbackCompression.gzip(Array(bytes.dropFirst(bytes.count / 2)))
+            case .zlib: LoopbackCompression.zlib(bytes)
+            case .deflate: LoopbackCompression.deflate(bytes)
+            case .brotli: LoopbackCompression.brotli(bytes)
+            case .twice: LoopbackCompression.gzip(LoopbackCompression.zlib(bytes))
+            }
+        }
+
+        /// Those that this machine can undo.
+        static var all: [Kind] { allCases.filter { $0 != .brotli || Brotli.shared != nil } }
+    }
+
+    private func newDecoder(_ coding: String?, _ limit: InflationLimit = InflationLimit()) -> BodyDecoder? {
+        var head = HTTPResponse(status: .ok)
+        head.headerFields[.contentEncoding] = coding
+        return BodyDecoder(for: head, limit)
+    }
+
+    /// What comes out of pieces of these lengths.
+    private func decoded(
+        _ bytes: [UInt8], by decoder: BodyDecoder, pieces: () -> Int = { .max }
+    ) throws -> [UInt8] {
+        var (rest, decoded) = (bytes[...], [UInt8]())
+        while !rest.isEmpty {
+            let piece = rest.prefix(pieces())
+            rest = rest.dropFirst(piece.count)
+            decoder.receive(ByteBuffer(bytes: piece))
+            while let portion = try decoder.next() {
+                #expect(1...64 << 10 ~= portion.readableBytes)
+                decoded += portion.readableBytesView
+            }
+        }
+        try decoder.finish()
+        return decoded
+    }
+
+    private func reason(_ body: () throws -> some Any) -> String? {
+        do {
+            _ = try body()
+            return nil
+        } catch {
+            return (error as? TransferFailure).map { "\($0.reason)".split(separator: "(")[0].description } ?? "\(error)"
+        }
+    }
+
+    @Test(arguments: Kind.all, 0..<UInt64(12)) func `however it is cut, it comes out as it was`(
+        kind: Kind, seed: UInt64
+    ) throws {
+        var random = SeededRandom(seed: seed)
+        let bytes = Array(Self.bytes.prefix(seed == 0 ? 0 : random.below(Self.bytes.count)))
+        let most = 1 << random.below(18)
+        let decoder = try #require(newDecoder(kind.coding))
+        let outcome = try decoded(kind.encoded(bytes), by: decoder) { 1 + random.below(most) }
+        #expect(outcome == bytes)
+    }
+
+    @Test(.enabled(if: Brotli.shared != nil)) func `brotli comes out that another program has made`() throws {
+        let made: [UInt8] = [
+            0x1b, 0x07, 0x07, 0x88, 0x2c, 0x0e, 0x78, 0xd3, 0xd0, 0x95, 0x5d, 0x97, 0x10, 0xbb, 0x17, 0x2b, 0xa9, 0xca,
+            0xd0, 0x92, 0xcc, 0x8c, 0xad, 0x41, 0x5c, 0xe6, 0xf2, 0x36, 0xc8, 0x19, 0x9e, 0x9e, 0x0a, 0x7b, 0x83, 0x0d,
+            0x38, 0x70, 0x48, 0x20, 0x6f, 0x24, 0xbf, 0x41, 0xa7, 0x15, 0xce, 0x1c, 0x1e, 0x27, 0xaa, 0x29, 0x38, 0xc2,
+            0xa9, 0x74, 0x9f, 0x06, 0x03,
+        ]
+        let text = String(repeating: "The quick brown fox jumps over the lazy dog. ", count: 40)
+        #expect(try decoded(made, by: #require(newDecoder("br"))) == Array(text.utf8))
+    }
+
+    @Test(arguments: [nil, "", "identity", "zstd", "gzip, zstd", "gzip, gzip, gzip, gzip", "compress"] as [String?])
+    func `what is not coded, or by what nobody here knows, stays as it is`(coding: String?) {
+        #expect(newDecoder(coding) == nil)
+    }
+
+    @Test(arguments: Kind.all) func `what ends too early is truncated, and nothing at all is nothing`(
+        kind: Kind
+    ) throws {
+        let encoded = kind.encoded(Self.bytes)
+        for count in [1, 2, 30, encoded.count / 3, encoded.count - 1] {
+            let reason = reason { try decoded(Array(encoded.prefix(count)), by: #require(newDecoder(kind.coding))) }
+            #expect(reason == "truncated", "\(count)")
+        }
+        #expect(try decoded([], by: #require(newDecoder(kind.coding))) == [])
+    }
+
+    @Test(arguments: Kind.all) func `what follows the end is refused`(kind: Kind) {
+        let encoded = kind.encoded(Self.bytes) + [0]
+        // Together with what is before it, and alone.
+        for pieces in [Int.max, 1] {
+            let reason = reason { try decoded(encoded, by: #require(newDecoder(kind.coding))) { pieces } }
+            #expect(reason == "undecodableEncoding")
+        }
+    }
+
+    @Test func `what is damaged is refused, or its checksum has not noticed`() throws {
+        let wrong = LoopbackCompression.gzip(Self.bytes, checksumIsWrong: true)
+        #expect(reason { try decoded(wrong, by: #require(newDecoder("gzip"))) } == "undecodableEncoding")
+        var random = SeededRandom(seed: 1)
+        let (bytes, limit) = (Array(Self.bytes.prefix(300)), InflationLimit(size: 1 << 20))
+        for _ in 0..<20_000 {
+            let kind = Kind.all[random.below(Kind.all.count)]
+            var encoded = kind.encoded(bytes)
+            for _ in 0...random.below(4) { encoded[random.below(encoded.count)] = UInt8(random.below(256)) }
+            let reason = reason { try decoded(encoded, by: #require(newDecoder(kind.coding, limit))) }
+            #expect([nil, "truncated", "undecodableEncoding", "inflatesTooMuch"].contains(reason))
+        }
+    }
+
+    /// So many zeros, as another program compresses them.
+    private static let brotliBomb: [UInt8] = [
+        0xcb, 0xff, 0xff, 0x3f, 0xf8, 0x27, 0x00, 0xe2, 0xb1, 0x40, 0x20, 0xf7, 0xfe, 0x8f, 0xff, 0xff, 0x7f, 0xf0,
+        0x4f,
+        0x00, 0xc4, 0x61, 0x11, 0x80, 0xee, 0xfd, 0xdf,
+    ]
+
+    @Test func `a bomb is refused before it has become much, though nobody has said how long it is`() throws {
+        let bombs = [("gzip", LoopbackCompression.gzipBomb(inflatingTo: 16 << 20))]
+        for (coding, bomb) in bombs + (Brotli.shared == nil ? [] : [("br", Self.brotliBomb)]) {
+            let decoder = try #require(newDecoder(coding))
+            decoder.receive(ByteBuffer(bytes: bomb))
+            var count = 0
+            let reason = reason { while let portion = try decoder.next() { count += portion.readableBytes } }
+            #expect(reason == "inflatesTooMuch")
+            #expect(count <= max(1 << 20, bomb.count * 100))
+            // Who wants it gets it.
+            let whole = try decoded(bomb, by: #require(newDecoder(coding, InflationLimit(ratio: nil))))
+            #expect(whole.count == 16 << 20)
+        }
+        // And so by its size.
+        let reason = reason {
+            try decoded(
+                LoopbackCompression.gzip(Self.bytes), by: #require(newDecoder("gzip", InflationLimit(size: 100_000))))
+        }
+        #expect(reason == "inflatesTooMuch")
+    }
+}
+#endif
