@@ -129,6 +129,7 @@ let package = Package(
                 product("NIOCore", of: "swift-nio", with: "Networking"),
                 product("NIOPosix", of: "swift-nio", with: "Networking"),
                 product("NIOHTTP1", of: "swift-nio", with: "Networking"),
+                product("NIOHTTP2", of: "swift-nio-http2", with: "Networking"),
                 product("NIOFoundationCompat", of: "swift-nio", with: "Networking"),
                 .target(name: "CZlib", condition: .when(traits: ["Networking"])),
                 product("NIOSSL", of: "swift-nio-ssl", with: "Networking"),

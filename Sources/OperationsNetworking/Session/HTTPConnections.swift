@@ -46,8 +46,14 @@ final class HTTPConnections: Sendable {
         settings.connectionPool.retryConnectionEstablishment = false
         settings.httpVersion = configuration.allowsHTTP2 ? .automatic : .http1Only
         settings.proxy = configuration.proxy?.setting(login)
-        settings.http1_1ConnectionDebugInitializer = { trust.check($0) }
-        settings.http2ConnectionDebugInitializer = { trust.check($0) }
+        let ticker = configuration.ticker
+        settings.http1_1ConnectionDebugInitializer = { channel in
+            trust.check(channel).flatMap { ConnectionProbe.add(to: channel, established: ticker.now()) }
+        }
+        settings.http2ConnectionDebugInitializer = { channel in
+            trust.check(channel).flatMap { ConnectionProbe.prepare(channel, established: ticker.now()) }
+        }
+        settings.http2StreamChannelDebugInitializer = { ConnectionProbe.add(toStream: $0) }
         // It would make a description of each request for nobody.
         if settings.tracing.tracer is NoOpTracer { settings.tracing.tracer = nil }
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)

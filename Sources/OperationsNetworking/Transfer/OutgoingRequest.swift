@@ -37,6 +37,8 @@ struct Answer {
     let body: IncomingBody
     /// When the request was, by the session's clock and by the calendar; it may have waited for a connection before.
     let sent: (time: Duration, date: Date)
+    /// Of the connection by which it came.
+    let use: ConnectionUse?
 }
 
 /// The body of an answer. Its last reference gone, what is left of it is not loaded.

@@ -92,6 +92,9 @@ extension Transfer {
         record.withLock { record in
             record.metrics.exchanges += 1
             record.metrics.firstByte = now - answer.sent.time
+            record.metrics.isConnectionReused = answer.use.map { $0.earlier > 0 }
+            // Also for those who came while it was being established.
+            record.metrics.connect = answer.use.map { max($0.established - answer.sent.time, .zero) }
             record.lastActivity = now
         }
         return Sent(answer: answer, stream: stream)
@@ -130,9 +133,9 @@ extension Transfer {
         }
     }
 
-    private func head(of exchange: Exchange) async throws -> HTTPResponse {
+    private func head(of exchange: Exchange) async throws -> HTTPResponseHead {
         while true {
-            if let head = try exchange.head() { return HTTPResponse(head.status, head.headers) }
+            if let head = try exchange.head() { return head }
             await waiting(stoppedBy: { exchange.cancel() }) { await exchange.untilHead() }
         }
     }
@@ -185,11 +188,23 @@ extension Transfer {
             let sent = (time: session.ticker.now(), date: Date())
             let logins = try session.connections.begin(exchange, request)
             do {
-                return Answer(head: try await head(of: exchange), body: body, sent: sent)
-            } catch let error as HTTPClientError where error == .proxyAuthenticationRequired {
-                try await logIn(after: logins, course)
+                let head = try await head(of: exchange)
+                return Answer(
+                    head: HTTPResponse(head.status, head.headers), body: body, sent: sent,
+                    use: ConnectionUse(notedIn: head.headers))
+            } catch {
+                try await prepareToResend(request, after: error, logins, course)
             }
         }
+    }
+
+    /// - Throws: The error, if it is none that lets the request be sent again.
+    private func prepareToResend(
+        _ request: OutgoingRequest, after error: any Error, _ logins: Int, _ course: Course
+    ) async throws {
+        if (error as? HTTPClientError) == .proxyAuthenticationRequired { return try await logIn(after: logins, course) }
+        // By another connection, which may be as old. There are not many of them.
+        guard course.resends(request, after: error) else { throw error }
     }
 
     private func waitForTurn(of exchange: Exchange) async throws {

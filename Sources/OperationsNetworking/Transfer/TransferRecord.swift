@@ -40,6 +40,10 @@ struct TransferRecord: Sendable {
 ///
 /// Names, TCP and TLS are one figure: async-http-client does not tell them apart.
 public struct HTTPMetrics: Sendable, Equatable {
+    /// To have the connection of the last exchange: names, TCP and TLS; zero if it was there. Nil before its answer.
+    public internal(set) var connect: Duration?
+    /// Whether that had taken other requests before; nil before its answer.
+    public internal(set) var isConnectionReused: Bool?
     /// From the request to the first byte of the response, of the last exchange.
     public internal(set) var firstByte: Duration?
     /// Of all attempts, pauses and waiting for a retry not counted.

@@ -1,0 +1,96 @@
+#if Networking
+import HTTPTypes
+import LoopbackServer
+import NIOHTTP1
+import Operations
+@testable import OperationsNetworking
+import OperationsTesting
+import Testing
+
+/// By which connection a request goes, and what becomes of those that were closed meanwhile.
+@Suite(.timeLimit(.minutes(5))) struct ConnectionUseTests {
+    private let queue = OperationQueue()
+
+    @Test(arguments: LoopbackServer.Configuration.TransportProtocol.allCases)
+    func `it is told whether a connection was used before, and how long it took to have it`(
+        version: LoopbackServer.Configuration.TransportProtocol
+    ) async throws {
+        try await withServer({ _ in .text("x") }, .init(protocol: version)) { server in
+            let session = try HTTPSession.trusting(server) { $0.setClock(ContinuousClock()) }
+            for number in 0..<3 {
+                let operation = HTTPOperation(get(server.url + "/"), session: session)
+                #expect(operation.metrics.isConnectionReused == nil && operation.metrics.connect == nil)
+                queue.addOperation(operation)
+                _ = try await operation.value
+                let connect = try #require(operation.metrics.connect)
+                #expect(operation.metrics.isConnectionReused == (number > 0))
+                #expect(number == 0 ? connect > .zero : connect == .zero)
+                #expect(try #require(operation.metrics.firstByte) >= connect)
+                // What tells it is not to be seen, neither there nor here.
+                #expect(
+                    operation.response?.headerFields.contains { $0.name.rawName.contains("connection-use") } == false)
+            }
+            #expect(!server.requests.contains { $0.fields.contains { $0.name.rawName.contains("connection-use") } })
+            #expect(server.connectionsEver == 1)
+        }
+    }
+
+    @Test func `no server can say how its connection was used`() {
+        var headers = HTTPHeaders([("a", "b"), ("connection-use", "3 4")])
+        #expect(ConnectionUse(notedIn: headers) == nil && ConnectionUse(notedIn: [:]) == nil)
+        let use = ConnectionUse(earlier: 3, established: .milliseconds(4))
+        use.note(in: &headers)
+        #expect(ConnectionUse(notedIn: headers) == use)
+    }
+
+    /// Closes the connection, instead of answering, when it is asked for this for the first time.
+    private static func handler() -> LoopbackServer.Handler {
+        let asked = Locked(false)
+        return { request in
+            guard request.path == "/closed" else { return .text("x") }
+            let isFirst = asked.withLock { asked in
+                defer { asked = true }
+                return !asked
+            }
+            return isFirst ? .text("x").with(.resetsConnection(.beforeHead)) : .text("again")
+        }
+    }
+
+    @Test(arguments: LoopbackServer.Configuration.TransportProtocol.allCases)
+    func `what only asks, and meets a connection that is being closed, goes by another one`(
+        version: LoopbackServer.Configuration.TransportProtocol
+    ) async throws {
+        try await withServer(Self.handler(), .init(protocol: version)) { server in
+            let session = try HTTPSession.trusting(server)
+            for (path, expected, requests) in [("/", "x", 1), ("/closed", "again", 3)] {
+                let operation = HTTPOperation(get(server.url + path), as: .text, session: session)
+                queue.addOperation(operation)
+                #expect(try await operation.value == expected)
+                #expect(server.requests.count == requests)
+            }
+            #expect(server.connectionsEver == 2)
+        }
+    }
+
+    @Test(arguments: LoopbackServer.Configuration.TransportProtocol.allCases)
+    func `what may change something, or meets a new connection that is closed, fails`(
+        version: LoopbackServer.Configuration.TransportProtocol
+    ) async throws {
+        for (first, second) in [("/", HTTPRequest.Method.post), (nil, .get)] as [(String?, HTTPRequest.Method)] {
+            try await withServer(Self.handler(), .init(protocol: version)) { server in
+                let session = try HTTPSession.trusting(server)
+                if let first {
+                    let operation = HTTPOperation(get(server.url + first), session: session)
+                    queue.addOperation(operation)
+                    _ = try await operation.value
+                }
+                let before = server.requests.count
+                let operation = HTTPOperation(HTTPOperationRequest(second, server.url + "/closed"), session: session)
+                queue.addOperation(operation)
+                #expect(await reason { try await operation.value }?.text == "connection")
+                #expect(server.requests.count == before + 1)
+            }
+        }
+    }
+}
+#endif
