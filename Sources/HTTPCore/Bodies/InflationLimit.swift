@@ -3,7 +3,7 @@
 public struct InflationLimit: Hashable, Sendable, Codable {
     /// In bytes, inflated; nil for no limit.
     public var size: Int64?
-    /// How many times what has come of it; nil for no limit. Deflate reaches about 1000.
+    /// How many times the compressed size; nil for no limit. Deflate reaches about 1000.
     public var ratio: Int?
     /// Up to so many bytes, inflated, the ratio does not matter: small texts may repeat themselves.
     public var ratioApplies: Int64

@@ -105,6 +105,8 @@ final class BodyChannel: BodySink {
 
     func write(_ bytes: ByteBuffer) {
         let reader = state.withLock { state -> CheckedContinuation<ByteBuffer?, any Error>? in
+            // Nobody will take it, and who writes is told to stop.
+            if state.isAbandoned { return nil }
             state.count += Int64(bytes.readableBytes)
             if let reader = state.reader.take() { return reader }
             state.append(bytes)

@@ -33,7 +33,7 @@ final class Sharing: Hashable, Sendable {
     init(_ request: HTTPOperationRequest, isShared: Bool) {
         self.request = request
         self.isShared = isShared
-        hash = request.hashValue
+        hash = isShared ? request.hashValue : 0
     }
 
     static func == (left: Sharing, right: Sharing) -> Bool {
@@ -41,7 +41,9 @@ final class Sharing: Hashable, Sendable {
         return left.hash == right.hash && left.isShared && right.isShared && left.request == right.request
     }
 
-    func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+    func hash(into hasher: inout Hasher) {
+        if isShared { hasher.combine(hash) } else { hasher.combine(ObjectIdentifier(self)) }
+    }
 }
 
 /// One of those who wait for a transfer.

@@ -88,7 +88,7 @@ public struct HTTPLimits: Sendable, Hashable, Codable {
     public var whole: Duration?
     /// The most bytes of a body that is kept in memory.
     public var memory = 64 << 20
-    /// What a compressed body may inflate to, in bytes and as a multiple of what has come of it.
+    /// What a compressed body may inflate to, in bytes, and as a multiple of its announced length, or of what has come of it.
     public var inflation = InflationLimit(size: 1 << 30)
     /// At most so many bytes of bodies a second, sent and received together; nil for no cap but that of the session (rule
     /// R13). What is compressed counts as it is sent.

@@ -32,10 +32,12 @@ final class ConnectionLine: Sendable {
     }
 
     /// No effect if it has left.
-    func leave(_ exchange: Exchange, for server: HTTPAddress.Origin) {
+    ///
+    /// - Parameter multiplexes: Whether the server speaks HTTP/2; nil if it has not said.
+    func leave(_ exchange: Exchange, for server: HTTPAddress.Origin, multiplexes: Bool?) {
         let next = state.withLock { state in
             state.waiting[ObjectIdentifier(exchange)] = nil
-            return state.take(state.turns.leave(ObjectIdentifier(exchange), for: server))
+            return state.take(state.turns.leave(ObjectIdentifier(exchange), for: server, multiplexes: multiplexes))
         }
         for exchange in next { exchange.hasTurn() }
     }

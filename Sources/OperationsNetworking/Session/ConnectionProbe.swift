@@ -113,14 +113,26 @@ final class ConnectionProbe: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        let isStale =
+            switch error {
+            // Something has come of the answer, though it is none.
+            case is HTTPParserError: false
+            case let error as NIOHTTP2Errors.StreamClosed where error.errorCode == .refusedStream: isUsed
+            default: isStale(context)
+            }
         context.fireErrorCaught(isStale ? StaleConnection(cause: error) : error)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        if isStale { context.fireErrorCaught(StaleConnection(cause: nil)) }
+        if isStale(context) { context.fireErrorCaught(StaleConnection(cause: nil)) }
         context.fireChannelInactive()
     }
 
-    private var isStale: Bool { awaitsHead && earlier > 0 }
+    private var isUsed: Bool { awaitsHead && earlier > 0 }
+
+    /// Of a stream that ends by itself the connection is as good as before.
+    private func isStale(_ context: ChannelHandlerContext) -> Bool {
+        isUsed && context.channel.parent?.isActive != true
+    }
 }
 #endif

@@ -29,8 +29,12 @@ struct ConnectionTurns<Server: Hashable & Sendable, Asker: Hashable & Sendable>:
     }
 
     /// It gives its turn back, or leaves the line; no effect if it has done so. Answers whose turn it is now.
-    mutating func leave(_ asker: Asker, for server: Server) -> [Asker] {
+    ///
+    /// - Parameter multiplexes: Whether the server speaks HTTP/2; nil if it has not said. Behind one name there may be some
+    ///   that do, and others.
+    mutating func leave(_ asker: Asker, for server: Server, multiplexes: Bool? = nil) -> [Asker] {
         guard let index = lines.index(forKey: server) else { return [] }
+        if multiplexes == false { lines.values[index].limit = connections }
         lines.values[index].leave(asker)
         let next = lines.values[index].advance()
         if lines.values[index].holders.isEmpty { lines.remove(at: index) }

@@ -40,6 +40,6 @@ final class Course {
     }
 
     /// More would be a server that closes whatever it is asked.
-    private static let mostStaleConnections = 8
+    private static let mostStaleConnections = 4
 }
 #endif

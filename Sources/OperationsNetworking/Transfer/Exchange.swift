@@ -60,6 +60,11 @@ final class Exchange: Sendable {
     /// Suspends until it has its turn, or is cancelled.
     func untilTurn() async { await until(\.hasTurn) }
 
+    private func leave() {
+        let version = state.withLock { $0.head?.version }
+        line.leave(self, for: server, multiplexes: version.map { $0.major > 1 })
+    }
+
     // MARK: - Filling
 
     /// - Returns: Whether there is room for more.
@@ -103,7 +108,7 @@ final class Exchange: Sendable {
             state.isHeadDue = true
             return (isEnd, state.takeReader(), state.stop.take())
         }
-        if isEnd { line.leave(self, for: server) }
+        if isEnd { leave() }
         reader?.resume()
         withExtendedLifetime(stop) {}
     }
@@ -122,7 +127,10 @@ final class Exchange: Sendable {
     /// The head of the answer; nil as long as it has not come.
     func head() throws -> HTTPResponseHead? {
         let (head, end) = state.withLock { ($0.isHeadDue ? $0.head : nil, $0.end) }
-        if head == nil { try end?.get() }
+        if head == nil, let end {
+            try end.get()
+            throw StaleConnection(cause: nil)
+        }
         return head
     }
 
@@ -173,7 +181,7 @@ final class Exchange: Sendable {
             return (isEnd, state.reader.take(), state.readOn.take(), state.stop.take())
         }
         stop?()
-        if isEnd { line.leave(self, for: server) }
+        if isEnd { leave() }
         readOn?()
         reader?.resume()
     }

@@ -37,7 +37,7 @@ extension Transfer {
             try sink.forget()
             return .askAnew
         }
-        let decoder = reply.isFromCache ? nil : BodyDecoder(for: head, request.limits.inflation)
+        let decoder = reply.isFromCache ? nil : BodyDecoder(for: head, length: announced, request.limits.inflation)
         let length = decoder == nil ? announced : nil
         try sink.begin(at: offset, length: length, head, at: address)
         record.withLock { record in
@@ -66,7 +66,10 @@ extension Transfer {
 
     private func take(_ stored: CachedBody) async throws {
         do {
-            for try await piece in stored.pieces() { try await take(ByteBuffer(bytes: piece)) }
+            for try await piece in stored.pieces() {
+                try checkGoesOn()
+                try await take(ByteBuffer(bytes: piece))
+            }
         } catch let error as HTTPCacheError {
             throw TransferFailure(.connection(error))
         }
@@ -123,7 +126,10 @@ extension Transfer {
     private func passed(_ count: Int, _ pacing: Pacing) {
         let now = session.ticker.now()
         pacing.passed(count, at: now)
-        record.withLock { $0.meter.record(count, at: now.wholeNanoseconds) }
+        record.withLock { record in
+            record.meter.record(count, at: now.wholeNanoseconds)
+            record.lastActivity = now
+        }
     }
 
     private func take(_ bytes: ByteBuffer, _ decoder: BodyDecoder?, _ writer: CacheWriter?) async throws {

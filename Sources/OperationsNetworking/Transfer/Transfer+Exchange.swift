@@ -144,6 +144,8 @@ extension Transfer {
     func next(of body: IncomingBody) async throws -> ByteBuffer? {
         let exchange = body.exchange
         while true {
+            // What comes faster than it is taken is never waited for.
+            try checkGoesOn()
             switch try exchange.next() {
             case .bytes(let bytes): return bytes
             case .end: return nil

@@ -1,9 +1,10 @@
 #if Networking
+import Dispatch
 import Foundation
 import HTTPTypes
 import LoopbackServer
 import Operations
-import OperationsNetworking
+@testable import OperationsNetworking
 import TestSupport
 import Testing
 
@@ -23,6 +24,40 @@ import Testing
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = width
         return queue
+    }
+
+    @Test func `what comes faster than it is taken stops all the same`() async throws {
+        let resource = LoopbackResource(.pattern(length: 8 << 20), eTag: "\"a\"")
+        let folder = try Folder()
+        let (writes, begun, more) = (Guarded(0), AsyncGate(), DispatchSemaphore(value: 0))
+        try await withServer({ resource.response(to: $0) }) { server in
+            let session = HTTPSession.plain {
+                $0.fileSteps = { step in
+                    guard step == .written,
+                        writes.withLock({
+                            $0 += 1; return $0
+                        }) == 1
+                    else { return }
+                    begun.open()
+                    more.wait()
+                }
+            }
+            let operation = HTTPDownloadOperation(get(server.url + "/"), to: folder.file("x"), session: session)
+            let queue = OperationQueue()
+            queue.maxConcurrentOperationCount = 1
+            queue.addOperation(operation)
+            // While the first portion is being written, others come, and it is paused.
+            await begun.pass()
+            await server.bodyBytesWritten(atLeast: 1 << 20)
+            operation.pause()
+            more.signal()
+            await queue.addTask {}.waitUntilFinished()
+            #expect(operation.state == .paused)
+            #expect(writes.withLock { $0 } == 1)
+            operation.resume()
+            _ = try await operation.value
+            #expect(folder.names == ["x"])
+        }
     }
 
     @Test(arguments: [true, false]) func `what is paused gives its slot back, and goes on where it was`(

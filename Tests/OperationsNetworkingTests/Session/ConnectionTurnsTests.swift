@@ -43,6 +43,16 @@ import Testing
         #expect(atOnce == [1, 2])
     }
 
+    @Test func `an answer by HTTP 1 brings the line back to as many as there are connections`() {
+        var turns = ConnectionTurns<String, Int>(connections: 1, streams: 3)
+        for asker in 1...6 { _ = turns.ask(asker, for: "a") }
+        expect(turns.multiplexes("a"), [2, 3])
+        expect(turns.leave(1, for: "a", multiplexes: true), [4])
+        expect(turns.leave(2, for: "a", multiplexes: false), [])
+        expect(turns.leave(3, for: "a", multiplexes: nil), [])
+        expect(turns.leave(4, for: "a", multiplexes: false), [5])
+    }
+
     @Test(arguments: 0..<UInt64(300)) func `nobody is forgotten, whatever happens`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let (connections, streams) = (random.below(4), random.below(8))

@@ -43,6 +43,21 @@ import Testing
         #expect(ConnectionUse(notedIn: headers) == use)
     }
 
+    @Test func `a stream that ends by itself is no connection that was closed`() async throws {
+        try await withServer(
+            { $0.path == "/" ? .text("x") : .text("x").with(.resets(.beforeHead)) }, .init(protocol: .http2)
+        ) { server in
+            let session = try HTTPSession.trusting(server)
+            for (path, expected) in [("/", nil), ("/reset", "connection"), ("/", nil)] as [(String, String?)] {
+                let operation = HTTPOperation(get(server.url + path), session: session)
+                queue.addOperation(operation)
+                #expect(await reason { try await operation.value }?.text == expected)
+            }
+            #expect(server.requests.count == 3)
+            #expect(server.connectionsEver == 1)
+        }
+    }
+
     /// Closes the connection, instead of answering, when it is asked for this for the first time.
     private static func handler() -> LoopbackServer.Handler {
         let asked = Locked(false)

@@ -24,6 +24,8 @@ final class BodyDecoder {
         var input = ByteBuffer()
         /// It may go on without more input.
         var hasMore = false
+        /// What has come of it.
+        var yielded: Int64 = 0
     }
 
     private static let portion = 64 << 10
@@ -33,11 +35,14 @@ final class BodyDecoder {
     /// That of what comes first: the last one that the server has applied.
     private var stages: [Stage]
     private let limit: InflationLimit
-    private(set) var received: Int64 = 0
-    private var inflated: Int64 = 0
+    /// What the server has announced; 0 if nothing.
+    private let length: Int64
+    private var received: Int64 = 0
 
     /// Nil if the body is to be taken as it is: because it is, or because nobody here knows its codings.
-    init?(for head: HTTPResponse, _ limit: InflationLimit) {
+    ///
+    /// - Parameter length: Of what is sent; nil if the server does not say.
+    init?(for head: HTTPResponse, length: Int64?, _ limit: InflationLimit) {
         let codings = head.headerFields.contentCodings
         guard 1...Self.mostCodings ~= codings.count else { return nil }
         var stages: [Stage] = []
@@ -47,6 +52,7 @@ final class BodyDecoder {
         }
         self.stages = stages
         self.limit = limit
+        self.length = length ?? 0
     }
 
     /// What a request that leaves it to us says that it accepts.
@@ -68,24 +74,25 @@ final class BodyDecoder {
     }
 
     /// What comes next of what was received; nil if there has to be more.
-    func next() throws -> ByteBuffer? {
-        guard let portion = try next(of: stages.count - 1) else { return nil }
-        inflated += Int64(portion.readableBytes)
-        guard limit.permits(inflated, from: received) else { throw TransferFailure(.inflatesTooMuch) }
-        return portion
-    }
+    func next() throws -> ByteBuffer? { try next(of: stages.count - 1) }
 
     private func next(of index: Int) throws -> ByteBuffer? {
-        while true {
+        var output = ByteBuffer()
+        output.reserveCapacity(Self.portion)
+        while output.readableBytes == 0 {
             if stages[index].input.readableBytes == 0, !stages[index].hasMore {
                 guard index > 0, let input = try next(of: index - 1) else { return nil }
                 stages[index].input = input
             }
-            var output = ByteBuffer()
-            output.reserveCapacity(Self.portion)
             stages[index].hasMore = try stages[index].decoder.decode(&stages[index].input, into: &output)
-            if output.readableBytes > 0 { return output }
         }
+        // Also between two codings: what becomes much there may come to nothing.
+        stages[index].yielded += Int64(output.readableBytes)
+        // By what is announced, where that is more: else it would matter how the network has cut it.
+        guard limit.permits(stages[index].yielded, from: max(received, length)) else {
+            throw TransferFailure(.inflatesTooMuch)
+        }
+        return output
     }
 
     /// There is no more.

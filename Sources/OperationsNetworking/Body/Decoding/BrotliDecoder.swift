@@ -91,7 +91,8 @@ final class BrotliDecoder: ContentDecoder {
         case 1:
             isAtEnd = true
             return false
-        case 2: return false
+        // It wants more, and may have more to give as well: then there was no room.
+        case 2: return output.writableBytes == 0
         case 3: return true
         default:
             let text = brotli.errorText(brotli.errorCode(state)).map { String(cString: $0) }
