@@ -31,6 +31,9 @@ final class Exchange: Sendable {
 
         var hasRoom: Bool { waitingBytes < Exchange.capacity }
 
+        /// Whether the server speaks HTTP/2; nil if it has not said.
+        var multiplexes: Bool? { head.map { $0.version.major > 1 } }
+
         /// If there is something for it.
         mutating func takeReader() -> CheckedContinuation<Void, Never>? { isHeadDue ? reader.take() : nil }
     }
@@ -59,11 +62,6 @@ final class Exchange: Sendable {
 
     /// Suspends until it has its turn, or is cancelled.
     func untilTurn() async { await until(\.hasTurn) }
-
-    private func leave() {
-        let version = state.withLock { $0.head?.version }
-        line.leave(self, for: server, multiplexes: version.map { $0.major > 1 })
-    }
 
     // MARK: - Filling
 
@@ -102,13 +100,13 @@ final class Exchange: Sendable {
     }
 
     private func end(_ result: Result<Void, any Error>) {
-        let (isEnd, reader, stop) = state.withLock { state in
+        let (isEnd, multiplexes, reader, stop) = state.withLock { state in
             let isEnd = state.end == nil
             if isEnd { state.end = result }
             state.isHeadDue = true
-            return (isEnd, state.takeReader(), state.stop.take())
+            return (isEnd, state.multiplexes, state.takeReader(), state.stop.take())
         }
-        if isEnd { leave() }
+        if isEnd { line.leave(self, for: server, multiplexes: multiplexes) }
         reader?.resume()
         withExtendedLifetime(stop) {}
     }
@@ -172,16 +170,16 @@ final class Exchange: Sendable {
 
     /// What is there is not wanted any more, nor what would come.
     func cancel() {
-        let (isEnd, reader, readOn, stop) = state.withLock { state in
+        let (isEnd, multiplexes, reader, readOn, stop) = state.withLock { state in
             let isEnd = state.end == nil
             if isEnd {
                 state.end = .failure(CancellationError())
                 state.waiting = []
             }
-            return (isEnd, state.reader.take(), state.readOn.take(), state.stop.take())
+            return (isEnd, state.multiplexes, state.reader.take(), state.readOn.take(), state.stop.take())
         }
         stop?()
-        if isEnd { leave() }
+        if isEnd { line.leave(self, for: server, multiplexes: multiplexes) }
         readOn?()
         reader?.resume()
     }

@@ -133,20 +133,17 @@ extension Transfer {
     }
 
     private func take(_ bytes: ByteBuffer, _ decoder: BodyDecoder?, _ writer: CacheWriter?) async throws {
-        guard let decoder else {
-            if let writer { await writer.write(bytes.readableBytesView) }
-            return try await take(bytes)
-        }
+        guard let decoder else { return try await take(bytes, writer) }
         decoder.receive(bytes)
         while let portion = try decoder.next() {
-            if let writer { await writer.write(portion.readableBytesView) }
-            try await take(portion)
+            try await take(portion, writer)
             // What little comes may become much: nobody waits until it has.
             try checkGoesOn()
         }
     }
 
-    private func take(_ bytes: ByteBuffer) async throws {
+    private func take(_ bytes: ByteBuffer, _ writer: CacheWriter? = nil) async throws {
+        if let writer { await writer.write(bytes.readableBytesView) }
         let count = Int64(bytes.readableBytes)
         let now = session.ticker.now()
         record.withLock { record in

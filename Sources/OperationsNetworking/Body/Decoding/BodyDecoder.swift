@@ -16,6 +16,29 @@ protocol ContentDecoder: AnyObject {
     var isAtEnd: Bool { get }
 }
 
+extension ContentDecoder {
+    /// Has a library read from the input and write where the output has room.
+    ///
+    /// - Parameter body: Answers how many bytes of either it has left.
+    func step(
+        _ input: inout ByteBuffer, _ output: inout ByteBuffer,
+        _ body: (UnsafeMutableBufferPointer<UInt8>, UnsafeMutableBufferPointer<UInt8>) -> (input: Int, output: Int)
+    ) {
+        output.writeWithUnsafeMutableBytes(minimumWritableBytes: output.writableBytes) { room in
+            let room = room.assumingMemoryBound(to: UInt8.self)
+            var left = (input: 0, output: 0)
+            input.readWithUnsafeMutableReadableBytes { bytes in
+                let bytes = bytes.assumingMemoryBound(to: UInt8.self)
+                left = body(bytes, room)
+                return bytes.count - left.input
+            }
+            return room.count - left.output
+        }
+    }
+
+    var hasMoreAfterEnd: TransferFailure { TransferFailure(.undecodableEncoding("there is more after its end")) }
+}
+
 /// The body of a response without its codings (rule R12), in portions of at most 64 KiB, however much one of those that
 /// come inflates to. Used by one task at a time.
 final class BodyDecoder {

@@ -71,21 +71,15 @@ final class BrotliDecoder: ContentDecoder {
     func decode(_ input: inout ByteBuffer, into output: inout ByteBuffer) throws -> Bool {
         guard let state else { throw TransferFailure(.undecodableEncoding("there is no memory for brotli")) }
         if isAtEnd {
-            guard input.readableBytes == 0 else {
-                throw TransferFailure(.undecodableEncoding("there is more after its end"))
-            }
+            guard input.readableBytes == 0 else { throw hasMoreAfterEnd }
             return false
         }
         var status: CInt = 0
-        let room = output.writableBytes
-        output.writeWithUnsafeMutableBytes(minimumWritableBytes: room) { space in
-            var (left, place) = (space.count, space.baseAddress?.assumingMemoryBound(to: UInt8.self))
-            input.readWithUnsafeReadableBytes { bytes in
-                var (count, next) = (bytes.count, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
-                status = brotli.decode(state, &count, &next, &left, &place, nil)
-                return bytes.count - count
-            }
-            return space.count - left
+        step(&input, &output) { bytes, room in
+            var (input, output) = (bytes.count, room.count)
+            var (from, to) = (UnsafePointer(bytes.baseAddress), room.baseAddress)
+            status = brotli.decode(state, &input, &from, &output, &to, nil)
+            return (input, output)
         }
         switch status {
         case 1:

@@ -40,17 +40,11 @@ final class Inflater: ContentDecoder {
     func decode(_ input: inout ByteBuffer, into output: inout ByteBuffer) throws -> Bool {
         guard try isReady(for: input) else { return false }
         var status = Z_OK
-        let room = output.writableBytes
-        output.writeWithUnsafeMutableBytes(minimumWritableBytes: room) { space in
-            input.readWithUnsafeMutableReadableBytes { bytes in
-                stream.pointee.next_in = bytes.baseAddress?.assumingMemoryBound(to: Bytef.self)
-                stream.pointee.avail_in = uInt(bytes.count)
-                stream.pointee.next_out = space.baseAddress?.assumingMemoryBound(to: Bytef.self)
-                stream.pointee.avail_out = uInt(space.count)
-                status = inflate(stream, Z_NO_FLUSH)
-                return bytes.count - Int(stream.pointee.avail_in)
-            }
-            return space.count - Int(stream.pointee.avail_out)
+        step(&input, &output) { bytes, room in
+            (stream.pointee.next_in, stream.pointee.avail_in) = (bytes.baseAddress, uInt(bytes.count))
+            (stream.pointee.next_out, stream.pointee.avail_out) = (room.baseAddress, uInt(room.count))
+            status = inflate(stream, Z_NO_FLUSH)
+            return (Int(stream.pointee.avail_in), Int(stream.pointee.avail_out))
         }
         switch status {
         // That it could do nothing with what there was is no error.
@@ -74,7 +68,7 @@ final class Inflater: ContentDecoder {
         case (.atStart, .deflate): try open(windowBits: first & 0x0F == 8 && first >> 4 <= 7 ? 15 : -15)
         // What follows has to be a member.
         case (_, .gzip) where first == 0x1F: inflateReset(stream)
-        default: throw TransferFailure(.undecodableEncoding("there is more after its end"))
+        default: throw hasMoreAfterEnd
         }
         phase = .inflating
         return true
