@@ -178,6 +178,8 @@ extension Operation {
             }
         }
         if case .enqueued(let next) = entry {
+            // The task has not been launched, and has no handlers of the user's yet.
+            if inherits { raiseTaskAsLent() }
             return next.contains(.finishAnnounced) ? .finishAnnounced : .enqueued
         }
         held.release()

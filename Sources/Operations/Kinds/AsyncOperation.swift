@@ -79,6 +79,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         // Only who has claimed the operation, for a queue or for starting it, comes here.
         let task = taskReference.storeIfNil(OperationTask(of: self, in: queue))
         task.begin()
+        raiseTaskAsLent()
         return task
     }
 }

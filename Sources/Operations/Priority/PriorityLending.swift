@@ -44,14 +44,21 @@ extension Operation {
         } next: {
             $0.next
         }
-        switch lending {
-        case .needless: return false
-        case .noted: break
+        if case .needless = lending { return false }
+        // First the task, so that it finds itself raised when its new place has it start.
+        raiseTaskAsLent()
         // As in `reconsiderPriority`.
-        case .push: queue?.takeUnretainedValue().push(self, last: nil)
-        }
-        if word.lifecycle.contains(.inherits) { raiseTask(to: lane) }
+        if case .push = lending { queue?.takeUnretainedValue().push(self, last: nil) }
         return true
+    }
+
+    /// Raises the task to what the operation was lent, if it inherits that and there is a task.
+    ///
+    /// Called by who lends, after it stands in the word; by who makes the task, after it is there; and by who has the
+    /// operation inherit, after the word says so. So whoever of them comes last sees what the others did.
+    final func raiseTaskAsLent() {
+        let lifecycle = word.lifecycle
+        if lifecycle.contains(.inherits), lifecycle.lentPriority > .veryLow { raiseTask(to: lifecycle.lentPriority) }
     }
 
     /// What this operation waits for as such: see `operationsWaitedFor`.

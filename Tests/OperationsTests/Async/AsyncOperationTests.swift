@@ -122,22 +122,75 @@ import Testing
         let queue = OperationQueue.serial()
         queue.isSuspended = true
         let log = Journal<String>()
-        let others = (1...2).map { number in
-            Task(priority: .low) {
-                queue.addTask { () -> TaskPriority in
-                    log.append("\(number)")
+        let added = Journal<TaskOperation<TaskPriority>>()
+        let areAdded = AsyncGate()
+        // Nobody awaits this task: that would raise it, and what it adds.
+        Task(priority: .low) {
+            for name in ["first", "second"] {
+                let operation = queue.addTask { () -> TaskPriority in
+                    log.append(name)
                     return Task.currentPriority
                 }
+                added.append(operation)
+            }
+            areAdded.open()
+        }
+        await areAdded.pass()
+        let (first, second) = (added.entries[0], added.entries[1])
+        let waiter = Task(priority: .high) { try await second.value }
+        while !second.isAwaited { await Task.yield() }
+        queue.isSuspended = false
+        await first.waitUntilFinished()
+        let priority = try await second.value
+        #expect(priority >= .high)
+        #expect(log.entries == ["second", "first"])
+        _ = try await waiter.value
+    }
+
+    @Test func `a task that was awaited before it was in a queue, or its queue inherited, is raised`() async throws {
+        for isAwaitedByValue in [true, false] {
+            for hasQueueInherit in isAwaitedByValue ? [true, false] : [true] {
+                let held = HeldQueue()
+                if hasQueueInherit { held.queue.priorityPolicy = try .init(inheritsPriority: true) }
+                let operation = TaskOperation { Task.currentPriority }
+                let waiter = Task(priority: .high) {
+                    if isAwaitedByValue { return try await operation.value }
+                    await operation.waitUntilFinished()
+                    return try await operation.value
+                }
+                while !operation.isAwaited { await Task.yield() }
+                let isAdded = AsyncGate()
+                Task(priority: .low) {
+                    held.queue.addOperation(operation)
+                    isAdded.open()
+                }
+                await isAdded.pass()
+                held.freeOne()
+                let priority = try await waiter.value
+                #expect(priority >= .high, "by value: \(isAwaitedByValue), inherits: \(hasQueueInherit)")
             }
         }
-        let first = await others[0].value
-        let second = await others[1].value
-        let waiter = Task(priority: .high) { try await second.value }
-        while queue.lane(of: second) <= queue.lane(of: first) { await Task.yield() }
-        queue.isSuspended = false
-        #expect(try await waiter.value >= .high)
-        await first.waitUntilFinished()
-        #expect(log.entries.first == "2" || log.entries.first == "1" && log.entries.count == 2)
+    }
+
+    @Test func `a task that was awaited before its queue inherited is raised when it does`() async throws {
+        let held = HeldQueue()
+        // Somebody inherits, else nobody lends.
+        HeldQueue().queue.priorityPolicy = try .init(inheritsPriority: true)
+        let seen = Journal<TaskPriority>()
+        let operation = TaskOperation { seen.append(Task.currentPriority) }
+        let isAdded = AsyncGate()
+        Task(priority: .low) {
+            held.queue.addOperation(operation)
+            isAdded.open()
+        }
+        await isAdded.pass()
+        // Not its value, which raises it itself.
+        let waiter = Task(priority: .high) { await operation.waitUntilFinished() }
+        while !operation.isAwaited { await Task.yield() }
+        held.queue.priorityPolicy = try .init(inheritsPriority: true)
+        held.freeOne()
+        await waiter.value
+        #expect(seen.entries.map(\.rawValue) == [TaskPriority.high.rawValue])
     }
 
     /// Finding 5 of the models: the worker that ended the first one ran the block next, and had called nobody for the second.
