@@ -13,7 +13,7 @@ import Musl
 /// Rules P6 and P8: the nice value of the thread that runs the work. Only levels below normal take effect without
 /// privilege, so only those are looked at.
 @Suite(.timeLimit(.minutes(5))) struct ServiceLevelTests {
-    private static let normal = nice(of: .default, in: .default)
+    private static let normal = LifeProcess.ownNiceness
     private static let utility = min(19, normal + ServiceLevel.utility.niceness)
     private static let background = min(19, normal + ServiceLevel.background.niceness)
 
@@ -53,7 +53,7 @@ import Musl
         queue.isSuspended = true
         let log = Journal<Int32>()
         for quality: QualityOfService in [.background, .default, .utility, .background, .utility, .default] {
-            let operation = BlockOperation { log.append(threadNiceness()) }
+            let operation = BlockOperation { log.append(LifeProcess.niceness) }
             operation.qualityOfService = quality
             queue.addOperation(operation)
         }
@@ -70,11 +70,11 @@ import Musl
         let (queue, next) = (held.queue, [QualityOfService.background, .utility, .default, .background])
         for quality in next {
             queue.addOperation {
-                log.append(threadNiceness())
+                log.append(LifeProcess.niceness)
                 queue.qualityOfService = quality
             }
         }
-        queue.addOperation { log.append(threadNiceness()) }
+        queue.addOperation { log.append(LifeProcess.niceness) }
         held.release()
         let (n, u, b) = (Self.normal, Self.utility, Self.background)
         #expect(log.entries == [n, b, u, n, b])
@@ -84,7 +84,7 @@ import Musl
     @Test func `an operation's quality set while it waits applies`() {
         let held = HeldQueue()
         let log = Journal<Int32>()
-        let operation = BlockOperation { log.append(threadNiceness()) }
+        let operation = BlockOperation { log.append(LifeProcess.niceness) }
         held.queue.addOperation(operation)
         operation.qualityOfService = .utility
         held.release()
@@ -100,7 +100,7 @@ import Musl
         for _ in 0..<4 {
             operation.addExecutionBlock {
                 meeting.meet()
-                log.append(threadNiceness())
+                log.append(LifeProcess.niceness)
             }
         }
         queue.addOperations([operation], waitUntilFinished: true)
@@ -112,44 +112,61 @@ import Musl
         let queue = OperationQueue()
         queue.qualityOfService = .background
         let log = Journal<Int32>()
-        queue.addBarrierBlock { log.append(threadNiceness()) }
+        queue.addBarrierBlock { log.append(LifeProcess.niceness) }
         queue.waitUntilAllOperationsAreFinished()
         #expect(log.entries == [Self.background])
     }
 
     /// Rule P8: a thread inherits the nice value of the one that makes it, and cannot give it back.
     @Test func `work started from a background operation is not slowed down`() {
-        let normal = Self.normal
+        let outer = OperationQueue()
+        outer.qualityOfService = .background
+        let log = nicenessOfNewThreads { body in
+            outer.addOperation(body)
+            outer.waitUntilAllOperationsAreFinished()
+        }
+        #expect(log == [Int32](repeating: Self.normal, count: 20))
+    }
+
+    /// Rule P8. Such as those that Dispatch makes when a background operation resumes a task.
+    @Test func `work started from a thread that somebody has made nicer is not slowed down`() {
+        let log = nicenessOfNewThreads { body in
+            let thread = TestThread {
+                setpriority(.init(PRIO_PROCESS.rawValue), 0, Self.background)
+                body()
+            }
+            thread.join()
+        }
+        #expect(log == [Int32](repeating: Self.normal, count: 20))
+    }
+
+    /// What operations of normal level see that are added by `body`, as `adder` calls it.
+    private func nicenessOfNewThreads(_ adder: (_ body: @escaping @Sendable () -> Void) -> Void) -> [Int32] {
         let log = Journal<Int32>()
         // Takes the sleeping threads, so that new ones have to be made.
         let busy = HeldQueue(width: 100)
-        let (outer, inner) = (OperationQueue(), OperationQueue())
-        outer.qualityOfService = .background
+        let inner = OperationQueue()
         inner.maxConcurrentOperationCount = 20
         let meeting = Gate(20)
-        outer.addOperation {
+        adder {
             for _ in 0..<20 {
                 inner.addOperation {
                     meeting.meet()
-                    log.append(threadNiceness())
+                    log.append(LifeProcess.niceness)
                 }
             }
         }
-        outer.waitUntilAllOperationsAreFinished()
         inner.waitUntilAllOperationsAreFinished()
         busy.release()
-        #expect(log.entries == [Int32](repeating: normal, count: 20))
+        return log.entries
     }
 }
-
-/// On Linux "process 0" means the calling thread.
-private func threadNiceness() -> Int32 { getpriority(.init(PRIO_PROCESS.rawValue), 0) }
 
 private func nice(of own: QualityOfService, in quality: QualityOfService) -> Int32 {
     let queue = OperationQueue()
     queue.qualityOfService = quality
     let log = Journal<Int32>()
-    let operation = BlockOperation { log.append(threadNiceness()) }
+    let operation = BlockOperation { log.append(LifeProcess.niceness) }
     operation.qualityOfService = own
     queue.addOperation(operation)
     queue.waitUntilAllOperationsAreFinished()

@@ -29,19 +29,25 @@ final class Monitor: Sendable {
     private let births = Locked<[(Worker, WorkerPool.Request)]>([])
     private let newAppointments = NewAppointments()
 
-    /// Starts the thread of a new worker in the place of a worker that must not.
+    /// Starts the thread of a new worker in the place of a thread that must not.
     ///
-    /// On Linux a new thread is as nice as the one that makes it, and cannot become less so. So workers of levels
-    /// other than normal do not make threads; and this thread is there before the first of them. It is there before the
-    /// second of all workers too: where threads are short it would get none later, and it is the one that asks again.
+    /// On Linux a new thread is as nice as the one that makes it, and cannot become less so. So threads that are not as nice
+    /// as the process make none; and this thread is there before the first worker that is nicer. Not only workers are:
+    /// Dispatch makes a thread of its own on that of who gives it something to do, be it a worker of low level that
+    /// resumes a task. It is there before the second of all workers too: where threads are short it would get none later,
+    /// and it is the one that asks again.
     func takesOver(_ worker: Worker, _ request: WorkerPool.Request) -> Bool {
         let isFirst = !hasWorkers.exchange(true, ordering: .relaxed)
         if !isFirst || worker.pool.level != .normal { beBorn() }
-        guard let maker = ThreadContext.current.worker, maker.pool.level != .normal else { return false }
+        #if canImport(Darwin)
+        return false
+        #else
+        guard Niceness.ofThread != Niceness.ofProcess else { return false }
         births.withLock { $0.append((worker, request)) }
         wakeIfAsleep()
         parker.unpark()
         return true
+        #endif
     }
 
     /// Has an appointment kept when it is due. May be called under a lock: it takes none but the parker's, and only to
@@ -77,6 +83,7 @@ final class Monitor: Sendable {
     }
 
     private func run() {
+        ServiceLevel.normal.apply()
         #if !canImport(Darwin)
         cplatform_set_thread_name("operation-watch")
         #endif

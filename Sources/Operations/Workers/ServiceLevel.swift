@@ -48,12 +48,26 @@ package enum ServiceLevel: Int, CaseIterable, Comparable, Sendable {
             }
         pthread_set_qos_class_self_np(quality, 0)
         #else
-        // On Linux "process 0" means the calling thread. errno tells an error from a nice value of -1.
-        guard niceness != 0 else { return }
-        setpriority(.init(PRIO_PROCESS.rawValue), 0, getpriority(.init(PRIO_PROCESS.rawValue), 0) + niceness)
+        let wanted = Niceness.ofProcess + niceness
+        if Niceness.ofThread != wanted { Niceness.setOfThread(wanted) }
         #endif
     }
 }
+
+#if !canImport(Darwin)
+/// Nice values, which on Linux each thread has of its own: a new one that of the thread that makes it.
+enum Niceness {
+    /// Of the first thread, and so of all others, unless somebody has changed it or theirs.
+    static var ofProcess: Int32 { of(getpid()) }
+    static var ofThread: Int32 { of(0) }
+
+    /// Does nothing where the system does not allow it.
+    static func setOfThread(_ niceness: Int32) { setpriority(.init(PRIO_PROCESS.rawValue), 0, niceness) }
+
+    /// "Process 0" means the calling thread.
+    private static func of(_ thread: pid_t) -> Int32 { getpriority(.init(PRIO_PROCESS.rawValue), id_t(thread)) }
+}
+#endif
 
 extension QualityOfService {
     init(serviceIndex: UInt8) {

@@ -373,9 +373,9 @@ import Testing
             return [before, LifeProcess.niceness]
         }
         operation.qualityOfService = .utility
-        let plain = LifeProcess.niceness
         queue.addOperation(operation)
-        #expect(try await operation.value == [plain + 5, plain + 5])
+        let niceness = try await operation.value
+        #expect(niceness == [LifeProcess.ownNiceness + 5, LifeProcess.ownNiceness + 5])
     }
 
     @Test func `operation, closure and captures are gone when it has run, was cancelled, or was refused`() async throws

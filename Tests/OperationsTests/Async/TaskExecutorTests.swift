@@ -129,6 +129,7 @@ import Testing
         quiet.qualityOfService = .background
         let plain = OperationQueue()
         let niceness = await Task(executorPreference: plain) { LifeProcess.niceness }.value
+        #expect(niceness == LifeProcess.ownNiceness)
         #expect(await Task(executorPreference: quiet) { LifeProcess.niceness }.value == min(19, niceness + 10))
         let underlying = OperationQueue()
         underlying.underlyingQueue = .serial("underlying tasks")
