@@ -137,7 +137,7 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
                 product("HTTPTypes", of: "swift-http-types", with: "Networking"),
                 product("Crypto", of: "swift-crypto", with: "Networking"),
-            ], swiftSettings: settings),
+            ], swiftSettings: settings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"]), .brew(["vips"])]),
         // Empty without the trait: nothing asks for libvips then.

@@ -31,6 +31,7 @@ where Base.Element == ByteBuffer {
         /// Given out, and gone when the next is asked for.
         var onItsWay = 0
 
+        @concurrent
         mutating func next() async throws -> ByteBuffer? {
             if onItsWay > 0 { sending.whenSent(onItsWay) }
             onItsWay = 0

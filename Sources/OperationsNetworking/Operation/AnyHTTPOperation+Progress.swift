@@ -71,6 +71,7 @@ public struct TransferReports: AsyncSequence, Sendable {
         var filter: ProgressFilter
         let part: @Sendable (HTTPProgress) -> (total: Int64, expected: Int64?)
 
+        @concurrent
         public mutating func next() async -> TransferProgress? {
             while let now = await updates.next() {
                 let (total, expected) = part(now)

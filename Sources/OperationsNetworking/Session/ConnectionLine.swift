@@ -9,8 +9,8 @@ final class ConnectionLine: Sendable {
         var turns: ConnectionTurns<HTTPAddress.Origin, ObjectIdentifier>
         var waiting: [ObjectIdentifier: Exchange] = [:]
 
-        mutating func take(_ next: [ObjectIdentifier]) -> [Exchange] {
-            next.compactMap { waiting.removeValue(forKey: $0) }
+        mutating func take(_ next: [(asker: ObjectIdentifier, turn: Int)]) -> [(Exchange, turn: Int)] {
+            next.compactMap { next in waiting.removeValue(forKey: next.asker).map { ($0, next.turn) } }
         }
     }
 
@@ -22,12 +22,12 @@ final class ConnectionLine: Sendable {
         state = Locked(State(turns: ConnectionTurns(connections: connections, streams: 100)))
     }
 
-    /// True: it has a turn at once. Else it is told when it has.
-    func ask(_ exchange: Exchange, for server: HTTPAddress.Origin) -> Bool {
+    /// The number of the turn that it has at once; nil: it is told when it has one.
+    func ask(_ exchange: Exchange, for server: HTTPAddress.Origin) -> Int? {
         state.withLock { state in
-            let hasTurn = state.turns.ask(ObjectIdentifier(exchange), for: server)
-            if !hasTurn { state.waiting[ObjectIdentifier(exchange)] = exchange }
-            return hasTurn
+            let turn = state.turns.ask(ObjectIdentifier(exchange), for: server)
+            if turn == nil { state.waiting[ObjectIdentifier(exchange)] = exchange }
+            return turn
         }
     }
 
@@ -39,12 +39,12 @@ final class ConnectionLine: Sendable {
             state.waiting[ObjectIdentifier(exchange)] = nil
             return state.take(state.turns.leave(ObjectIdentifier(exchange), for: server, multiplexes: multiplexes))
         }
-        for exchange in next { exchange.hasTurn() }
+        for (exchange, turn) in next { exchange.hasTurn(turn) }
     }
 
     /// A server speaks HTTP/2.
     func multiplexes(_ server: HTTPAddress.Origin) {
-        for exchange in state.withLock({ $0.take($0.turns.multiplexes(server)) }) { exchange.hasTurn() }
+        for (exchange, turn) in state.withLock({ $0.take($0.turns.multiplexes(server)) }) { exchange.hasTurn(turn) }
     }
 
     /// How many stand in line.

@@ -9,6 +9,9 @@
 /// nobody goes there before it is his turn.
 ///
 /// A connection of HTTP/2 takes many requests at once: when a server is found to speak that, its line goes on.
+///
+/// Turns have numbers. At no time do two who have a turn have the same, and what was given back last is given first: so who
+/// keeps to connections by their numbers finds them idle, and used not long ago.
 struct ConnectionTurns<Server: Hashable & Sendable, Asker: Hashable & Sendable>: Sendable {
     private let connections: Int
     private let streams: Int
@@ -23,16 +26,16 @@ struct ConnectionTurns<Server: Hashable & Sendable, Asker: Hashable & Sendable>:
         self.streams = max(self.connections, streams)
     }
 
-    /// True: it has a turn at once. Else it is in line. Each asks once, until it leaves.
-    mutating func ask(_ asker: Asker, for server: Server) -> Bool {
+    /// The number of the turn that it has at once; nil if it is in line. Each asks once, until it leaves.
+    mutating func ask(_ asker: Asker, for server: Server) -> Int? {
         lines[server, default: Line(limit: connections)].enter(asker)
     }
 
-    /// It gives its turn back, or leaves the line; no effect if it has done so. Answers whose turn it is now.
+    /// It gives its turn back, or leaves the line; no effect if it has done so. Answers whose turn it is now, and its number.
     ///
     /// - Parameter multiplexes: Whether the server speaks HTTP/2; nil if it has not said. Behind one name there may be some
     ///   that do, and others.
-    mutating func leave(_ asker: Asker, for server: Server, multiplexes: Bool? = nil) -> [Asker] {
+    mutating func leave(_ asker: Asker, for server: Server, multiplexes: Bool? = nil) -> [(asker: Asker, turn: Int)] {
         guard let index = lines.index(forKey: server) else { return [] }
         if multiplexes == false { lines.values[index].limit = connections }
         lines.values[index].leave(asker)
@@ -41,8 +44,8 @@ struct ConnectionTurns<Server: Hashable & Sendable, Asker: Hashable & Sendable>:
         return next
     }
 
-    /// A server speaks HTTP/2. Answers whose turn it is now.
-    mutating func multiplexes(_ server: Server) -> [Asker] {
+    /// A server speaks HTTP/2. Answers whose turn it is now, and its number.
+    mutating func multiplexes(_ server: Server) -> [(asker: Asker, turn: Int)] {
         guard let index = lines.index(forKey: server) else { return [] }
         lines.values[index].limit = streams
         return lines.values[index].advance()
@@ -56,7 +59,10 @@ struct ConnectionTurns<Server: Hashable & Sendable, Asker: Hashable & Sendable>:
 
     private struct Line: Sendable {
         var limit: Int
-        private(set) var holders: Set<Asker> = []
+        /// With the numbers of their turns.
+        private(set) var holders: [Asker: Int] = [:]
+        /// Numbers that were given back, the last one at the end; those from `holders.count + free.count` on are new.
+        private var free: [Int] = []
         /// By their places; who has left is not there any more.
         private(set) var waiting: [Int: Asker] = [:]
         private var places: [Asker: Int] = [:]
@@ -64,26 +70,35 @@ struct ConnectionTurns<Server: Hashable & Sendable, Asker: Hashable & Sendable>:
 
         init(limit: Int) { self.limit = limit }
 
-        mutating func enter(_ asker: Asker) -> Bool {
-            if holders.count < limit { return holders.insert(asker).inserted }
+        mutating func enter(_ asker: Asker) -> Int? {
+            if holders.count < limit { return hold(asker) }
             (waiting[end], places[asker]) = (asker, end)
             end += 1
-            return false
+            return nil
+        }
+
+        private mutating func hold(_ asker: Asker) -> Int {
+            let turn = free.popLast() ?? holders.count
+            holders[asker] = turn
+            return turn
         }
 
         mutating func leave(_ asker: Asker) {
-            if let place = places.removeValue(forKey: asker) { waiting[place] = nil } else { holders.remove(asker) }
+            if let place = places.removeValue(forKey: asker) {
+                waiting[place] = nil
+            } else if let turn = holders.removeValue(forKey: asker) {
+                free.append(turn)
+            }
         }
 
         /// Those whose turn it is now.
-        mutating func advance() -> [Asker] {
-            var next: [Asker] = []
+        mutating func advance() -> [(asker: Asker, turn: Int)] {
+            var next: [(asker: Asker, turn: Int)] = []
             while holders.count < limit, first < end {
                 first += 1
                 guard let asker = waiting.removeValue(forKey: first - 1) else { continue }
                 places[asker] = nil
-                holders.insert(asker)
-                next.append(asker)
+                next.append((asker, hold(asker)))
             }
             return next
         }

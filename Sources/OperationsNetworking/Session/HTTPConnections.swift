@@ -14,6 +14,8 @@ import Tracing
 final class HTTPConnections: Sendable {
     private let configuration: HTTPSession.Configuration
     private let clients: Locked<Clients>
+    /// Of all clients.
+    private let loops: [any EventLoop]
     let line: ConnectionLine
 
     private struct Clients {
@@ -29,6 +31,7 @@ final class HTTPConnections: Sendable {
         let login = configuration.proxy?.login
         let client = Self.client(configuration, login)
         clients = Locked(Clients(current: client, all: [login: client]))
+        loops = Array(client.eventLoopGroup.makeIterator())
         line = ConnectionLine(connections: configuration.connectionsPerHost)
     }
 
@@ -61,11 +64,19 @@ final class HTTPConnections: Sendable {
 
     /// Sends a request whose turn it is.
     ///
+    /// - Parameter turn: Its number. New connections are made on the loop that goes with it, and idle ones looked for there
+    ///   first: so what has a number like that of a request before finds the connection that one had, or another of its loop.
     /// - Returns: How often somebody had logged in at the proxy before.
-    func begin(_ exchange: Exchange, _ request: OutgoingRequest) throws -> Int {
+    func begin(_ exchange: Exchange, _ request: OutgoingRequest, turn: Int) throws -> Int {
         let (client, logins) = clients.withLock { ($0.current, $0.logins) }
-        try request.begin(exchange, by: client)
+        let loop = Self.loop(of: loops.count, for: exchange.server, turn: turn)
+        try request.begin(exchange, by: client, on: loops[loop])
         return logins
+    }
+
+    /// Servers to which one connection is enough are spread over the loops as well.
+    static func loop(of count: Int, for server: HTTPAddress.Origin, turn: Int) -> Int {
+        Int(UInt(bitPattern: server.hashValue &+ turn) % UInt(count))
     }
 
     // MARK: - Logging in at the proxy

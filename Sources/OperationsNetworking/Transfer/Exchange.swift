@@ -16,7 +16,8 @@ final class Exchange: Sendable {
     static let capacity = 128 << 10
 
     private struct State {
-        var hasTurn = false
+        /// Its number.
+        var turn: Int?
         var head: HTTPResponseHead?
         /// What has come together with the head is here as well.
         var isHeadDue = false
@@ -40,7 +41,7 @@ final class Exchange: Sendable {
 
     private let state = Locked(State())
     private let line: ConnectionLine
-    private let server: HTTPAddress.Origin
+    let server: HTTPAddress.Origin
 
     init(with server: HTTPAddress.Origin, in line: ConnectionLine) {
         self.line = line
@@ -49,19 +50,22 @@ final class Exchange: Sendable {
 
     // MARK: - Waiting for a connection
 
-    /// False: it has to wait for its turn.
-    func asksForTurn() -> Bool { line.ask(self, for: server) }
+    /// The number of its turn; nil: it has to wait for that.
+    func asksForTurn() -> Int? { line.ask(self, for: server) }
 
-    func hasTurn() {
+    func hasTurn(_ turn: Int) {
         let reader = state.withLock { state in
-            state.hasTurn = true
+            state.turn = turn
             return state.reader.take()
         }
         reader?.resume()
     }
 
-    /// Suspends until it has its turn, or is cancelled.
-    func untilTurn() async { await until(\.hasTurn) }
+    /// Suspends until it has its turn, whose number it answers, or is cancelled.
+    func untilTurn() async -> Int? {
+        await until { $0.turn != nil }
+        return state.withLock { $0.turn }
+    }
 
     // MARK: - Filling
 
@@ -189,8 +193,11 @@ final class Exchange: Sendable {
 
 extension Exchange: HTTPClientResponseDelegate {
     /// Sends a request that has no body.
-    func begin(_ request: HTTPClient.Request, _ client: HTTPClient) {
-        let task = client.execute(request: request, delegate: self)
+    ///
+    /// - Parameter loop: Where this is called. A connection of another one tells each head, each part and each end across
+    ///   threads.
+    func begin(_ request: HTTPClient.Request, _ client: HTTPClient, on loop: any EventLoop) {
+        let task = client.execute(request: request, delegate: self, eventLoop: .delegate(on: loop))
         begun { task.cancel() }
     }
 

@@ -17,7 +17,8 @@ struct OutgoingRequest {
     let headers: HTTPHeaders
     let body: HTTPClientRequest.Body?
 
-    func begin(_ exchange: Exchange, by client: HTTPClient) throws {
+    /// - Parameter loop: The event loop of the connection that it is likely to get.
+    func begin(_ exchange: Exchange, by client: HTTPClient, on loop: any EventLoop) throws {
         // By a task it is also told to a tracer as part of whatever the task is part of.
         if body != nil || client.tracer != nil {
             var request = HTTPClientRequest(url: url)
@@ -26,7 +27,7 @@ struct OutgoingRequest {
             request.body = body
             exchange.begin(request, client)
         } else {
-            exchange.begin(try HTTPClient.Request(url: url, method: method, headers: headers), client)
+            exchange.begin(try HTTPClient.Request(url: url, method: method, headers: headers), client, on: loop)
         }
     }
 }

@@ -186,9 +186,9 @@ extension Transfer {
             let exchange = Exchange(with: course.address.origin, in: session.connections.line)
             // From here on it is stopped when nobody waits for it any more.
             let body = IncomingBody(exchange)
-            if !exchange.asksForTurn() { try await waitForTurn(of: exchange) }
+            let turn = if let turn = exchange.asksForTurn() { turn } else { try await turn(of: exchange) }
             let sent = (time: session.ticker.now(), date: Date())
-            let logins = try session.connections.begin(exchange, request)
+            let logins = try session.connections.begin(exchange, request, turn: turn)
             do {
                 let head = try await head(of: exchange)
                 return Answer(
@@ -209,9 +209,13 @@ extension Transfer {
         guard course.resends(request, after: error) else { throw error }
     }
 
-    private func waitForTurn(of exchange: Exchange) async throws {
-        await waitingForOthers { await waiting(stoppedBy: { exchange.cancel() }) { await exchange.untilTurn() } }
+    private func turn(of exchange: Exchange) async throws -> Int {
+        let turn = await waitingForOthers {
+            await waiting(stoppedBy: { exchange.cancel() }) { await exchange.untilTurn() }
+        }
         try checkGoesOn()
+        guard let turn else { throw CancellationError() }
+        return turn
     }
 
     /// The proxy has refused who had logged in so often, or nobody.

@@ -19,6 +19,15 @@ import Testing
         }
     }
 
+    @Test func `turns of one server go round the event loops, and first turns of many servers are spread over them`() {
+        let servers = (0..<1_000).map { HTTPAddress("http://host\($0)/")!.origin }
+        let loops = (0..<4).map { HTTPConnections.loop(of: 4, for: servers[0], turn: $0) }
+        #expect(Set(loops) == [0, 1, 2, 3])
+        #expect(HTTPConnections.loop(of: 4, for: servers[0], turn: 6) == loops[2])
+        let count = servers.count { HTTPConnections.loop(of: 2, for: $0, turn: 0) == 0 }
+        #expect((300...700).contains(count))
+    }
+
     @Test func `who waits for a connection is not timed out, and async-http-client does not know of him`() async throws
     {
         let gate = LoopbackGate()

@@ -5,14 +5,16 @@ import Testing
 
 @Suite struct ConnectionTurnsTests {
     /// What a step answers; `#expect` itself takes no steps that change a value.
-    private func expect(_ next: [Int], _ expected: [Int], at location: SourceLocation = #_sourceLocation) {
-        #expect(next == expected, sourceLocation: location)
+    private func expect(
+        _ next: [(asker: Int, turn: Int)], _ expected: [Int], at location: SourceLocation = #_sourceLocation
+    ) {
+        #expect(next.map(\.asker) == expected, sourceLocation: location)
     }
 
     @Test func `as many have a turn as there are connections, the first come first, each server for itself`() {
         var turns = ConnectionTurns<String, Int>(connections: 2, streams: 100)
-        let atOnce = [1, 2, 3, 4].filter { turns.ask($0, for: "a") }
-        let isAlone = turns.ask(5, for: "b")
+        let atOnce = [1, 2, 3, 4].filter { turns.ask($0, for: "a") != nil }
+        let isAlone = turns.ask(5, for: "b") != nil
         #expect(atOnce == [1, 2] && isAlone)
         expect(turns.leave(2, for: "a"), [3])
         expect(turns.leave(1, for: "a"), [4])
@@ -39,7 +41,7 @@ import Testing
         expect(turns.multiplexes("who has never asked"), [])
         for asker in 2...9 { _ = turns.leave(asker, for: "a") }
         // It may be another server next time.
-        let atOnce = [1, 2, 3].filter { turns.ask($0, for: "a") }
+        let atOnce = [1, 2, 3].filter { turns.ask($0, for: "a") != nil }
         #expect(atOnce == [1, 2])
     }
 
@@ -53,11 +55,29 @@ import Testing
         expect(turns.leave(4, for: "a", multiplexes: false), [5])
     }
 
-    @Test(arguments: 0..<UInt64(300)) func `nobody is forgotten, whatever happens`(seed: UInt64) {
+    @Test func `turns have numbers, and what was given back last is given first`() {
+        var turns = ConnectionTurns<String, Int>(connections: 3, streams: 5)
+        let first = (1...4).map { turns.ask($0, for: "a") }
+        #expect(first == [0, 1, 2, nil])
+        let next = turns.leave(2, for: "a")
+        #expect(next.map(\.turn) == [1])
+        expect(turns.leave(1, for: "a"), [])
+        expect(turns.leave(3, for: "a"), [])
+        let again = [turns.ask(5, for: "a"), turns.ask(6, for: "a")]
+        #expect(again == [2, 0])
+        // Where nobody has a turn, it begins anew.
+        for asker in 4...6 { expect(turns.leave(asker, for: "a"), []) }
+        let new = turns.ask(7, for: "a")
+        #expect(new == 0)
+    }
+
+    @Test(arguments: 0..<UInt64(300))
+    func `nobody is forgotten or has the turn of another, whatever happens`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let (connections, streams) = (random.below(4), random.below(8))
         var turns = ConnectionTurns<Int, Int>(connections: connections, streams: streams)
         var (holders, lines, multiplexing) = ([Int: [Int]](), [Int: [Int]](), Set<Int>())
+        var numbers = [Int: [Int: Int]]()
 
         func limit(_ server: Int) -> Int {
             multiplexing.contains(server) ? max(1, connections, streams) : max(1, connections)
@@ -71,14 +91,24 @@ import Testing
             if holders[server, default: []].isEmpty { multiplexing.remove(server) }
             return next
         }
+        func check(
+            _ answers: [(asker: Int, turn: Int)], _ server: Int, at location: SourceLocation = #_sourceLocation
+        ) {
+            for (asker, turn) in answers {
+                #expect(!numbers[server, default: [:]].values.contains(turn), sourceLocation: location)
+                #expect(turn < limit(server), sourceLocation: location)
+                numbers[server, default: [:]][asker] = turn
+            }
+        }
 
         for step in 0..<400 {
             let server = random.below(3)
             switch random.below(10) {
             case 0..<5:
                 let isTurn = holders[server, default: []].count < limit(server)
-                let hasTurn = turns.ask(step, for: server)
-                #expect(hasTurn == isTurn)
+                let turn = turns.ask(step, for: server)
+                #expect((turn != nil) == isTurn)
+                if let turn { check([(step, turn)], server) }
                 if isTurn { holders[server, default: []].append(step) } else { lines[server, default: []].append(step) }
             case 5..<9:
                 let all = holders[server, default: []] + lines[server, default: []]
@@ -86,10 +116,15 @@ import Testing
                 let asker = all[random.below(all.count)]
                 holders[server]?.removeAll { $0 == asker }
                 lines[server]?.removeAll { $0 == asker }
-                expect(turns.leave(asker, for: server), next(server))
+                numbers[server]?[asker] = nil
+                let answers = turns.leave(asker, for: server)
+                check(answers, server)
+                expect(answers, next(server))
             default:
                 if !holders[server, default: []].isEmpty { multiplexing.insert(server) }
-                expect(turns.multiplexes(server), next(server))
+                let answers = turns.multiplexes(server)
+                check(answers, server)
+                expect(answers, next(server))
             }
             #expect(turns.waitingCount == lines.values.reduce(0) { $0 + $1.count })
             #expect(turns.turnCount == holders.values.reduce(0) { $0 + $1.count })

@@ -21,7 +21,7 @@ import Tracing
         let bytes = LoopbackBody.pattern(length: 8 << 20)
         try await withClient({ _ in LoopbackResponse(body: bytes) }) { server, client in
             let exchange = self.exchange(with: server)
-            try request(server, hasBody: hasBody).begin(exchange, by: client)
+            try request(server, hasBody: hasBody).begin(exchange, by: client, on: client.eventLoopGroup.any())
             await exchange.untilHead()
             while exchange.waitingBytes < Exchange.capacity { await Task.yield() }
             // Nobody has taken anything yet: it is as full as it gets, but for what one reading from a socket brings.
@@ -42,7 +42,7 @@ import Tracing
         let (hasBody, yields, length) = (random.chance(50), random.below(400), Int64(1) << random.below(21))
         try await withClient({ _ in LoopbackResponse(body: LoopbackBody.pattern(length: length)) }) { server, client in
             let exchange = self.exchange(with: server)
-            try request(server, hasBody: hasBody).begin(exchange, by: client)
+            try request(server, hasBody: hasBody).begin(exchange, by: client, on: client.eventLoopGroup.any())
             let reader = Task {
                 await exchange.untilHead()
                 guard try exchange.head() != nil else { return 0 }
@@ -67,7 +67,7 @@ import Tracing
             do {
                 let body = IncomingBody(self.exchange(with: server))
                 exchange = body.exchange
-                try request(server, hasBody: false).begin(body.exchange, by: client)
+                try request(server, hasBody: false).begin(body.exchange, by: client, on: client.eventLoopGroup.any())
                 await gate.reached()
             }
             while exchange != nil { await Task.yield() }
@@ -82,7 +82,7 @@ import Tracing
         let client = HTTPClient(configuration: configuration)
         let exchange = self.exchange(with: server)
         try await tracer.withSpan("outer") { _ in
-            try request(server, hasBody: false).begin(exchange, by: client)
+            try request(server, hasBody: false).begin(exchange, by: client, on: client.eventLoopGroup.any())
             await exchange.untilHead()
             while try await next(exchange) != nil {}
         }

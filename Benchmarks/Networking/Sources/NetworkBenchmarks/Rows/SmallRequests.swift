@@ -72,6 +72,7 @@ struct SmallRequests {
             queue.addOperation(operation)
             return operation
         }
+        await queue.waitUntilAllOperationsAreFinished()
         var bytes = 0
         for operation in operations { bytes += try await operation.value.count }
         return (bytes, watch.sample)
