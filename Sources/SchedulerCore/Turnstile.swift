@@ -10,13 +10,16 @@
 ///     waiting ──► offered ──► running ──► (gone)
 ///        ▲           │           │
 ///        └───────────┴───────────┘        (not ready any more, or put back)
-public struct Turnstile<Key: Hashable> {
+///
+/// Who becomes ready is looked up by key once; from then on its member knows the place of its line.
+public struct Turnstile {
     public typealias ID = Schedule.ID
 
     private enum State { case waiting, offered, running }
 
     private struct Member {
-        let key: Key
+        /// Where its line is.
+        let place: Int
         let arrival: UInt64
         var lane: PriorityLane
         var state: State
@@ -26,6 +29,9 @@ public struct Turnstile<Key: Hashable> {
     }
 
     private struct Line {
+        let key: String
+        /// How many may run; nil for as many as of any key.
+        var limit: Int?
         var running = 0
         var offered: ID?
         /// Who waits, by rank. Who does so no more, or with another rank, is skipped.
@@ -34,8 +40,12 @@ public struct Turnstile<Key: Hashable> {
     }
 
     private var members: [ID: Member] = [:]
-    private var lines: [Key: Line] = [:]
-    private var limits: [Key: Int] = [:]
+    /// Of the keys that have members, and those that are free.
+    private var lines: [Line] = []
+    private var places: [String: Int] = [:]
+    private var freePlaces: [Int] = []
+    /// Of keys that have one of their own, whether or not they have members.
+    private var limits: [String: Int] = [:]
     /// How many of any other key may run; nil for any number.
     private var defaultLimit: Int?
 
@@ -44,7 +54,7 @@ public struct Turnstile<Key: Hashable> {
     public var isEmpty: Bool { members.isEmpty }
 
     /// How many of a key run.
-    public func running(_ key: Key) -> Int { lines[key]?.running ?? 0 }
+    public func running(_ key: String) -> Int { places[key].map { lines[$0].running } ?? 0 }
 
     /// Whether it stands in the schedule's line.
     public func isOffered(_ id: ID) -> Bool { members[id]?.state == .offered }
@@ -52,35 +62,42 @@ public struct Turnstile<Key: Hashable> {
     /// Whether it waits because as many of its key run as may.
     public func isHeldByLimit(_ id: ID) -> Bool {
         guard let member = members[id], member.state == .waiting else { return false }
-        return running(member.key) >= limit(of: member.key)
+        return isFull(member.place)
     }
 
     // MARK: - Members
 
     /// The member may start, as far as it is concerned, and its priority is this. Answers who is offered now, which may be
     /// it, and who has to give way to that.
-    public mutating func becameReady(_ id: ID, key: Key, lane: PriorityLane, arrival: UInt64) -> Shift {
+    public mutating func becameReady(_ id: ID, key: String, lane: PriorityLane, arrival: UInt64) -> Shift {
         let old = members[id]
-        if old == nil {
-            members[id] = Member(key: key, arrival: arrival, lane: lane, state: .waiting)
-            lines[key, default: Line()].members += 1
-        }
-        members[id]?.lane = lane
-        if members[id]?.state == .waiting, old?.lane != lane {
-            lines[key]?.waiting.insert(id, at: members[id].unsafelyUnwrapped.rank)
-        }
-        return letHigherPass(of: key)
+        var member = old ?? Member(place: place(of: key), arrival: arrival, lane: lane, state: .waiting)
+        if old == nil { lines[member.place].members += 1 }
+        member.lane = lane
+        members[id] = member
+        if member.state == .waiting, old?.lane != lane { lines[member.place].waiting.insert(id, at: member.rank) }
+        return letHigherPass(at: member.place)
     }
 
-    private mutating func letHigherPass(of key: Key) -> Shift {
+    /// Of the key's line, made if there is none.
+    private mutating func place(of key: String) -> Int {
+        if let place = places[key] { return place }
+        let line = Line(key: key, limit: limits[key])
+        let place = freePlaces.popLast() ?? lines.count
+        if place == lines.count { lines.append(line) } else { lines[place] = line }
+        places[key] = place
+        return place
+    }
+
+    private mutating func letHigherPass(at place: Int) -> Shift {
         var shift = Shift()
-        if let offered = lines[key]?.offered, let member = members[offered],
-            let first = firstWaiting(of: key), let better = members[first], better.lane > member.lane
+        if let offered = lines[place].offered, let member = members[offered], let first = firstWaiting(at: place),
+            let better = members[first], better.lane > member.lane
         {
             retract(offered, member)
             shift.retracted.append(offered)
         }
-        if let next = offerNext(of: key) { shift.offered.append(next) }
+        if let next = offerNext(at: place) { shift.offered.append(next) }
         return shift
     }
 
@@ -88,9 +105,9 @@ public struct Turnstile<Key: Hashable> {
     public mutating func started(_ id: ID) -> ID? {
         guard let member = members[id], member.state == .offered else { return nil }
         members[id]?.state = .running
-        lines[member.key]?.offered = nil
-        lines[member.key]?.running += 1
-        return offerNext(of: member.key)
+        lines[member.place].offered = nil
+        lines[member.place].running += 1
+        return offerNext(at: member.place)
     }
 
     /// The member is not ready any more, was put back, or is gone. Answers who is offered in its place.
@@ -98,13 +115,19 @@ public struct Turnstile<Key: Hashable> {
         guard let member = members.removeValue(forKey: id) else { return nil }
         switch member.state {
         case .waiting: break
-        case .offered: lines[member.key]?.offered = nil
-        case .running: lines[member.key]?.running -= 1
+        case .offered: lines[member.place].offered = nil
+        case .running: lines[member.place].running -= 1
         }
-        lines[member.key]?.members -= 1
-        let next = offerNext(of: member.key)
-        if lines[member.key]?.members == 0 { lines[member.key] = nil }
+        lines[member.place].members -= 1
+        let next = offerNext(at: member.place)
+        if lines[member.place].members == 0 { freeLine(at: member.place) }
         return next
+    }
+
+    private mutating func freeLine(at place: Int) {
+        places[lines[place].key] = nil
+        lines[place] = Line(key: "")
+        freePlaces.append(place)
     }
 
     // MARK: - Limits
@@ -116,10 +139,13 @@ public struct Turnstile<Key: Hashable> {
     }
 
     /// How many of a key may run; nil for as many as of any key. Those that run go on.
-    public mutating func setLimit(_ limit: Int?, of key: Key) -> Shift {
+    public mutating func setLimit(_ limit: Int?, of key: String) -> Shift {
         limits[key] = limit
         var shift = Shift()
-        limitChanged(of: key, &shift)
+        if let place = places[key] {
+            lines[place].limit = limit
+            limitChanged(at: place, &shift)
+        }
         return shift
     }
 
@@ -127,42 +153,40 @@ public struct Turnstile<Key: Hashable> {
     public mutating func setDefaultLimit(_ limit: Int?) -> Shift {
         defaultLimit = limit
         var shift = Shift()
-        for key in lines.keys { limitChanged(of: key, &shift) }
+        for place in lines.indices { limitChanged(at: place, &shift) }
         return shift
     }
 
-    private mutating func limitChanged(of key: Key, _ shift: inout Shift) {
-        guard let line = lines[key] else { return }
-        if let id = line.offered, line.running >= limit(of: key), let member = members[id] {
+    private mutating func limitChanged(at place: Int, _ shift: inout Shift) {
+        if let id = lines[place].offered, isFull(place), let member = members[id] {
             retract(id, member)
             shift.retracted.append(id)
-        } else if let next = offerNext(of: key) {
+        } else if let next = offerNext(at: place) {
             shift.offered.append(next)
         }
     }
 
-    private func limit(of key: Key) -> Int { limits[key] ?? defaultLimit ?? .max }
+    private func isFull(_ place: Int) -> Bool { lines[place].running >= lines[place].limit ?? defaultLimit ?? .max }
 
-    private mutating func offerNext(of key: Key) -> ID? {
-        guard let line = lines[key], line.offered == nil, line.running < limit(of: key) else { return nil }
-        guard let id = firstWaiting(of: key) else { return nil }
-        _ = lines[key]?.waiting.removeFirst(dueBy: .max)
+    private mutating func offerNext(at place: Int) -> ID? {
+        guard lines[place].offered == nil, !isFull(place), let id = firstWaiting(at: place) else { return nil }
+        _ = lines[place].waiting.removeFirst(dueBy: .max)
         members[id]?.state = .offered
-        lines[key]?.offered = id
+        lines[place].offered = id
         return id
     }
 
     private mutating func retract(_ id: ID, _ member: Member) {
         members[id]?.state = .waiting
-        lines[member.key]?.offered = nil
-        lines[member.key]?.waiting.insert(id, at: member.rank)
+        lines[member.place].offered = nil
+        lines[member.place].waiting.insert(id, at: member.rank)
     }
 
     /// Throws away what is in front of it and waits no more.
-    private mutating func firstWaiting(of key: Key) -> ID? {
-        while let (rank, id) = lines[key]?.waiting.first {
+    private mutating func firstWaiting(at place: Int) -> ID? {
+        while let (rank, id) = lines[place].waiting.first {
             if let member = members[id], member.state == .waiting, member.rank == rank { return id }
-            _ = lines[key]?.waiting.removeFirst(dueBy: .max)
+            _ = lines[place].waiting.removeFirst(dueBy: .max)
         }
         return nil
     }

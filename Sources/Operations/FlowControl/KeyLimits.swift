@@ -31,7 +31,7 @@ extension OperationQueue {
         changeLimits { $0.setLimit(limit, of: key) }
     }
 
-    private func changeLimits(_ change: (inout Turnstile<String>) -> Turnstile<String>.Shift) {
+    private func changeLimits(_ change: (inout Turnstile) -> Turnstile.Shift) {
         let hasStartable = withState { state in
             var keys = state.keyed ?? KeyedOperations()
             let shift = change(&keys.turnstile)
@@ -45,7 +45,7 @@ extension OperationQueue {
 
 /// The operations of a queue that have keys. Guarded by the queue's lock; most queues have none.
 struct KeyedOperations {
-    var turnstile = Turnstile<String>()
+    var turnstile = Turnstile()
     /// What is in the queue, and when it arrived there: their tickets are made anew when their turn comes.
     var members: [Schedule.ID: (key: String, arrival: UInt64?)] = [:]
 }
@@ -73,7 +73,7 @@ extension OperationQueue.State {
         }
     }
 
-    fileprivate mutating func apply(_ shift: Turnstile<String>.Shift?) {
+    fileprivate mutating func apply(_ shift: Turnstile.Shift?) {
         guard let shift else { return }
         for id in shift.retracted { retract(id) }
         for id in shift.offered { offer(id) }
