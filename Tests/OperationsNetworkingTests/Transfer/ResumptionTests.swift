@@ -192,6 +192,37 @@ import Testing
         }
     }
 
+    @Test func `a download whose address redirects goes on in another operation too, where it was sent then`() async throws {
+        for leadsElsewhere in [false, true] {
+            let gate = LoopbackGate()
+            let folder = try Folder()
+            let old = LoopbackResource(bytes, eTag: "\"one\"")
+            let other = LoopbackResource(.pattern([1, 2, 3], length: 90_000), eTag: "\"one\"")
+            try await withServer({ request in
+                switch request.path {
+                case "/old" where request.number == 2:
+                    old.response(to: request).with(.stalls(.afterBody(60_000), until: gate))
+                case "/old": old.response(to: request)
+                case "/other": other.response(to: request)
+                default: .redirect(to: leadsElsewhere && request.number > 2 ? "/other" : "/old")
+                }
+            }) { server in
+                let first = HTTPDownloadOperation(get(server.url + "/"), to: folder.file("x"), session: session)
+                queue.addOperation(first)
+                for await progress in first.transferProgressUpdates where progress.received == 60_000 { break }
+                first.cancel()
+                _ = await reason { try await first.value }
+                let second = HTTPDownloadOperation(get(server.url + "/"), to: folder.file("x"), session: session)
+                queue.addOperation(second)
+                let path = try await second.value
+                let data = try Data(contentsOf: URL(filePath: path))
+                #expect(data == Data((leadsElsewhere ? other : old).body.bytes))
+                let ranges = server.requests.map { $0.fields[.range] }
+                #expect(ranges == [nil, nil, nil, leadsElsewhere ? nil : "bytes=60000-"])
+            }
+        }
+    }
+
     @Test func `a part of an earlier download is not gone on with when only the cache may be asked`() async throws {
         let gate = LoopbackGate()
         let folder = try Folder()
