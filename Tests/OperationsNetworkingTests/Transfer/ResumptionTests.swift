@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test func `a download whose address redirects goes on in another operation too, where it was sent then`() async throws {
+    @Test func `a download goes on in another operation where it was sent to before, and only there`() async throws {
         for leadsElsewhere in [false, true] {
             let gate = LoopbackGate()
             let folder = try Folder()
