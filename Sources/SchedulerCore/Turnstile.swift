@@ -120,7 +120,11 @@ public struct Turnstile {
         }
         lines[member.place].members -= 1
         let next = offerNext(at: member.place)
-        if lines[member.place].members == 0 { freeLine(at: member.place) }
+        if members.isEmpty {
+            (lines, places, freePlaces) = ([], [:], [])
+        } else if lines[member.place].members == 0 {
+            freeLine(at: member.place)
+        }
         return next
     }
 

@@ -1,14 +1,8 @@
 import TestSupport
 
 #if os(Linux)
-import Operations
+@testable import Operations
 import Testing
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
 
 /// Rules P6 and P8: the nice value of the thread that runs the work. Only levels below normal take effect without
 /// privilege, so only those are looked at.
@@ -132,7 +126,7 @@ import Musl
     @Test func `work started from a thread that somebody has made nicer is not slowed down`() {
         let log = nicenessOfNewThreads { body in
             let thread = TestThread {
-                setpriority(.init(PRIO_PROCESS.rawValue), 0, Self.background)
+                Niceness.setOfThread(Self.background)
                 body()
             }
             thread.join()

@@ -26,7 +26,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         func work() async throws
     { try await run() }
 
-    override func raiseTask(to lane: PriorityLane) { taskReference.load()?.escalate(to: TaskPriority(lane)) }
+    override func raiseTask(to lane: PriorityLane) { taskReference.withLoaded { $0.escalate(to: TaskPriority(lane)) } }
 
     /// Lets go of work that will not be done. Called by the task, or when there is none.
     func releaseWork() { (self as? any WorkDiscarding)?.workIsDiscarded() }

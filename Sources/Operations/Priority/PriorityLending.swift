@@ -44,11 +44,14 @@ extension Operation {
         } next: {
             $0.next
         }
-        if case .needless = lending { return false }
-        // First the task, so that it finds itself raised when its new place has it start.
-        raiseTaskAsLent()
+        switch lending {
+        case .needless: return false
+        case .noted: break
         // As in `reconsiderPriority`.
-        if case .push = lending { queue?.takeUnretainedValue().push(self, last: nil) }
+        case .push: queue?.takeUnretainedValue().push(self, last: nil)
+        }
+        // Not before the push: a task that stands aside may have handlers of the user's for that.
+        raiseTaskAsLent()
         return true
     }
 

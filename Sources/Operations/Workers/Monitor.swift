@@ -46,7 +46,13 @@ final class Monitor: Sendable {
         births.withLock { $0.append((worker, request)) }
         wakeIfAsleep()
         parker.unpark()
-        return true
+        // Where there is no thread to be had for the monitor, nobody delivers.
+        guard phase.load(ordering: .sequentiallyConsistent) == Phase.unborn else { return true }
+        return !births.withLock { births in
+            let index = births.firstIndex { $0.0 === worker }
+            if let index { births.remove(at: index) }
+            return index != nil
+        }
         #endif
     }
 

@@ -57,15 +57,21 @@ package enum ServiceLevel: Int, CaseIterable, Comparable, Sendable {
 #if !canImport(Darwin)
 /// Nice values, which on Linux each thread has of its own: a new one that of the thread that makes it.
 enum Niceness {
-    /// Of the first thread, and so of all others, unless somebody has changed it or theirs.
-    static var ofProcess: Int32 { of(getpid()) }
+    /// That of the first thread, when it was first asked for: of all threads whose niceness nobody has changed.
+    static let ofProcess = of(getpid())
     static var ofThread: Int32 { of(0) }
 
     /// Does nothing where the system does not allow it.
-    static func setOfThread(_ niceness: Int32) { setpriority(.init(PRIO_PROCESS.rawValue), 0, niceness) }
+    static func setOfThread(_ niceness: Int32) { setpriority(kind, 0, niceness) }
 
     /// "Process 0" means the calling thread.
-    private static func of(_ thread: pid_t) -> Int32 { getpriority(.init(PRIO_PROCESS.rawValue), id_t(thread)) }
+    private static func of(_ thread: pid_t) -> Int32 { getpriority(kind, id_t(thread)) }
+
+    #if canImport(Musl)
+    private static let kind = PRIO_PROCESS
+    #else
+    private static let kind = __priority_which_t(PRIO_PROCESS.rawValue)
+    #endif
 }
 #endif
 

@@ -22,8 +22,17 @@ public final class HTTPToken<Value: Sendable>: Sendable {
 
         init(_ serializer: HTTPSerializer<Value>) { self.serializer = serializer }
 
-        func value(of answer: HTTPAnswer, url: String) throws(HTTPError) -> Value {
-            if let outcome = outcome.withLock({ $0 }) { return try outcome.get() }
+        /// nil before somebody has decoded it.
+        func value() throws(HTTPError) -> Value? { try outcome.withLock { $0 }?.get() }
+
+        /// Not where the caller runs, which may be the main actor.
+        @concurrent
+        func value(of answer: HTTPAnswer, url: String) async throws(HTTPError) -> Value {
+            try decode(answer, url: url)
+        }
+
+        func decode(_ answer: HTTPAnswer, url: String) throws(HTTPError) -> Value {
+            if let value = try value() { return value }
             let new = Result { () throws(HTTPError) in
                 try serializer.value(answer.body, answer.response, url: url)
             }
@@ -39,7 +48,7 @@ public final class HTTPToken<Value: Sendable>: Sendable {
         decoding = Decoding(serializer)
         // As part of the operation. Who joins one that has just been received decodes when the value is asked for.
         let url = wish.url
-        wish.whenReceived { [decoding] answer in _ = try? decoding.value(of: answer, url: url) }
+        wish.whenReceived { [decoding] answer in _ = try? decoding.decode(answer, url: url) }
     }
 
     /// What the answer is decoded to. A task that is cancelled waits no longer, and leaves its wish as it is.
@@ -47,7 +56,9 @@ public final class HTTPToken<Value: Sendable>: Sendable {
     /// - Throws: `HTTPError`, also when it was cancelled.
     public var value: Value {
         get async throws {
-            try decoding.value(of: await wish.answer, url: wish.url)
+            let answer = try await wish.answer
+            if let value = try decoding.value() { return value }
+            return try await decoding.value(of: answer, url: wish.url)
         }
     }
 

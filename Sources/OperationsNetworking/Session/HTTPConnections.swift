@@ -65,7 +65,7 @@ final class HTTPConnections: Sendable {
     /// Sends a request whose turn it is.
     ///
     /// - Parameter turn: Its number. New connections are made on the loop that goes with it, and idle ones looked for there
-    ///   first: so what has a number like that of a request before finds the connection that one had, or another of its loop.
+    ///   first: so, as a rule, a request without a body finds a connection of its own loop.
     /// - Returns: How often somebody had logged in at the proxy before.
     func begin(_ exchange: Exchange, _ request: OutgoingRequest, turn: Int) throws -> Int {
         let (client, logins) = clients.withLock { ($0.current, $0.logins) }

@@ -1,4 +1,5 @@
 #if Networking
+import Dispatch
 import Foundation
 import HTTPTypes
 import LoopbackServer
@@ -21,6 +22,24 @@ import Testing
             #expect(await reason { try await old.value }?.text == "cancelled")
             let value = await result { try await new.value }
             #expect((try? value.get()) == "x", "\(value)")
+        }
+    }
+
+    @Test func `who joins too late for the operation to decode it does not decode it where he waits`() async throws {
+        let key = DispatchSpecificKey<Bool>()
+        // The main actor's.
+        DispatchQueue.main.setSpecific(key: key, value: true)
+        defer { DispatchQueue.main.setSpecific(key: key, value: nil) }
+        try await withServer({ _ in .text("x") }) { server in
+            let client = try HTTPClientQueue(session: .plain())
+            let token = client.get(server.url + "/", as: .text)
+            _ = try await token.value
+            let late = HTTPToken(
+                token.wish, HTTPSerializer<Bool> { _, _ in DispatchQueue.getSpecific(key: key) == true })
+            let (waits, decodes) = try await Task { @MainActor in
+                (DispatchQueue.getSpecific(key: key) == true, try await late.value)
+            }.value
+            #expect(waits && !decodes)
         }
     }
 

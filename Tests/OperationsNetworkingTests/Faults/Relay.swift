@@ -81,13 +81,27 @@ final class Relay: Sendable {
         let port = String(port, radix: 16, uppercase: true)
         let suffix = String(repeating: "0", count: max(0, 4 - port.count)) + port
         while true {
-            let table = (try? String(contentsOfFile: "/proc/net/tcp", encoding: .utf8)) ?? ""
+            let table = String(decoding: Self.contents(of: "/proc/net/tcp"), as: UTF8.self)
             // Local address, remote address, state: 02 is one that has sent SYN.
             for line in table.split(separator: "\n") {
                 let columns = line.split(separator: " ")
                 if columns.count > 3, columns[2].hasSuffix(":" + suffix), columns[3] == "02" { return }
             }
             await Task.yield()
+        }
+    }
+
+    /// The whole of it: Foundation takes one page of a file that does not say how long it is.
+    private static func contents(of path: String) -> [UInt8] {
+        let file = open(path, O_RDONLY)
+        guard file >= 0 else { return [] }
+        defer { close(file) }
+        var contents: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = read(file, &buffer, buffer.count)
+            guard count > 0 else { return contents }
+            contents += buffer[..<count]
         }
     }
 

@@ -24,11 +24,13 @@ enum LifeProcess {
         #endif
     }
 
-    /// The nice value of this thread: "process 0" means that on Linux.
-    static var niceness: Int32 { getpriority(.init(PRIO_PROCESS.rawValue), 0) }
+    #if os(Linux)
+    /// The nice value of this thread.
+    static var niceness: Int32 { Niceness.ofThread }
 
     /// That of the first thread. Others may have got another: those of Dispatch are as nice as whoever made them.
-    static var ownNiceness: Int32 { getpriority(.init(PRIO_PROCESS.rawValue), id_t(getpid())) }
+    static var ownNiceness: Int32 { Niceness.ofProcess }
+    #endif
 }
 
 /// Tells whether this is a dispatch queue made by `serial`.

@@ -192,6 +192,8 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         other.addRequirement(.exclusive("stand-aside"))
         queue.addOperation(other)
         await began.pass()
+        // The resource is given back before the slot.
+        while operation.isExecuting { await Task.yield() }
         operation.letGo()
         #expect(!operation.isExecuting)
         isOpen.open()

@@ -125,12 +125,14 @@ import Testing
     }
 
     @Test func `tasks run at the service level of the queue, and on an underlying queue`() async {
+        #if os(Linux)
         let quiet = OperationQueue()
         quiet.qualityOfService = .background
         let plain = OperationQueue()
         let niceness = await Task(executorPreference: plain) { LifeProcess.niceness }.value
         #expect(niceness == LifeProcess.ownNiceness)
         #expect(await Task(executorPreference: quiet) { LifeProcess.niceness }.value == min(19, niceness + 10))
+        #endif
         let underlying = OperationQueue()
         underlying.underlyingQueue = .serial("underlying tasks")
         let isHere = await Task(executorPreference: underlying) {

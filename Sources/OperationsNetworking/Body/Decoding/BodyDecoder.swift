@@ -22,12 +22,12 @@ extension ContentDecoder {
     /// - Parameter body: Answers how many bytes of either it has left.
     func step(
         _ input: inout ByteBuffer, _ output: inout ByteBuffer,
-        _ body: (UnsafeMutableBufferPointer<UInt8>, UnsafeMutableBufferPointer<UInt8>) -> (input: Int, output: Int)
+        _ body: (UnsafeBufferPointer<UInt8>, UnsafeMutableBufferPointer<UInt8>) -> (input: Int, output: Int)
     ) {
         output.writeWithUnsafeMutableBytes(minimumWritableBytes: output.writableBytes) { room in
             let room = room.assumingMemoryBound(to: UInt8.self)
             var left = (input: 0, output: 0)
-            input.readWithUnsafeMutableReadableBytes { bytes in
+            input.readWithUnsafeReadableBytes { bytes in
                 let bytes = bytes.assumingMemoryBound(to: UInt8.self)
                 left = body(bytes, room)
                 return bytes.count - left.input

@@ -77,7 +77,7 @@ final class BrotliDecoder: ContentDecoder {
         var status: CInt = 0
         step(&input, &output) { bytes, room in
             var (input, output) = (bytes.count, room.count)
-            var (from, to) = (UnsafePointer(bytes.baseAddress), room.baseAddress)
+            var (from, to) = (bytes.baseAddress, room.baseAddress)
             status = brotli.decode(state, &input, &from, &output, &to, nil)
             return (input, output)
         }

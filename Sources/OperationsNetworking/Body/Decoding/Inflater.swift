@@ -41,7 +41,9 @@ final class Inflater: ContentDecoder {
         guard try isReady(for: input) else { return false }
         var status = Z_OK
         step(&input, &output) { bytes, room in
-            (stream.pointee.next_in, stream.pointee.avail_in) = (bytes.baseAddress, uInt(bytes.count))
+            // Not written to; zlib's header does not say so.
+            let input = UnsafeMutablePointer(mutating: bytes.baseAddress)
+            (stream.pointee.next_in, stream.pointee.avail_in) = (input, uInt(bytes.count))
             (stream.pointee.next_out, stream.pointee.avail_out) = (room.baseAddress, uInt(room.count))
             status = inflate(stream, Z_NO_FLUSH)
             return (Int(stream.pointee.avail_in), Int(stream.pointee.avail_out))
