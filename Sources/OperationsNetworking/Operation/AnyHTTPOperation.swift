@@ -170,10 +170,11 @@ public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendab
     private final func wait(_ delay: Duration) async throws {
         let ticker = session.ticker
         let end = ticker.now() + delay
-        while case let left = end - ticker.now(), left > .zero {
+        while ticker.now() < end {
             hold()
             let timer = Task {
-                try? await ticker.sleep(left)
+                // One that is not needed any more has nothing to say about the next one's hold.
+                do { try await ticker.sleepUntil(end) } catch { return }
                 if !self.transfer.isPauseWanted { self.letGo() }
             }
             await standAside()

@@ -5,7 +5,6 @@ import Operations
 package struct Ticker: Sendable {
     /// Since some moment.
     package let now: @Sendable () -> Duration
-    let sleep: @Sendable (Duration) async throws -> Void
     /// Until `now` says so: a clock that is moved between asking it and sleeping delays nobody.
     let sleepUntil: @Sendable (Duration) async throws -> Void
 
@@ -15,7 +14,6 @@ package struct Ticker: Sendable {
     package init<C: Clock<Duration>>(_ clock: C) {
         let start = clock.now
         now = { start.duration(to: clock.now) }
-        sleep = { try await clock.sleep(for: $0) }
         sleepUntil = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
     }
 }
