@@ -89,7 +89,11 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         let queue = queue()
         let operation = TwoParts()
         let completions = Guarded(0)
-        operation.completionBlock = { completions.withLock { $0 += 1 } }
+        let completed = AsyncGate()
+        operation.completionBlock = {
+            completions.withLock { $0 += 1 }
+            completed.open()
+        }
         queue.addOperation(operation)
         await operation.stand(in: queue)
         operation.cancel()
@@ -99,6 +103,8 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         await queue.waitUntilAllOperationsAreFinished()
         #expect(operation.journal.entries == ["first", "cancelled"])
         #expect(operation.operationOutcome?.description == "was cancelled")
+        // The block delays nobody: neither who waits for the queue nor what runs after it there (rule W1).
+        await completed.pass()
         operation.letGo()
         await queue.addTask {}.waitUntilFinished()
         #expect(completions.withLock { $0 } == 1)
