@@ -92,7 +92,12 @@ import Testing
         let sentinel: Sentinel
 
         func makeAsyncIterator() -> Endless { self }
-        mutating func next() async -> ByteBuffer? { ByteBuffer(repeating: 7, count: 64 << 10) }
+        /// Not faster than the event loop sends it: NIO's reads nothing as long as there is something else to do, and so
+        /// would not see the refusal, nor anything of other tests, for seconds. A pace, not a wait for something.
+        mutating func next() async -> ByteBuffer? {
+            try? await Task.sleep(for: .microseconds(100))
+            return ByteBuffer(repeating: 7, count: 64 << 10)
+        }
     }
 
     @Test func `a server that refuses before it has all of the body leaves nothing that makes it behind`() async throws
