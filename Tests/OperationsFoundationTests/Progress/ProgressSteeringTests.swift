@@ -68,26 +68,25 @@ import Testing
         #expect(queue.progress.completedUnitCount == 1)
     }
 
-    @Test func `a queue whose progress was read is freed, and its progress outlives it harmlessly`() {
-        weak var freed: OperationQueue?
-        var progress: Progress?
-        do {
-            let queue = OperationQueue()
-            freed = queue
-            progress = queue.progress
-            queue.progress.totalUnitCount = 1
-            queue.addOperations([BlockOperation { _ = Progress(totalUnitCount: 1) }], waitUntilFinished: true)
-            queue.waitUntilAllOperationsAreFinished()
-        }
-        // The worker that ran the last operation may hold the queue for a moment yet.
-        while freed != nil { Thread.sleep(forTimeInterval: 0) }
+    @Test(.timeLimit(.minutes(5)))
+    func `a queue whose progress was read is freed, and its progress outlives it harmlessly`() async {
+        var queue: OperationQueue? = OperationQueue()
+        let seenQueue = Weak(queue)
+        var progress: Progress? = queue!.progress
+        progress?.totalUnitCount = 1
+        queue!.addOperation { _ = Progress(totalUnitCount: 1) }
+        await queue!.waitUntilAllOperationsAreFinished()
+        queue = nil
+        await seenQueue.goes()
         progress?.cancel()
         progress?.pause()
         progress?.resume()
         #expect(progress?.completedUnitCount == 1)
-        weak let freedProgress = progress
+        // A queue that cannot be seen any more may still be on its way to let its progress go.
+        let seenProgress = Weak(progress)
         progress = nil
-        #expect(freedProgress == nil)
+        await seenProgress.goes()
+        #expect(seenQueue.isGone && seenProgress.isGone)
     }
 
     @Test func `threads that read the progress first all get the same`() {
