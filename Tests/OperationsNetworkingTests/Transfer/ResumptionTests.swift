@@ -160,6 +160,28 @@ import Testing
         await server.stop()
     }
 
+    /// Here the end comes after the operation has seen that there is a while to wait, and before it waits.
+    @Test func `a wait to be tried again ends, also if the clock goes on before it has begun`() async throws {
+        let clock = LookedAtClock()
+        let policy = try RetryPolicy(retries: 1, backoff: .constant(.seconds(10)), jitter: .none) { _ in
+            clock.goOn(by: [.seconds(6), .seconds(6)])
+            return true
+        }
+        let session = HTTPSession.plain {
+            $0.setClock(clock)
+            $0.retryPolicy = policy
+        }
+        let routes = LoopbackRoutes([.unavailable(times: 1, then: .always("/", .text("x")))])
+        let server = try await LoopbackServer.start(routes: routes)
+        var request = get(server.url + "/")
+        request.limits.idle = nil
+        let operation = HTTPOperation(request, session: session)
+        queue.addOperation(operation)
+        let value = try await operation.value
+        #expect(value == Data("x".utf8) && server.requests.count == 2)
+        await server.stop()
+    }
+
     @Test func `a download goes on in another operation, and begins anew when the resource has changed`() async throws {
         for hasChanged in [false, true] {
             let gate = LoopbackGate()

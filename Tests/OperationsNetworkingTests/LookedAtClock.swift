@@ -1,0 +1,25 @@
+#if Networking
+import OperationsTesting
+import TestSupport
+
+/// A virtual clock that goes on by a step after each look at it while there are steps, and stands still otherwise.
+final class LookedAtClock: Clock {
+    private let clock = VirtualClock()
+    private let steps = Guarded<[Duration]>([])
+
+    /// Lets it go on so after each of the next looks.
+    func goOn(by steps: [Duration]) { self.steps.withLock { $0 = steps } }
+
+    var now: VirtualClock.Instant {
+        let now = clock.now
+        if let step = steps.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { clock.advance(by: step) }
+        return now
+    }
+
+    var minimumResolution: Duration { clock.minimumResolution }
+
+    func sleep(until deadline: VirtualClock.Instant, tolerance: Duration?) async throws {
+        try await clock.sleep(until: deadline, tolerance: tolerance)
+    }
+}
+#endif
