@@ -88,18 +88,6 @@ extension KeyValueObservers {
 
 // MARK: - Announcing
 
-/// What was found out before a change, for after it.
-package struct Announcement {
-    var upcoming: [Upcoming] = []
-
-    /// Of nothing.
-    package init() {}
-
-    init(upcoming: [Upcoming]) { self.upcoming = upcoming }
-
-    package var isEmpty: Bool { upcoming.isEmpty }
-}
-
 extension KeyValueObservers {
     /// Tells those who want to know beforehand, and takes down the values before the change.
     ///
@@ -108,8 +96,8 @@ extension KeyValueObservers {
         _ keys: [PropertyKey], of object: AnyObject, kind: NSKeyValueChange = .setting, indexes: RangeSet<Int>? = nil,
         knownOld: Any? = nil
     ) -> Announcement {
-        var announcement = Announcement()
-        step { announcement.upcoming = $0.willChange(keys) }
+        var announcement = Announcement(of: keys)
+        step { $0.willChange(&announcement) }
         for index in announcement.upcoming.indices {
             let upcoming = announcement.upcoming[index]
             if upcoming.wantsOld {
@@ -117,6 +105,7 @@ extension KeyValueObservers {
                     upcoming.isIndirect ? upcoming.reader.read(object) : knownOld ?? upcoming.reader.read(object)
             }
             guard !upcoming.prior.isEmpty else { continue }
+            announcement.upcoming[index].prior = []
             var change = Change(upcoming.key, old: announcement.upcoming[index].old)
             change.kind = kind
             change.indexes = ChangedIndexes(indexes)
@@ -127,26 +116,38 @@ extension KeyValueObservers {
         return announcement
     }
 
-    /// Tells of a change that has been made, with the values as they are read now.
+    /// Tells of a change that has been made, with the values as they are read now, also those who began to observe after it
+    /// was announced: between the announcement and the change, for all that anybody knows.
+    ///
+    /// - Parameter isFlip: It is a state, so the value before is the other one.
     package final func didChange(
         _ announcement: Announcement, of object: AnyObject, kind: NSKeyValueChange = .setting,
-        indexes: RangeSet<Int>? = nil
+        indexes: RangeSet<Int>? = nil, isFlip: Bool = false
     ) {
-        var changes: [Change] = []
-        for upcoming in announcement.upcoming {
-            var change = Change(upcoming.key, old: upcoming.old)
-            change.kind = kind
-            change.indexes = ChangedIndexes(indexes)
-            change.isIndirect = upcoming.isIndirect
-            if upcoming.wantsNew { change.new = upcoming.reader.read(object) }
-            changes.append(change)
+        var announcement = announcement
+        var mustTell: [PropertyKey]?
+        var mayJoin = true
+        while true {
+            let changes = announcement.upcoming.map { upcoming in
+                var change = Change(upcoming.key, old: upcoming.old)
+                change.kind = kind
+                change.indexes = ChangedIndexes(indexes)
+                change.isIndirect = upcoming.isIndirect
+                let lacksOld = isFlip && !upcoming.isIndirect && upcoming.wantsOld && upcoming.old == nil
+                if upcoming.wantsNew || lacksOld { change.new = upcoming.reader.read(object) }
+                if lacksOld { change.old = (change.new as? Bool).map { !$0 } }
+                return change
+            }
+            step { state in
+                // One look is enough: who comes after it reads what is after the change.
+                if mayJoin, state.join(&announcement) { return }
+                mustTell = state.note(changes, of: announcement)
+            }
+            mayJoin = false
+            guard let mustTell else { continue }
+            for key in mustTell { tell(key, of: object) }
+            return
         }
-        var toTell: [PropertyKey] = []
-        step { state in
-            for change in changes where state.note(change) { toTell.append(change.key) }
-            for change in changes { state.endAnnouncement(change.key) }
-        }
-        for key in toTell { tell(key, of: object) }
     }
 
     /// Tells that a state has flipped, of which nobody wants to know beforehand.
@@ -157,7 +158,7 @@ extension KeyValueObservers {
         step { way = $0.way(key, isLast: isLast) }
         switch consume way {
         case .nobody: return
-        case .announce: didChange(unannounced(key), of: object)
+        case .announce: didChange(Announcement(of: [key]), of: object, isFlip: true)
         case .tell(let observers):
             let change: Change
             if observers.contains(where: { $0.needsNew || $0.options.contains(.old) }) {
@@ -172,20 +173,17 @@ extension KeyValueObservers {
         }
     }
 
-    /// Tells of a change of a property whose values are known.
+    /// Tells of a change, made already, of a property whose values are known.
     package final func changed(_ key: PropertyKey, old: Any, new: Any, of object: AnyObject) {
         let announcement = willChange([key], of: object, knownOld: old)
-        var mustTell: [PropertyKey] = []
-        let indirect = announcement.upcoming.filter(\.isIndirect).map { ($0.key, $0.reader.read(object)) }
-        step { state in
-            for upcoming in announcement.upcoming {
-                var change = Change(upcoming.key, old: upcoming.old, new: new)
-                if upcoming.isIndirect { change.new = indirect.first { $0.0 == upcoming.key }?.1 }
-                change.isIndirect = upcoming.isIndirect
-                if state.note(change) { mustTell.append(upcoming.key) }
-                state.endAnnouncement(upcoming.key)
-            }
+        let changes = announcement.upcoming.map { upcoming in
+            var change = Change(upcoming.key, old: upcoming.old)
+            change.new = upcoming.isIndirect ? upcoming.reader.read(object) : new
+            change.isIndirect = upcoming.isIndirect
+            return change
         }
+        var mustTell: [PropertyKey] = []
+        step { mustTell = $0.note(changes, of: announcement) }
         for key in mustTell { tell(key, of: object) }
     }
 
@@ -194,18 +192,7 @@ extension KeyValueObservers {
         _ announcement: Announcement, _ key: PropertyKey, mustTell: Bool, of object: AnyObject
     ) {
         if mustTell { tell(key, of: object) }
-        let indirect = announcement.upcoming.filter { $0.key != key }
-        if !indirect.isEmpty { didChange(Announcement(upcoming: indirect), of: object) }
-    }
-
-    /// What to do after a change that was not announced before.
-    final func unannounced(_ key: PropertyKey) -> Announcement {
-        var announcement = Announcement()
-        step { state in
-            announcement.upcoming = state.willChange([key])
-            for index in announcement.upcoming.indices { announcement.upcoming[index].wantsOld = false }
-        }
-        return announcement
+        if !announcement.isEmpty { didChange(announcement, of: object) }
     }
 
     /// Tells one observer of a change that nobody has announced.

@@ -24,24 +24,41 @@
     // MARK: - Before the change
 
     /// What has to be done before properties change together: an entry for each observed property that they may change.
-    mutating func willChange(_ keys: [PropertyKey]) -> [Upcoming] {
-        var upcoming: [Upcoming] = []
+    mutating func willChange(_ announcement: inout Announcement) {
+        takeIn(&announcement)
+        // Of several threads that are about to make the change, one tells.
+        for index in announcement.upcoming.indices where isAnnounced(twice: announcement.upcoming[index].key) {
+            announcement.upcoming[index].prior = []
+        }
+    }
+
+    /// Called after the change: takes in those who have begun to observe since it was announced. What they have read so far
+    /// may be from before the change. Who comes later reads what is after it. False: nobody has come.
+    mutating func join(_ announcement: inout Announcement) -> Bool {
+        guard announcement.registrations != registrations else { return false }
+        takeIn(&announcement)
+        return true
+    }
+
+    private mutating func takeIn(_ announcement: inout Announcement) {
         observations.forEach { observation in
-            guard keys.contains(where: observation.concerns) else { return }
-            let index = upcoming.firstIndex { $0.key == observation.key } ?? upcoming.count
-            if index == upcoming.count {
-                upcoming.append(Upcoming(key: observation.key, reader: observation))
-                upcoming[index].isIndirect = !keys.contains(observation.key)
+            guard observation.number > announcement.registrations, observation.key != announcement.told,
+                announcement.keys.contains(where: observation.concerns)
+            else { return }
+            let known = announcement.upcoming.firstIndex { $0.key == observation.key }
+            if known == nil {
+                announcement.upcoming.append(Upcoming(key: observation.key, reader: observation))
+                announcement.upcoming[announcement.upcoming.count - 1].isIndirect =
+                    !announcement.keys.contains(observation.key)
+                turns[turnIndex(of: observation.key)].announced += 1
             }
-            upcoming[index].add(observation)
+            announcement.upcoming[known ?? announcement.upcoming.count - 1].add(observation)
         }
-        for index in upcoming.indices {
-            let turn = turnIndex(of: upcoming[index].key)
-            // Of several threads that are about to make the change, one tells.
-            if turns[turn].announced > 0 { upcoming[index].prior = [] }
-            turns[turn].announced += 1
-        }
-        return upcoming
+        announcement.registrations = registrations
+    }
+
+    private func isAnnounced(twice key: PropertyKey) -> Bool {
+        turns.contains { $0.key == key && $0.announced > 1 }
     }
 
     /// The change that was announced has been made, by this thread or another, or will not be.
@@ -54,20 +71,48 @@
     // MARK: - After the change
 
     /// Notes a change. True: the caller has to tell, by `nextToTell` until that answers nil.
-    package mutating func note(_ change: Change) -> Bool {
+    package mutating func note(_ change: Change) -> Bool { note(change, before: registrations) }
+
+    /// - Parameter number: How many observations had been made when it happened.
+    private mutating func note(_ change: Change, before number: UInt64) -> Bool {
         guard observations.contains(where: { $0.key == change.key }) else { return false }
         let turn = turnIndex(of: change.key)
         var change = change
-        change.observationsBefore = registrations
+        change.observationsBefore = number
         turns[turn].waiting.append(change)
         if turns[turn].isTelling { return false }
         turns[turn].isTelling = true
         return true
     }
 
-    /// Notes a change that is made at this moment, under the same lock. True: the caller has to tell.
-    package mutating func noteExchange(_ announcement: Announcement, _ change: Change) -> Bool {
-        if announcement.upcoming.contains(where: { $0.key == change.key }) { endAnnouncement(change.key) }
+    /// Notes what an announcement has come to, a change for each entry, and ends it. Answers what the caller has to tell of.
+    mutating func note(_ changes: [Change], of announcement: Announcement) -> [PropertyKey] {
+        var mustTell: [PropertyKey] = []
+        for (upcoming, change) in zip(announcement.upcoming, changes) {
+            // The call before, for who was not there before: directly before the call after.
+            for late in upcoming.prior {
+                var before = change
+                before.isPrior = true
+                before.new = nil
+                before.only = late
+                if note(before, before: announcement.registrations) { mustTell.append(change.key) }
+            }
+            if note(change, before: announcement.registrations) { mustTell.append(change.key) }
+            endAnnouncement(change.key)
+        }
+        return mustTell
+    }
+
+    /// Notes a change that is made at this moment, under the same lock. True: the caller has to tell. What else it changes is
+    /// left in the announcement.
+    package mutating func noteExchange(_ announcement: inout Announcement, _ change: Change) -> Bool {
+        if let index = announcement.upcoming.firstIndex(where: { $0.key == change.key }) {
+            announcement.upcoming.remove(at: index)
+            endAnnouncement(change.key)
+        }
+        announcement.told = change.key
+        if announcement.keys.isEmpty { announcement.keys = [change.key] }
+        _ = join(&announcement)
         return note(change)
     }
 
@@ -169,10 +214,10 @@ struct Upcoming {
     let reader: Observation
     var wantsOld = false
     var wantsNew = false
-    /// Those that are told before the change.
+    /// Those that are still to be told of it beforehand.
     var prior: [Observation] = []
     var old: Any?
-
+    /// Another property changes, which may change this one.
     var isIndirect = false
 
     init(key: PropertyKey, reader: Observation) {
@@ -185,4 +230,24 @@ struct Upcoming {
         wantsNew = wantsNew || observation.needsNew
         if observation.options.contains(.prior) { prior.append(observation) }
     }
+}
+
+/// What was found out before a change, for after it.
+package struct Announcement {
+    /// What changes. Empty, if nothing was found out because nobody observed.
+    var keys: [PropertyKey] = []
+    var upcoming: [Upcoming] = []
+    /// How many observations had been made at the last look.
+    var registrations: UInt64 = 0
+    /// The property whose observers are told apart from the others.
+    var told: PropertyKey?
+
+    /// Of nothing.
+    package init() {}
+
+    /// Of properties, before anybody was asked.
+    package init(of keys: [PropertyKey]) { self.keys = keys }
+
+    /// There is nobody to be told.
+    package var isEmpty: Bool { upcoming.isEmpty }
 }

@@ -27,7 +27,6 @@ package enum PendingAnnouncements {
         let thread = ObservingThread.current
         let index = thread.announced.lastIndex { $0.object == ObjectIdentifier(object) && $0.key == key }
         let announcement = index.map { thread.announced.remove(at: $0).announcement }
-        observers.didChange(
-            announcement ?? observers.unannounced(key), of: object, kind: kind, indexes: indexes)
+        observers.didChange(announcement ?? Announcement(of: [key]), of: object, kind: kind, indexes: indexes)
     }
 }

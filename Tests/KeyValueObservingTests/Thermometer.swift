@@ -15,6 +15,9 @@ final class Thermometer: KeyValueObservable {
 
     var summary: String { "\(fahrenheit) °F" }
 
+    /// Without an announcement.
+    func setSilently(_ celsius: Double) { _celsius = KeyValueObserved(wrappedValue: celsius) }
+
     func record(_ reading: Double) {
         let places = RangeSet(readings.count..<readings.count + 1)
         willChange(.insertion, valuesAt: places, for: \.readings)

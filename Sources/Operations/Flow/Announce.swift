@@ -131,7 +131,7 @@ extension Operation {
             let observed = observers.currentInterest.observed
             for key in properties.intersection(observed).keys { observers.flipped(key, isLast: false, of: self) }
         } else {
-            observers.didChange(announcement, of: self)
+            observers.didChange(announcement, of: self, isFlip: true)
         }
         return result
     }
@@ -145,14 +145,14 @@ extension Operation {
     ) {
         let attachments = ownAttachments
         let isObserved = word.lifecycle.contains(.observed)
-        let announcement = isObserved ? attachments.willChange(property.keys, of: self) : Announcement()
+        var announcement = isObserved ? attachments.willChange(property.keys, of: self) : Announcement()
         var mustTell = false
         // Released without the lock.
         let values = attachments.withLock { state in
             let values = exchange(&state)
             if let values, state.isObserved {
                 mustTell = state.observers.noteExchange(
-                    announcement, Change(property.keys[0], old: values.old, new: values.new))
+                    &announcement, Change(property.keys[0], old: values.old, new: values.new))
             }
             return values
         }

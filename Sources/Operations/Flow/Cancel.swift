@@ -30,7 +30,7 @@ extension Operation {
         let announcement = observers.willChange([.name("isCancelled")], of: self, knownOld: false)
         let isMine = word.update { $0.cancelled() } != nil
         if word.lifecycle.isCancelled {
-            observers.didChange(announcement, of: self)
+            observers.didChange(announcement, of: self, isFlip: true)
         } else {
             observers.didNotChange(announcement)
         }

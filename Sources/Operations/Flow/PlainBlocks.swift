@@ -29,8 +29,10 @@ extension Operation {
     final func runPlainly(on worker: Worker) -> PlainRun {
         let queue = queue.unsafelyUnwrapped
         guard queue._withUnsafeGuaranteedRef({ !$0.hooks.isSet }),
-            word.update({ $0.startedPlainly(isSilent: isEndAllThatIsObserved) }) != nil
+            let start = word.update({ $0.startedPlainly(isSilent: isEndAllThatIsObserved) })
         else { return .declined }
+        // Asked again, here and at the end: somebody else may have begun to observe since, which the word does not tell.
+        if start.contains(.observed), !isEndAllThatIsObserved { announceLate([.isExecuting]) }
         unsafeDowncast(self, to: BlockOperation.self).runBlocks()
         // Asked again: the progress may have been read for the first time while the block ran.
         let isHooked = queue._withUnsafeGuaranteedRef { $0.hooks.isSet }
@@ -40,7 +42,9 @@ extension Operation {
             withExtendedLifetime(Unmanaged.passUnretained(self).takeUnretainedValue()) { endAnnounced() }
             return .finished
         }
-        if lifecycle.contains(.observed) { announceLate([.isFinished]) }
+        if lifecycle.contains(.observed) {
+            announceLate(isEndAllThatIsObserved ? [.isFinished] : [.isExecuting, .isFinished])
+        }
         worker.willFinish(self)
         if isHooked { queue.takeUnretainedValue().tellWatchers(.hasFinished, of: self) }
         if lifecycle.contains(.hasFailed) { keepFailureHandler(of: queue.takeUnretainedValue()) }

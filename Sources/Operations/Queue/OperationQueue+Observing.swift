@@ -68,13 +68,13 @@ extension OperationQueue {
         _ name: String, _ exchange: (inout State) -> (old: Value, new: Value)?
     ) -> Bool {
         let key = PropertyKey.name(name)
-        let announcement = observers?.willChange([key], of: self) ?? Announcement()
+        var announcement = observers?.willChange([key], of: self) ?? Announcement()
         // Released without the lock.
         let (values, mustTell, hasStartable) = withState { state in
             guard let values = exchange(&state) else { return ((old: Value, new: Value)?.none, false, false) }
             let mustTell =
-                !state.observers.isEmpty
-                && state.observers.noteExchange(announcement, Change(key, old: values.old, new: values.new))
+                (!state.observers.isEmpty || !announcement.isEmpty)
+                && state.observers.noteExchange(&announcement, Change(key, old: values.old, new: values.new))
             return (values, mustTell, state.schedule.hasStartable)
         }
         if values == nil {

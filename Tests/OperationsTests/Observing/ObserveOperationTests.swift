@@ -144,6 +144,36 @@ struct ObserveOperationTests {
     }
 
     /// Rule L14: what a subclass overrides is what observers see.
+    enum FlippedState: CaseIterable {
+        case executing, finished, cancelled
+
+        var path: KeyPath<Operation, Bool> {
+            switch self {
+            case .executing: \.isExecuting
+            case .finished: \.isFinished
+            case .cancelled: \.isCancelled
+            }
+        }
+    }
+
+    /// Rule K6: whoever is told beforehand may let somebody else observe, who then knows the state before the change.
+    @Test(arguments: FlippedState.allCases)
+    func `who begins to observe before a state changes is told, with both values`(state: FlippedState) {
+        let (operation, log) = (Quiet(), Journal<[Bool?]>())
+        let late = Guarded<[NSKeyValueObservation]>([])
+        let early = (operation as Operation).observe(state.path, options: .prior) { operation, change in
+            guard change.isPrior, late.withLock({ $0.isEmpty }) else { return }
+            let token = operation.observe(state.path, options: [.initial, .old, .new]) {
+                log.append([$1.oldValue, $1.newValue])
+            }
+            late.withLock { $0.append(token) }
+        }
+        if state == .cancelled { operation.cancel() } else { operation.start() }
+        #expect(log.entries.prefix(2) == [[nil, false], [false, true]])
+        early.invalidate()
+        late.withLock { $0 = [] }
+    }
+
     @Test func `an overridden state is told as overridden`() {
         let (operation, log) = (SpellingOperation(.keyPath), Journal<String>())
         let tokens = [

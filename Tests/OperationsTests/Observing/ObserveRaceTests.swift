@@ -106,6 +106,29 @@ import Testing
         }
     }
 
+    /// The same, where somebody has observed before, so that the operation is known to be observed.
+    @Test func `who begins to observe the start and the end as the second one does not miss the end`() {
+        let queue = OperationQueue()
+        for _ in 0..<4 * Self.rounds {
+            let operation = BlockOperation {}
+            let (executing, finished) = (Guarded<[Bool]>([]), Guarded<[Bool]>([]))
+            let early = operation.observe(\.isFinished) { _, _ in }
+            queue.addOperation(operation)
+            let late = [
+                operation.observe(\.isExecuting, options: [.initial, .new]) { _, change in
+                    executing.withLock { $0.append(change.newValue!) }
+                },
+                operation.observe(\.isFinished, options: [.initial, .new]) { _, change in
+                    finished.withLock { $0.append(change.newValue!) }
+                },
+            ]
+            operation.waitUntilFinished()
+            #expect(executing.withLock { $0 }.last == false)
+            #expect(finished.withLock { $0 }.last == true)
+            for token in late + [early] { token.invalidate() }
+        }
+    }
+
     @Test func `after invalidate has returned nothing is told on this thread`() {
         for _ in 0..<Self.rounds {
             let operation = Quiet()

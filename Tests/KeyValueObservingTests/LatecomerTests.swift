@@ -1,0 +1,105 @@
+import KeyValueObserving
+import TestSupport
+import Testing
+
+/// Rule K6 for who begins to observe after a change was announced and before it is made, as another thread may: what it
+/// reads at first is from before the change, so it is told of the change as everybody else.
+struct LatecomerTests {
+    /// Who observed before that.
+    enum Earlier: CaseIterable {
+        case nobody, withoutValues, withValues, withPrior, another
+
+        func observe(_ thermometer: Thermometer) -> NSKeyValueObservation? {
+            switch self {
+            case .nobody: nil
+            case .withoutValues: thermometer.observe(\.celsius) { _, _ in }
+            case .withValues: thermometer.observe(\.celsius, options: [.old, .new]) { _, _ in }
+            case .withPrior: thermometer.observe(\.celsius, options: .prior) { _, _ in }
+            case .another: thermometer.observe(\.place, options: [.old, .new]) { _, _ in }
+            }
+        }
+    }
+
+    private let thermometer = Thermometer()
+    private let log = Journal<Double?>()
+
+    /// Changes the temperature, the announcement apart from the change.
+    private func warm(to celsius: Double, meanwhile: () -> Void) {
+        let observers = thermometer.keyValueObservers
+        let announcement = observers.willChange([.name("celsius")], of: thermometer)
+        meanwhile()
+        thermometer.setSilently(celsius)
+        observers.didChange(announcement, of: thermometer)
+    }
+
+    @Test(arguments: Earlier.allCases) func `it is told of the change with the new value`(earlier: Earlier) {
+        let token = earlier.observe(thermometer)
+        var late: NSKeyValueObservation?
+        warm(to: 30) {
+            late = thermometer.observe(\.celsius, options: [.initial, .new]) { [log] in log.append($1.newValue) }
+            #expect(log.entries == [20])
+        }
+        #expect(log.entries == [20, 30])
+        thermometer.celsius = 31
+        #expect(log.entries == [20, 30, 31])
+        late?.invalidate()
+        token?.invalidate()
+    }
+
+    @Test(arguments: Earlier.allCases) func `it is told of what the change changes with it`(earlier: Earlier) {
+        let token = earlier.observe(thermometer)
+        var late: NSKeyValueObservation?
+        warm(to: 100) {
+            late = thermometer.observe(\.fahrenheit, options: [.initial, .new]) { [log] in log.append($1.newValue) }
+        }
+        #expect(log.entries == [68, 212])
+        late?.invalidate()
+        token?.invalidate()
+    }
+
+    @Test(arguments: Earlier.allCases) func `the call before the change comes directly before the one after it`(
+        earlier: Earlier
+    ) {
+        let token = earlier.observe(thermometer)
+        let calls = Journal<Bool>()
+        var late: NSKeyValueObservation?
+        warm(to: 30) {
+            late = thermometer.observe(\.celsius, options: .prior) { calls.append($1.isPrior) }
+            #expect(calls.entries == [])
+        }
+        #expect(calls.entries == [true, false])
+        thermometer.celsius = 31
+        #expect(calls.entries == [true, false, true, false])
+        late?.invalidate()
+        token?.invalidate()
+    }
+
+    @Test(arguments: Earlier.allCases) func `who begins when the change is being told is not told of it`(
+        earlier: Earlier
+    ) {
+        let token = earlier.observe(thermometer)
+        let tokens = Guarded<[NSKeyValueObservation]>([])
+        let telling = thermometer.observe(\.celsius, options: .new) { [log] thermometer, _ in
+            let inner = thermometer.observe(\.celsius, options: .new) { log.append($1.newValue) }
+            tokens.withLock { $0.append(inner) }
+        }
+        warm(to: 30) {}
+        #expect(log.entries == [])
+        telling.invalidate()
+        tokens.withLock { $0 = [] }
+        token?.invalidate()
+    }
+
+    @Test func `who is gone by then is not missed, and prior calls come as before`() {
+        let calls = Journal<Bool>()
+        var early: NSKeyValueObservation? = thermometer.observe(\.celsius, options: .prior) { _, _ in }
+        warm(to: 30) {
+            early?.invalidate()
+            early = nil
+        }
+        let token = thermometer.observe(\.celsius, options: .prior) { calls.append($1.isPrior) }
+        thermometer.celsius = 31
+        #expect(calls.entries == [true, false])
+        token.invalidate()
+    }
+}
