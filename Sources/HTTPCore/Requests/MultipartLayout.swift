@@ -55,8 +55,8 @@ package struct MultipartLayout: Hashable, Sendable {
     }
 
     /// 120 random bits: nobody can have put it into a part.
-    package static func randomBoundary(using random: inout some RandomNumberGenerator) -> String {
-        "form-" + (0..<15).map { _ in UInt8.random(in: 0...255, using: &random) }.hexadecimal()
+    package static func randomBoundary() -> String {
+        "form-" + (0..<15).map { _ in UInt8.random(in: 0...255) }.hexadecimal()
     }
 
     package static func isValid(boundary: String) -> Bool {

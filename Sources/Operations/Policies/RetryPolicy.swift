@@ -53,11 +53,21 @@ public struct RetryPolicy: Sendable {
 
     /// The delay before a retry, counted from 1, with jitter.
     public func delay(beforeRetry retry: Int, using random: inout some RandomNumberGenerator) -> Duration {
+        delay(beforeRetry: retry) { Double.random(in: $0, using: &random) }
+    }
+
+    /// The same by the system's random numbers.
+    ///
+    /// Not by handing over a `SystemRandomNumberGenerator`: that is an empty value, for which the compiler passes no address,
+    /// and ThreadSanitizer, which is told of the access all the same, may crash at whatever it takes for one.
+    package func delay(beforeRetry retry: Int) -> Duration { delay(beforeRetry: retry) { Double.random(in: $0) } }
+
+    private func delay(beforeRetry retry: Int, random: (ClosedRange<Double>) -> Double) -> Duration {
         let delay = backoff.delay(beforeRetry: retry)
-        switch jitter {
-        case .none: return delay
-        case .full: return delay * Double.random(in: 0...1, using: &random)
-        case .equal: return delay * Double.random(in: 0.5...1, using: &random)
+        return switch jitter {
+        case .none: delay
+        case .full: delay * random(0...1)
+        case .equal: delay * random(0.5...1)
         }
     }
 

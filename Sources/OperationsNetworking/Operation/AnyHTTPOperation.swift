@@ -188,8 +188,7 @@ public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendab
         guard let policy = session.configuration.retryPolicy, policy.permitsRetry(after: failures, error),
             error.mayRetry(request.method, marking: request.retryMarking, bodyIsRepeatable: transfer.source == nil)
         else { return nil }
-        var random = SystemRandomNumberGenerator()
-        let delay = policy.delay(beforeRetry: failures, using: &random)
+        let delay = policy.delay(beforeRetry: failures)
         let wish = error.response?.headerFields[.retryAfter].flatMap { RetryAfter.delay($0, now: Date()) }
         return max(delay, wish ?? .zero)
     }

@@ -27,9 +27,8 @@ extension Transfer {
             let length = try UploadPortions.OpenFile.length(of: path)
             return (stream([.file(path: path, length: length)], of: length), nil)
         case .multipart(let form):
-            var random = SystemRandomNumberGenerator()
             let layout = try MultipartLayout(
-                form, boundary: MultipartLayout.randomBoundary(using: &random), url: record.withLock { $0.url },
+                form, boundary: MultipartLayout.randomBoundary(), url: record.withLock { $0.url },
                 lengthOfFile: UploadPortions.OpenFile.length)
             return (stream(layout.segments, of: layout.contentLength), layout.contentType)
         }
