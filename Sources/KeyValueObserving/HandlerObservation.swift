@@ -23,12 +23,14 @@ class HandlerObservation: Observation, @unchecked Sendable {
 /// So a change of a registered property of the same type may be one of this property. Whether it is, the value tells:
 /// such a change is passed on if the value differs from the one known last.
 final class OverrideObservation: HandlerObservation, @unchecked Sendable {
-    // Sendable: `last` is set before it is registered, and then reached by the one thread whose turn it is to tell.
+    // Sendable: `last` is set while changes are held back, and then reached by the one thread whose turn it is to tell.
     private var last: Any?
 
+    override var beginsHeld: Bool { dependsOnOthers || super.beginsHeld }
     override var needsNew: Bool { dependsOnOthers || super.needsNew }
 
-    override func willStart(on object: AnyObject) { if dependsOnOthers { last = read(object) } }
+    // Read before it is registered, it would be another one than the first value that the handler is told.
+    override func hasBegun(on object: AnyObject) { if dependsOnOthers { last = read(object) } }
 
     override func pass(_ change: Change, of object: AnyObject) {
         guard isValid, let change = filtered(change) else { return }

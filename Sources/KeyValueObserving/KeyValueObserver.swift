@@ -102,6 +102,7 @@ extension KeyValueObservable {
 private final class NamedObservation: Observation, @unchecked Sendable {
     // Sendable: constants; the context is the observer's business.
     private weak var observer: (any KeyValueObserver)?
+    private let observerID: ObjectIdentifier
     private let path: String
     let context: UnsafeMutableRawPointer?
 
@@ -110,13 +111,16 @@ private final class NamedObservation: Observation, @unchecked Sendable {
         path: String, context: UnsafeMutableRawPointer?
     ) {
         self.observer = observer
+        observerID = ObjectIdentifier(observer)
         self.path = path
         self.context = context
         super.init(property, options)
     }
 
+    /// Asked under a lock. Not by the weak reference: that is nil while the observer's `deinit` removes it, and one that is
+    /// loaded may become the last, whose release runs another observer's `deinit` in here.
     func isBy(_ observer: any KeyValueObserver, of path: String) -> Bool {
-        self.observer === observer && self.path == path
+        observerID == ObjectIdentifier(observer) && self.path == path
     }
 
     static func value(of names: [String], in object: AnyObject) -> Any? {

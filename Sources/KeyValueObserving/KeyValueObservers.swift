@@ -70,12 +70,14 @@ extension KeyValueObservers {
     package final func add(_ observation: Observation, of object: AnyObject) {
         observation.settle(in: self)
         observingBegins(of: object, by: observation)
-        observation.willStart(on: object)
         step { $0.add(observation) }
-        guard observation.options.contains(.initial) else { return }
-        var change = Change(observation.key)
-        if observation.options.contains(.new) { change.new = observation.read(object) }
-        if observation.isValid { observation.tell(object, change) }
+        guard observation.beginsHeld else { return }
+        observation.hasBegun(on: object)
+        if observation.options.contains(.initial) {
+            var change = Change(observation.key)
+            if observation.options.contains(.new) { change.new = observation.read(object) }
+            if observation.isValid { observation.tell(object, change) }
+        }
         // Changes meanwhile, by other threads or in the call itself, come after it.
         while true {
             var held: Change?
@@ -104,14 +106,14 @@ extension KeyValueObservers {
                 announcement.upcoming[index].old =
                     upcoming.isIndirect ? upcoming.reader.read(object) : knownOld ?? upcoming.reader.read(object)
             }
-            guard !upcoming.prior.isEmpty else { continue }
-            announcement.upcoming[index].prior = []
+            guard !upcoming.priorNow.isEmpty else { continue }
+            announcement.upcoming[index].priorNow = []
             var change = Change(upcoming.key, old: announcement.upcoming[index].old)
             change.kind = kind
             change.indexes = ChangedIndexes(indexes)
             change.isPrior = true
             change.isIndirect = upcoming.isIndirect
-            for observation in upcoming.prior { observation.pass(change, of: object) }
+            for observation in upcoming.priorNow { observation.pass(change, of: object) }
         }
         return announcement
     }
@@ -140,10 +142,12 @@ extension KeyValueObservers {
             }
             step { state in
                 // One look is enough: who comes after it reads what is after the change.
-                if mayJoin, state.join(&announcement) { return }
+                let haveJoined = mayJoin && state.join(&announcement)
+                mayJoin = false
+                // Read before another thread's change and told after it, a value would be told last that is not the last.
+                if state.isOutdated(&announcement) || haveJoined { return }
                 mustTell = state.note(changes, of: announcement)
             }
-            mayJoin = false
             guard let mustTell else { continue }
             for key in mustTell { tell(key, of: object) }
             return
@@ -161,8 +165,8 @@ extension KeyValueObservers {
         case .announce: didChange(Announcement(of: [key]), of: object, isFlip: true)
         case .tell(let observers):
             let change: Change
-            if observers.contains(where: { $0.needsNew || $0.options.contains(.old) }) {
-                let new = observers[0].read(object)
+            if let reader = observers.firstIndex(where: \.needsValue) {
+                let new = observers[reader].read(object)
                 // The old one for who has begun to observe after the look whether anybody wants to know it.
                 change = Change(key, old: (new as? Bool).map { !$0 }, new: new)
             } else {

@@ -10,7 +10,8 @@ import Synchronization
     @exclusivity(unchecked) fileprivate(set) var number: UInt64 = 0
     /// What the one who observes wants done when the object is gone. Under the observers' lock.
     @exclusivity(unchecked) var atEnd: (@Sendable () -> Void)?
-    /// Changes that have to wait until the first call, for `.initial`, is over; nil when it is. Under the observers' lock.
+    /// Changes that have to wait until the observation has begun, see `beginsHeld`; nil when it has. Under the observers'
+    /// lock.
     @exclusivity(unchecked) var held: [Change]?
     /// The nested paths whose changes may change this property.
     @exclusivity(unchecked) var watches: [PathWatch] = []
@@ -19,7 +20,7 @@ import Synchronization
     init(_ property: PropertyDescription, _ options: NSKeyValueObservingOptions = []) {
         self.property = property
         self.options = options
-        if options.contains(.initial) { held = [] }
+        if beginsHeld { held = [] }
     }
 
     final var key: PropertyKey { property.key }
@@ -38,8 +39,14 @@ import Synchronization
     /// Whether the value after a change has to be read.
     var needsNew: Bool { options.contains(.new) }
 
-    /// Called before it is registered.
-    func willStart(on object: AnyObject) {}
+    /// Whether the value has to be read at all. Who observes on behalf of others does not, and may not be able to.
+    final var needsValue: Bool { needsNew || options.contains(.old) }
+
+    /// Changes have to wait for what is done once it is registered: the first call, for `.initial`.
+    var beginsHeld: Bool { options.contains(.initial) }
+
+    /// Called when it is registered, while changes are held back.
+    func hasBegun(on object: AnyObject) {}
 
     /// Begins to watch the nested paths that may change it.
     final func watchWhatAffectsIt(from object: some KeyValueObservable) {

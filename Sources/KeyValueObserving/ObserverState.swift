@@ -15,6 +15,8 @@
         var announced = 0
         var isTelling = false
         var waiting: [Change] = []
+        /// How many changes have been noted.
+        var noted = 0
 
         var isOver: Bool { announced == 0 && !isTelling }
     }
@@ -26,9 +28,13 @@
     /// What has to be done before properties change together: an entry for each observed property that they may change.
     mutating func willChange(_ announcement: inout Announcement) {
         takeIn(&announcement)
-        // Of several threads that are about to make the change, one tells.
-        for index in announcement.upcoming.indices where isAnnounced(twice: announcement.upcoming[index].key) {
-            announcement.upcoming[index].prior = []
+        for index in announcement.upcoming.indices {
+            let upcoming = announcement.upcoming[index]
+            // Whoever has not begun yet is told of it later, directly before the change.
+            announcement.upcoming[index].prior = upcoming.prior.filter { $0.held != nil }
+            // Of several threads that are about to make the change, one tells.
+            guard !isAnnounced(twice: upcoming.key) else { continue }
+            announcement.upcoming[index].priorNow = upcoming.prior.filter { $0.held == nil }
         }
     }
 
@@ -50,11 +56,25 @@
                 announcement.upcoming.append(Upcoming(key: observation.key, reader: observation))
                 announcement.upcoming[announcement.upcoming.count - 1].isIndirect =
                     !announcement.keys.contains(observation.key)
-                turns[turnIndex(of: observation.key)].announced += 1
+                let turn = turnIndex(of: observation.key)
+                turns[turn].announced += 1
+                announcement.upcoming[announcement.upcoming.count - 1].noted = turns[turn].noted
             }
             announcement.upcoming[known ?? announcement.upcoming.count - 1].add(observation)
         }
         announcement.registrations = registrations
+    }
+
+    /// Changes have been noted since the last look, so that a value read since may be from before one of them.
+    mutating func isOutdated(_ announcement: inout Announcement) -> Bool {
+        var isOutdated = false
+        for index in announcement.upcoming.indices {
+            let upcoming = announcement.upcoming[index]
+            guard let turn = turns.firstIndex(where: { $0.key == upcoming.key }) else { continue }
+            if upcoming.wantsNew, turns[turn].noted != upcoming.noted { isOutdated = true }
+            announcement.upcoming[index].noted = turns[turn].noted
+        }
+        return isOutdated
     }
 
     private func isAnnounced(twice key: PropertyKey) -> Bool {
@@ -80,6 +100,7 @@
         var change = change
         change.observationsBefore = number
         turns[turn].waiting.append(change)
+        turns[turn].noted += 1
         if turns[turn].isTelling { return false }
         turns[turn].isTelling = true
         return true
@@ -89,16 +110,22 @@
     mutating func note(_ changes: [Change], of announcement: Announcement) -> [PropertyKey] {
         var mustTell: [PropertyKey] = []
         for (upcoming, change) in zip(announcement.upcoming, changes) {
-            // The call before, for who was not there before: directly before the call after.
-            for late in upcoming.prior {
-                var before = change
-                before.isPrior = true
-                before.new = nil
-                before.only = late
-                if note(before, before: announcement.registrations) { mustTell.append(change.key) }
-            }
+            if notePrior(to: upcoming.prior, change) { mustTell.append(change.key) }
             if note(change, before: announcement.registrations) { mustTell.append(change.key) }
             endAnnouncement(change.key)
+        }
+        return mustTell
+    }
+
+    /// Notes the call before a change for who was not there before: directly before the call after it.
+    private mutating func notePrior(to late: [Observation], _ change: Change) -> Bool {
+        var mustTell = false
+        for observation in late {
+            var before = change
+            before.isPrior = true
+            before.new = nil
+            before.only = observation
+            if note(before) { mustTell = true }
         }
         return mustTell
     }
@@ -106,14 +133,15 @@
     /// Notes a change that is made at this moment, under the same lock. True: the caller has to tell. What else it changes is
     /// left in the announcement.
     package mutating func noteExchange(_ announcement: inout Announcement, _ change: Change) -> Bool {
-        if let index = announcement.upcoming.firstIndex(where: { $0.key == change.key }) {
-            announcement.upcoming.remove(at: index)
-            endAnnouncement(change.key)
-        }
-        announcement.told = change.key
         if announcement.keys.isEmpty { announcement.keys = [change.key] }
         _ = join(&announcement)
-        return note(change)
+        announcement.told = change.key
+        var mustTell = false
+        if let index = announcement.upcoming.firstIndex(where: { $0.key == change.key }) {
+            mustTell = notePrior(to: announcement.upcoming.remove(at: index).prior, change)
+            endAnnouncement(change.key)
+        }
+        return note(change) || mustTell
     }
 
     package var isEmpty: Bool { observations.isEmpty }
@@ -135,7 +163,7 @@
 
     /// Somebody wants to know the values of this property.
     package func needsValues(_ key: PropertyKey) -> Bool {
-        observations.contains { $0.key == key && ($0.needsNew || $0.options.contains(.old)) }
+        observations.contains { $0.key == key && $0.needsValue }
     }
 
     /// Leaves nobody behind, for whoever guards the state to do the rest without the lock.
@@ -189,7 +217,7 @@
     mutating func way(_ key: PropertyKey, isLast: Bool) -> Way {
         let concerned = observations.filter { $0.concerns(key) }
         if concerned.isEmpty { return .nobody }
-        let isSimple = !concerned.contains { $0.key != key || $0.held != nil }
+        let isSimple = !concerned.contains { $0.key != key || $0.held != nil || $0.options.contains(.prior) }
         if !isSimple || turns.contains(where: { $0.key == key }) { return .announce }
         if !isLast { turns.append(Turn(key: key, isTelling: true)) }
         return .tell(concerned)
@@ -210,13 +238,16 @@
 /// What has to be done before a change of one observed property, and after it.
 struct Upcoming {
     let key: PropertyKey
-    /// Reads the property.
-    let reader: Observation
+    /// Reads the property, if anybody wants its value. Not everybody who observes can.
+    var reader: Observation
     var wantsOld = false
     var wantsNew = false
-    /// Those that are still to be told of it beforehand.
+    /// Those that are still to be told of it beforehand, and those of them who are told at once.
     var prior: [Observation] = []
+    var priorNow: [Observation] = []
     var old: Any?
+    /// How many changes of it had been noted at the last look.
+    var noted = 0
     /// Another property changes, which may change this one.
     var isIndirect = false
 
@@ -226,6 +257,7 @@ struct Upcoming {
     }
 
     mutating func add(_ observation: Observation) {
+        if observation.needsValue { reader = observation }
         wantsOld = wantsOld || observation.options.contains(.old)
         wantsNew = wantsNew || observation.needsNew
         if observation.options.contains(.prior) { prior.append(observation) }

@@ -14,7 +14,8 @@ import Darwin
 final class PathWatch: @unchecked Sendable {
     // Sendable: `levels` and `last` belong to the thread that set `isRunning`, which `mutex` guards with `changes`.
     private let names: [String]
-    private unowned let observation: Observation
+    /// Weak: it may be let go of while another thread follows the path.
+    private weak let observation: Observation?
     private weak var root: (any KeyValueObservable)?
     private var levels: [Level?] = []
     private var last: Any?
@@ -89,7 +90,7 @@ final class PathWatch: @unchecked Sendable {
     }
 
     private func follow(telling: Bool) {
-        guard let root else { return }
+        guard let root, let observation else { return }
         var object: (any KeyValueObservable)? = root
         for (index, name) in names.enumerated() {
             if levels[index]?.object !== object {

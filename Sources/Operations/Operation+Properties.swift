@@ -3,7 +3,7 @@ import SchedulerCore
 // Priority, service level, name, description.
 extension Operation {
     final func setPriority(_ priority: QueuePriority) {
-        exchangeInWord([.queuePriority]) { word in
+        exchangeInWord([.queuePriority], read: { QueuePriority($0.priority) }) { word in
             defer { word.priority = priority.lane }
             return (QueuePriority(word.priority), priority)
         }
@@ -26,7 +26,7 @@ extension Operation {
     }
 
     final func setQualityOfService(_ quality: QualityOfService) {
-        exchangeInWord([.qualityOfService]) { word in
+        exchangeInWord([.qualityOfService], read: { QualityOfService(serviceIndex: $0.serviceIndex) }) { word in
             defer { word.serviceIndex = quality.serviceIndex }
             return (QualityOfService(serviceIndex: word.serviceIndex), quality)
         }

@@ -12,8 +12,9 @@ import Testing
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         let operation = TaskOperation { others.runUntilIdle() }
-        let seen = Guarded<[OperationQueue?]>([queue])
+        let (seen, hasEnded) = (Guarded<[OperationQueue?]>([queue]), Guarded(false))
         let stranger = others.task { () -> OperationError? in
+            defer { hasEnded.withLock { $0 = true } }
             seen.withLock { $0 = [OperationQueue.current] }
             do throws(OperationError) {
                 try await operation.tryWaitUntilFinished()
@@ -23,8 +24,11 @@ import Testing
         }
         queue.addOperation(operation)
         _ = try await operation.value
-        await queue.waitUntilAllOperationsAreFinished()
-        others.runUntilIdle()
+        // The two who wait for the operation are let go one after the other, this one perhaps first.
+        while !hasEnded.withLock({ $0 }) {
+            others.runUntilIdle()
+            await Task.yield()
+        }
         #expect(try await stranger.value == nil)
         #expect(seen.withLock { $0 } == [nil])
     }

@@ -165,7 +165,8 @@ extension Operation {
 
     /// Exchanges a value that is part of the word, and tells of it. Makes no attachments when nobody observes.
     final func exchangeInWord<Value>(
-        _ property: ObservedProperty, _ exchange: (inout Lifecycle) -> (old: Value, new: Value)
+        _ property: ObservedProperty, read: (Lifecycle) -> Value,
+        _ exchange: (inout Lifecycle) -> (old: Value, new: Value)
     ) {
         if word.lifecycle.contains(.observed) {
             // Atomic in any case; the lock gives the changes the order in which they are told.
@@ -177,9 +178,15 @@ extension Operation {
         }
         var values: (old: Value, new: Value)?
         word.change { values = exchange(&$0) }
-        if let values, word.lifecycle.contains(.observed) {
-            ownAttachments.changed(property.keys[0], old: values.old, new: values.new, of: self)
+        guard let values, word.lifecycle.contains(.observed) else { return }
+        let attachments = ownAttachments
+        var (announcement, mustTell) = (Announcement(), false)
+        attachments.withLock { state in
+            // The value as it is by now: others may have changed it since, and told of that already.
+            let change = Change(property.keys[0], old: values.old, new: read(word.lifecycle))
+            mustTell = state.observers.noteExchange(&announcement, change)
         }
+        attachments.didExchange(announcement, property.keys[0], mustTell: mustTell, of: self)
     }
 
     /// Reads `isReady`, as overridden, and tells whoever observes it if it is not what was told last.

@@ -117,5 +117,7 @@ extension OperationQueue.State {
         note(Change(key, old: lists.old, new: lists.new))
     }
 
-    private mutating func note(_ change: Change) { if observers.note(change) { ownErrands().news.append(change.key) } }
+    private mutating func note(_ change: Change) {
+        if observers.noteUnannounced(change) { ownErrands().news.append(change.key) }
+    }
 }

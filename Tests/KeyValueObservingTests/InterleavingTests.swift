@@ -1,0 +1,192 @@
+import KeyValueObserving
+import Observation
+import TestSupport
+import Testing
+
+/// Rule K6 where several threads, or several observers, come into each other's way: what is told last is the truth, and who
+/// has asked for values gets them.
+@Suite(.timeLimit(.minutes(5))) struct InterleavingTests {
+    // MARK: - Values
+
+    @Test func `a path through an object leaves the observers of its end their values`() {
+        let (room, log) = (Room(), Journal<[Double?]>())
+        let path = room.observe(\.thermometer.celsius, options: .new) { _, _ in }
+        let token = room.thermometer.observe(\.celsius, options: [.old, .new]) {
+            log.append([$1.oldValue, $1.newValue])
+        }
+        room.thermometer.celsius = 30
+        #expect(log.entries == [[20, 30]])
+        path.invalidate()
+        token.invalidate()
+    }
+
+    @Test func `what the Observation framework tracks leaves observers their values`() {
+        final class Box: KeyValueObservable, Observable {
+            let keyValueObservers = KeyValueObservers()
+            /// Not registered under any name.
+            @KeyValueObserved var size = 1
+        }
+        let (box, log) = (Box(), Journal<[Int?]>())
+        withObservationTracking {
+            _ = box.size
+        } onChange: {
+        }
+        let token = box.observe(\.size, options: [.initial, .old, .new]) { log.append([$1.oldValue, $1.newValue]) }
+        box.size = 2
+        #expect(log.entries == [[nil, 1], [1, 2]])
+        token.invalidate()
+    }
+
+    // MARK: - Orders
+
+    @Test func `a value that was read before another thread's change is not told after it`() {
+        let (dial, log) = (Dial(), Journal<Int>())
+        let token = dial.observe(\.value, options: [.initial, .new]) { log.append($1.newValue!) }
+        dial.afterNextRead { TestThread { dial.value = 2 }.join() }
+        dial.value = 1
+        #expect(dial.value == 2 && log.entries.last == 2)
+        token.invalidate()
+    }
+
+    @Test func `no call before a change comes before the first call is over`() {
+        let (dial, log) = (Dial(), Journal<String>())
+        let early = dial.observe(\.value, options: .new) { _, _ in }
+        // Read for the first call, when it is registered.
+        dial.beforeNextRead { TestThread { dial.value = 1 }.join() }
+        let token = dial.observe(\.value, options: [.initial, .prior, .new]) {
+            log.append($1.isPrior ? "prior" : "\($1.newValue!)")
+        }
+        #expect(log.entries == ["1", "prior", "1"])
+        early.invalidate()
+        token.invalidate()
+    }
+
+    /// A key path of a final class means its override alone, of which nobody says when it changes.
+    @Test func `an override is known as it was when the first call was made`() {
+        let (dial, log) = (FinalDial(), Journal<Bool>())
+        dial.afterNextRead { TestThread { dial.setOn(true) }.join() }
+        let token = dial.observe(\.isOn, options: [.initial, .new]) { log.append($1.newValue!) }
+        dial.setOn(false)
+        #expect(log.entries.last == false)
+        token.invalidate()
+    }
+
+    // MARK: - Lifetimes
+
+    @Test func `a path may be let go of while another thread follows it`() {
+        for _ in 0..<1000 {
+            let (room, meeting) = (Guarded(Room()), Gate(2))
+            let other = TestThread {
+                let room = room.withLock { $0 }
+                meeting.meet()
+                for round in 0..<20 { room.thermometer.celsius = Double(round) }
+            }
+            let token = room.withLock { $0 }.observe(\.thermometer.celsius, options: .new) { _, _ in }
+            meeting.meet()
+            _ = consume token
+            other.join()
+        }
+    }
+
+    /// A lock that is held while it goes would be taken twice.
+    @Test func `an observer may go, and look at who observes, while another one is removed`() {
+        final class Looker: KeyValueObserver {
+            let dial: Dial
+            init(_ dial: Dial) { self.dial = dial }
+            deinit { _ = dial.keyValueObservers.isEmpty }
+
+            func observeValue(
+                forKeyPath keyPath: String?, of object: Any?, change: [NSKeyValueChangeKey: Any]?,
+                context: UnsafeMutableRawPointer?
+            ) {}
+        }
+        let (dial, isOver) = (Dial(), Guarded(false))
+        let other = TestThread {
+            let stranger = Looker(dial)
+            while !isOver.withLock({ $0 }) { try? dial.tryRemoveObserver(stranger, forKeyPath: "value") }
+        }
+        for round in 0..<20_000 {
+            let looker = Looker(dial)
+            dial.addObserver(looker, forKeyPath: "value", context: nil)
+            _ = consume looker
+            dial.value = round
+        }
+        isOver.withLock { $0 = true }
+        other.join()
+    }
+
+    @Test func `an observer may remove itself as it goes`() {
+        final class Leaver: KeyValueObserver {
+            let (dial, errors): (Dial, Journal<String>)
+
+            init(_ dial: Dial, _ errors: Journal<String>) {
+                (self.dial, self.errors) = (dial, errors)
+                dial.addObserver(self, forKeyPath: "value", context: nil)
+            }
+
+            deinit {
+                do throws(KeyValueError) { try dial.tryRemoveObserver(self, forKeyPath: "value") } catch {
+                    errors.append("\(error)")
+                }
+            }
+
+            func observeValue(
+                forKeyPath keyPath: String?, of object: Any?, change: [NSKeyValueChangeKey: Any]?,
+                context: UnsafeMutableRawPointer?
+            ) {}
+        }
+        let (dial, errors) = (Dial(), Journal<String>())
+        do { _ = Leaver(dial, errors) }
+        #expect(errors.entries == [] && dial.keyValueObservers.isEmpty)
+    }
+}
+
+/// Values that are announced by hand and stored under a lock, with hooks around the reading of them.
+private class Dial: KeyValueObservable, @unchecked Sendable {
+    // Sendable: every field is guarded by a lock of its own.
+    let keyValueObservers = KeyValueObservers()
+    private let number = Guarded(0)
+    private let state = Guarded(false)
+    private let before = Guarded<(@Sendable () -> Void)?>(nil)
+    private let after = Guarded<(@Sendable () -> Void)?>(nil)
+
+    init() {}
+
+    final func beforeNextRead(_ body: @escaping @Sendable () -> Void) { before.withLock { $0 = body } }
+    final func afterNextRead(_ body: @escaping @Sendable () -> Void) { after.withLock { $0 = body } }
+
+    private func read<Value>(_ stored: Guarded<Value>) -> Value {
+        before.withLock { $0.take() }?()
+        let value = stored.withLock { $0 }
+        after.withLock { $0.take() }?()
+        return value
+    }
+
+    final var value: Int {
+        get { read(number) }
+        set {
+            willChangeValue(forKey: "value")
+            number.withLock { $0 = newValue }
+            didChangeValue(forKey: "value")
+        }
+    }
+
+    var isOn: Bool { read(state) }
+
+    final func setOn(_ isOn: Bool) {
+        willChangeValue(forKey: "isOn")
+        state.withLock { $0 = isOn }
+        didChangeValue(forKey: "isOn")
+    }
+}
+
+extension KeyValueObservable where Self: Dial {
+    fileprivate static var keyValueKeys: [KeyValueKey] {
+        [KeyValueKey("value", \Self.value), KeyValueKey("isOn", \Self.isOn)]
+    }
+}
+
+private final class FinalDial: Dial, @unchecked Sendable {
+    // Sendable: adds nothing.
+    override var isOn: Bool { super.isOn }
+}

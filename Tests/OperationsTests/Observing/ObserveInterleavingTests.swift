@@ -1,0 +1,166 @@
+import Operations
+import TestSupport
+import Testing
+
+/// Rule K6 where several threads, or several observers, come into each other's way: what is told last is the truth.
+@Suite(.timeLimit(.minutes(5))) struct ObserveInterleavingTests {
+    private final class Quiet: Operation, @unchecked Sendable {}
+
+    /// The calls, before and after a change, of who begins to observe in another one's call before it.
+    private func calls(
+        of change: () -> Void,
+        observe: @escaping @Sendable (_ handler: @escaping @Sendable (_ isPrior: Bool) -> Void) -> NSKeyValueObservation
+    ) -> [Bool] {
+        let (late, calls) = (Guarded<[NSKeyValueObservation]>([]), Journal<Bool>())
+        let early = observe { isPrior in
+            guard isPrior, late.withLock({ $0.isEmpty }) else { return }
+            let token = observe { calls.append($0) }
+            late.withLock { $0 = [token] }
+        }
+        change()
+        early.invalidate()
+        late.withLock { $0 = [] }
+        return calls.entries
+    }
+
+    @Test func `who begins in the call before a change is called before and after it`() {
+        let (operation, queue) = (Quiet(), OperationQueue())
+        let named = calls(of: { operation.name = "a" }) { handler in
+            operation.observe(\.name, options: .prior) { handler($1.isPrior) }
+        }
+        let suspended = calls(of: { queue.isSuspended = true }) { handler in
+            queue.observe(\.isSuspended, options: .prior) { handler($1.isPrior) }
+        }
+        #expect(named == [true, false] && suspended == [true, false])
+    }
+
+    @available(*, deprecated)
+    @Test func `the number of operations is told beforehand to who wants that`() {
+        let (queue, calls) = (OperationQueue(), Journal<Bool>())
+        queue.isSuspended = true
+        let token = queue.observe(\.operationCount, options: .prior) { calls.append($1.isPrior) }
+        queue.addOperation(Quiet())
+        #expect(calls.entries == [true, false])
+        token.invalidate()
+        queue.isSuspended = false
+        queue.waitUntilAllOperationsAreFinished()
+    }
+
+    /// Its text depends on the name.
+    private final class Labelled: Operation, @unchecked Sendable {
+        // Sendable: the hook is guarded.
+        let afterNextRead = Guarded<(@Sendable () -> Void)?>(nil)
+
+        var text: String {
+            let text = name ?? "-"
+            afterNextRead.withLock { $0.take() }?()
+            return text
+        }
+
+        override class var additionalKeyValueKeys: [KeyValueKey] {
+            [KeyValueKey("text", \Labelled.text, affectedBy: ["name"])]
+        }
+    }
+
+    @Test func `what depends on a property that two threads set is told last as it is`() {
+        let (operation, log) = (Labelled(), Journal<String>())
+        let token = operation.observe(\.text, options: [.initial, .new]) { log.append($1.newValue!) }
+        operation.afterNextRead.withLock { hook in
+            hook = { TestThread { operation.name = "b" }.join() }
+        }
+        operation.name = "a"
+        #expect(operation.name == "b" && log.entries.last == "b")
+        token.invalidate()
+    }
+
+    @Test func `who begins while two threads set a priority knows it at the end`() {
+        for _ in 0..<4000 {
+            let (operation, meeting, log) = (Quiet(), Gate(2), Journal<Operation.QueuePriority>())
+            let other = TestThread {
+                meeting.meet()
+                operation.queuePriority = .high
+            }
+            meeting.meet()
+            let token = operation.observe(\.queuePriority, options: [.initial, .new]) { log.append($1.newValue!) }
+            operation.queuePriority = .low
+            other.join()
+            #expect(log.entries.last == operation.queuePriority)
+            token.invalidate()
+        }
+    }
+
+    @Test func `who begins while a state flips is not called after it alone`() {
+        for _ in 0..<4000 {
+            let (operation, meeting, calls) = (Quiet(), Gate(2), Journal<Bool>())
+            let other = TestThread {
+                meeting.meet()
+                operation.start()
+            }
+            meeting.meet()
+            let token = operation.observe(\.isFinished, options: .prior) { calls.append($1.isPrior) }
+            other.join()
+            #expect(calls.entries != [false])
+            token.invalidate()
+        }
+    }
+
+    @Test func `a path to an operation leaves the observers of its state their values`() {
+        final class Holder: KeyValueObservable {
+            let keyValueObservers = KeyValueObservers()
+            @KeyValueObserved var operation = Operation()
+            static var keyValueKeys: [KeyValueKey] { [KeyValueKey("operation", \Holder.operation)] }
+        }
+        let (holder, log) = (Holder(), Journal<Bool?>())
+        let path = holder.observe(\.operation.isFinished, options: .new) { _, _ in }
+        let token = holder.operation.observe(\.isFinished, options: .new) { log.append($1.newValue) }
+        holder.operation.start()
+        #expect(log.entries == [true])
+        path.invalidate()
+        token.invalidate()
+    }
+
+    /// Stands aside, and is let go on by the first who reads that it does not execute.
+    private final class Stander: AsyncOperation, @unchecked Sendable {
+        // Sendable: everything is guarded.
+        let afterRead = Guarded<(@Sendable () -> Void)?>(nil)
+        let mayEnd = AsyncGate()
+
+        override var isExecuting: Bool {
+            let isExecuting = super.isExecuting
+            if !isExecuting { afterRead.withLock { $0.take() }?() }
+            return isExecuting
+        }
+
+        override func run() async throws {
+            hold()
+            await standAside()
+            await mayEnd.pass()
+        }
+    }
+
+    @Test func `who stands aside and goes on at once is told last to execute`() async {
+        let (operation, log, goesOn) = (Stander(), Journal<Bool>(), Gate(3))
+        let token = (operation as Operation).observe(\.isExecuting, options: [.initial, .new]) {
+            log.append($1.newValue!)
+            goesOn.open()
+        }
+        // Set when it executes: the next who reads that it does not is the one who tells that it stands aside.
+        let begun = (operation as Operation).observe(\.isExecuting, options: .new) { [log] _, change in
+            guard change.newValue!, log.entries.count == 2 else { return }
+            operation.afterRead.withLock { hook in
+                hook = {
+                    operation.letGo()
+                    goesOn.pass()
+                }
+            }
+        }
+        let queue = OperationQueue()
+        queue.addOperation(operation)
+        while log.entries.count < 4 { await Task.yield() }
+        #expect(operation.isExecuting && log.entries.last == true)
+        operation.mayEnd.open()
+        await operation.waitUntilFinished()
+        token.invalidate()
+        begun.invalidate()
+    }
+}
