@@ -73,9 +73,7 @@ extension KeyValueObservable {
             observation = HandlerObservation(PropertyDescription(nested: components), options, handler: handler)
             observation.watches = [PathWatch(components.map(\.name), for: observation)]
         case .unknown:
-            let override = PropertyDescription(
-                .path(keyPath), affectedBy: KeyTable.of(Self.self).names(ofType: Value.self)
-            ) {
+            let override = PropertyDescription(.path(keyPath), affectedBy: Self.namesAffectingAny(ofType: Value.self)) {
                 unsafeDowncast($0, to: Self.self)[keyPath: keyPath]
             }
             observation = OverrideObservation(override, options, handler: handler)
@@ -103,5 +101,11 @@ extension KeyValueObservable {
             }
         }
         return found
+    }
+
+    /// The properties of this type, of which an override may be one, and what affects them, directly or not.
+    static func namesAffectingAny(ofType type: any Any.Type) -> Set<String> {
+        let names = KeyTable.of(Self.self).names(ofType: type)
+        return names.reduce(into: names) { $0.formUnion(namesAffecting($1)) }
     }
 }

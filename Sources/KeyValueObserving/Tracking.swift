@@ -177,7 +177,7 @@ final class TrackedObservation<Object: KeyValueObservable & Observable, Value>: 
             super.init(property)
         case .nested, .unknown:
             super.init(
-                PropertyDescription(.path(path), affectedBy: KeyTable.of(Object.self).names(ofType: Value.self)))
+                PropertyDescription(.path(path), affectedBy: Object.namesAffectingAny(ofType: Value.self)))
         }
         unowned.observation = self
     }

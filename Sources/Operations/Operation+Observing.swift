@@ -33,7 +33,9 @@ extension KeyValueObservable where Self: Operation {
 
     /// Says that a property is about to change: `willChangeValue(for: \.isFinished)` (rule L7).
     public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
-        willAnnounce(Self.propertyKey(keyPath))
+        let key = Self.propertyKey(keyPath)
+        willAnnounce(key)
+        if Value.self == Bool.self, case .path = key { expectFlips(by: key) }
     }
 
     /// Says that a property has changed. The queue looks at `isFinished`, `isReady`, `isCancelled` and `queuePriority`
@@ -41,6 +43,7 @@ extension KeyValueObservable where Self: Operation {
     public func didChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
         let key = Self.propertyKey(keyPath)
         didAnnounce(key)
+        if Value.self == Bool.self, case .path = key { tellFlips(by: key) }
         announced(ObservedProperty(key) ?? .candidates(Value.self))
     }
 }
@@ -73,6 +76,39 @@ extension Operation {
         PendingAnnouncements.end(key, of: self, in: ownAttachments)
     }
 
+    /// In a final class a key path means the override alone, and equals none that is known. Which of the states it is, their
+    /// values tell: whoever observes the state in the terms of another class is to be told too (rule K3).
+    fileprivate final func expectFlips(by key: PropertyKey) {
+        guard word.lifecycle.contains(.observed) else { return }
+        ThreadContext.current.expectedFlips.append(
+            .init(operation: ObjectIdentifier(self), key: key, states: statesAsOverridden))
+    }
+
+    fileprivate final func tellFlips(by key: PropertyKey) {
+        guard word.lifecycle.contains(.observed) else { return }
+        let context = ThreadContext.current
+        let id = ObjectIdentifier(self)
+        if let last = context.expectedFlips.lastIndex(where: { $0.operation == id && $0.key == key }) {
+            let before = context.expectedFlips.remove(at: last).states
+            // Told with the last of several that change together: by then who observes by such key paths knows of each.
+            if let other = context.expectedFlips.firstIndex(where: { $0.operation == id }) {
+                if other >= last { context.expectedFlips[other].states = before }
+            } else {
+                announceLate(before.symmetricDifference(statesAsOverridden))
+            }
+        }
+        announceReadiness()
+    }
+
+    private final var statesAsOverridden: ObservedProperty {
+        untracked {
+            var states: ObservedProperty = isExecuting ? .isExecuting : []
+            if isFinished { states.insert(.isFinished) }
+            if isCancelled { states.insert(.isCancelled) }
+            return states
+        }
+    }
+
     /// Says that a property is about to be read, to whoever tracks what this thread reads (rule K8).
     @inline(__always)
     final func noteRead<Value>(_ path: @autoclosure () -> KeyPath<Operation, Value>) {
@@ -86,5 +122,15 @@ extension Operation {
         if property.contains(.isFinished) { finishIfFinished() }
         if !property.isDisjoint(with: [.isReady, .isCancelled]) { reconsiderReadiness() }
         if property.contains(.queuePriority) { reconsiderPriority() }
+    }
+}
+
+extension ThreadContext {
+    /// Announced by a key path that is not known, and not made yet.
+    struct ExpectedFlips {
+        let operation: ObjectIdentifier
+        let key: PropertyKey
+        /// Those that were true.
+        var states: ObservedProperty
     }
 }

@@ -37,6 +37,17 @@ import Testing
         token.invalidate()
     }
 
+    /// What affects it is of another type than it.
+    @Test func `an override of a dependent property in a final class is told`() {
+        let (dial, log) = (FinalDial(), Journal<Bool>())
+        let token = dial.observe(\.isHigh, options: [.initial, .new]) { log.append($1.newValue!) }
+        dial.value = 20
+        dial.value = 21
+        dial.value = 1
+        #expect(log.entries == [false, true, false])
+        token.invalidate()
+    }
+
     // MARK: - Orders
 
     @Test func `a value that was read before another thread's change is not told after it`() {
@@ -172,6 +183,7 @@ private class Dial: KeyValueObservable, @unchecked Sendable {
     }
 
     var isOn: Bool { read(state) }
+    var isHigh: Bool { read(number) > 10 }
 
     final func setOn(_ isOn: Bool) {
         willChangeValue(forKey: "isOn")
@@ -182,11 +194,15 @@ private class Dial: KeyValueObservable, @unchecked Sendable {
 
 extension KeyValueObservable where Self: Dial {
     fileprivate static var keyValueKeys: [KeyValueKey] {
-        [KeyValueKey("value", \Self.value), KeyValueKey("isOn", \Self.isOn)]
+        [
+            KeyValueKey("value", \Self.value), KeyValueKey("isOn", \Self.isOn),
+            KeyValueKey("isHigh", \Self.isHigh, affectedBy: ["value"]),
+        ]
     }
 }
 
 private final class FinalDial: Dial, @unchecked Sendable {
     // Sendable: adds nothing.
     override var isOn: Bool { super.isOn }
+    override var isHigh: Bool { super.isHigh }
 }

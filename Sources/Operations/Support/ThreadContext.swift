@@ -13,6 +13,8 @@ package final class ThreadContext {
     /// Operations whom the ledger of resources has something to tell, by the loop that is under way while `isTelling`.
     @exclusivity(unchecked) var toTell = Ring<Operation>()
     @exclusivity(unchecked) var isTelling = false
+    /// For what this thread has announced by key paths that are not known, and not yet made.
+    @exclusivity(unchecked) var expectedFlips: [ExpectedFlips] = []
     /// An operation that is asked whether it is asynchronous under one of the two names; see `AsynchronousNames`.
     var askedName: ObjectIdentifier?
     /// The operation that `tryStart` starts here, and what the default `start()` found wrong.

@@ -193,6 +193,89 @@ struct ObserveOperationTests {
     }
 
     /// Rule K4.
+    /// In such a class its key paths are others than those of `Operation`.
+    private final class Final: Operation, @unchecked Sendable {
+        // Sendable: the states are guarded.
+        private let states = Guarded((isReady: false, isExecuting: false, isFinished: false, isCancelled: false))
+
+        override var isReady: Bool { super.isReady && states.withLock { $0.isReady } }
+        override var isExecuting: Bool { states.withLock { $0.isExecuting } }
+        override var isFinished: Bool { states.withLock { $0.isFinished } }
+        override var isCancelled: Bool { states.withLock { $0.isCancelled } }
+
+        func beReady(_ isReady: Bool) {
+            willChangeValue(for: \.isReady)
+            states.withLock { $0.isReady = isReady }
+            didChangeValue(for: \.isReady)
+        }
+
+        override func start() {
+            willChangeValue(for: \.isExecuting)
+            states.withLock { $0.isExecuting = true }
+            didChangeValue(for: \.isExecuting)
+            willChangeValue(for: \.isExecuting)
+            willChangeValue(for: \.isFinished)
+            states.withLock { ($0.isExecuting, $0.isFinished) = (false, true) }
+            didChangeValue(for: \.isFinished)
+            didChangeValue(for: \.isExecuting)
+        }
+
+        override func cancel() {
+            willChangeValue(for: \.isCancelled)
+            states.withLock { $0.isCancelled = true }
+            didChangeValue(for: \.isCancelled)
+        }
+    }
+
+    /// Rule K3.
+    @Test func `what a final class announces by its own key paths is told in every class's terms`() {
+        let (operation, own, base, named) = (Final(), Journal<String>(), Journal<String>(), ChangeRecorder())
+        let asBase: Operation = operation
+        let tokens = [
+            operation.observe(\.isReady, options: [.old, .new]) {
+                own.append("isReady \($1.oldValue!) \($1.newValue!)")
+            },
+            asBase.observe(\.isReady, options: [.old, .new]) { base.append("isReady \($1.oldValue!) \($1.newValue!)") },
+            operation.observe(\.isExecuting, options: [.old, .new]) {
+                own.append("isExecuting \($1.oldValue!) \($1.newValue!)")
+            },
+            asBase.observe(\.isExecuting, options: [.old, .new]) {
+                base.append("isExecuting \($1.oldValue!) \($1.newValue!)")
+            },
+            operation.observe(\.isFinished, options: [.old, .new]) {
+                own.append("isFinished \($1.oldValue!) \($1.newValue!)")
+            },
+            asBase.observe(\.isFinished, options: [.old, .new]) {
+                base.append("isFinished \($1.oldValue!) \($1.newValue!)")
+            },
+            asBase.observe(\.isCancelled, options: [.old, .new]) {
+                base.append("isCancelled \($1.oldValue!) \($1.newValue!)")
+            },
+        ]
+        for name in ["isReady", "isExecuting", "isFinished", "isCancelled"] {
+            operation.addObserver(named, forKeyPath: name, options: [.old, .new], context: nil)
+        }
+        let dependency = Quiet()
+        operation.beReady(true)
+        operation.addDependency(dependency)
+        operation.removeDependency(dependency)
+        operation.start()
+        operation.cancel()
+        let expected = [
+            "isReady false true", "isReady true false", "isReady false true", "isExecuting false true",
+            "isExecuting true false", "isFinished false true", "isCancelled false true",
+        ]
+        // Two that change together are told one after the other, in no promised order.
+        #expect(base.entries.sorted() == expected.sorted())
+        #expect(named.changes.entries.sorted() == expected.sorted())
+        #expect(own.entries.sorted() == expected.dropLast().sorted())
+        #expect(base.entries.prefix(4) == expected.prefix(4) && own.entries.prefix(4) == expected.prefix(4))
+        for token in tokens { token.invalidate() }
+        for name in ["isReady", "isExecuting", "isFinished", "isCancelled"] {
+            operation.removeObserver(named, forKeyPath: name)
+        }
+    }
+
     @Test func `a subclass's own properties take part, by key path and by name`() {
         let (download, log, observer) = (Download(), Journal<String>(), ChangeRecorder())
         let tokens = [
