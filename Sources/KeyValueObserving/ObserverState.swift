@@ -138,7 +138,9 @@
         announcement.told = change.key
         var mustTell = false
         if let index = announcement.upcoming.firstIndex(where: { $0.key == change.key }) {
-            mustTell = notePrior(to: announcement.upcoming.remove(at: index).prior, change)
+            let direct = announcement.upcoming.remove(at: index)
+            announcement.ended = direct
+            mustTell = notePrior(to: direct.prior, change)
             endAnnouncement(change.key)
         }
         return note(change) || mustTell
@@ -273,6 +275,8 @@ package struct Announcement {
     var registrations: UInt64 = 0
     /// The property whose observers are told apart from the others.
     var told: PropertyKey?
+    /// Kept to be released without the lock: it may have the last reference to somebody who observes no more.
+    var ended: Upcoming?
 
     /// Of nothing.
     package init() {}
