@@ -199,6 +199,15 @@ extension KeyValueObservers {
         if !announcement.isEmpty { didChange(announcement, of: object) }
     }
 
+    /// Tells of what a change has changed indirectly, of which `ObserverState.note` has noted the rest.
+    package final func tellDependents(of key: PropertyKey, of object: AnyObject) {
+        var announcement = Announcement(of: [key])
+        announcement.told = key
+        var hasDependents = false
+        step { hasDependents = $0.hasDependents(of: key) }
+        if hasDependents { didChange(announcement, of: object) }
+    }
+
     /// Tells one observer of a change that nobody has announced.
     final func tell(_ change: Change, to observation: Observation, of object: AnyObject) {
         var changes = [change]

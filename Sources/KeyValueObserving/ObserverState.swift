@@ -163,6 +163,11 @@
     /// Somebody is told when this property changes.
     package func isObserved(_ key: PropertyKey) -> Bool { observations.contains { $0.concerns(key) } }
 
+    /// Somebody observes another property, which this one may change.
+    package func hasDependents(of key: PropertyKey) -> Bool {
+        observations.contains { $0.key != key && $0.concerns(key) }
+    }
+
     /// Somebody wants to know the values of this property.
     package func needsValues(_ key: PropertyKey) -> Bool {
         observations.contains { $0.key == key && $0.needsValue }

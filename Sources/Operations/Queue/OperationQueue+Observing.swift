@@ -88,7 +88,10 @@ extension OperationQueue {
     /// Tells of what was noted under the lock by this thread.
     final func tell(_ news: [PropertyKey]) {
         HeldLocks.assertNone()
-        for key in news { observers?.tell(key, of: self) }
+        for key in news {
+            observers?.tell(key, of: self)
+            observers?.tellDependents(of: key, of: self)
+        }
     }
 }
 
@@ -118,6 +121,8 @@ extension OperationQueue.State {
     }
 
     private mutating func note(_ change: Change) {
-        if observers.noteUnannounced(change) { ownErrands().news.append(change.key) }
+        if observers.noteUnannounced(change) || observers.hasDependents(of: change.key) {
+            ownErrands().news.append(change.key)
+        }
     }
 }

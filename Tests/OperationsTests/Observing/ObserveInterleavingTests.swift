@@ -46,6 +46,27 @@ import Testing
         queue.waitUntilAllOperationsAreFinished()
     }
 
+    private final class LoadQueue: OperationQueue, @unchecked Sendable {
+        // Sendable: adds nothing that is stored.
+        @available(*, deprecated) var load: Int { operationCount * 2 }
+
+        @available(*, deprecated) override class var additionalKeyValueKeys: [KeyValueKey] {
+            [KeyValueKey("load", \LoadQueue.load, affectedBy: ["operationCount"])]
+        }
+    }
+
+    @available(*, deprecated)
+    @Test func `what depends on the number of operations is told with it`() {
+        let (queue, log) = (LoadQueue(), Journal<Int>())
+        queue.isSuspended = true
+        let token = queue.observe(\.load, options: [.initial, .new]) { log.append($1.newValue!) }
+        queue.addOperation(Quiet())
+        #expect(log.entries == [0, 2])
+        token.invalidate()
+        queue.isSuspended = false
+        queue.waitUntilAllOperationsAreFinished()
+    }
+
     /// Its text depends on the name.
     private final class Labelled: Operation, @unchecked Sendable {
         // Sendable: the hook is guarded.
