@@ -18,13 +18,18 @@ public struct Backlog<Waiter> {
 
     /// So many come in, or none. Nobody overtakes who waits.
     public mutating func enter(_ count: Int = 1) -> Bool {
-        guard waitingCount == 0, occupied + count <= capacity else { return false }
+        guard waitingCount == 0, missing(for: count) == 0 else { return false }
         occupied += count
         return true
     }
 
-    /// So many come in although there is no place; see `leave`.
-    public mutating func enterInAnyCase(_ count: Int = 1) { occupied += count }
+    /// How many have to leave before so many may come in. Nobody overtakes who waits.
+    public func missing(for count: Int) -> Int {
+        waitingCount > 0 ? count : max(0, min(count, occupied + count - capacity))
+    }
+
+    /// So many come in, to the places of some who leave and to free ones.
+    public mutating func enter(_ count: Int, insteadOf leaving: Int) { occupied += count - leaving }
 
     /// Waits for a place; answers by what it is called when it waits no more.
     public mutating func wait(_ waiter: Waiter) -> UInt64 {

@@ -47,4 +47,18 @@ import Testing
         let next = [backlog.leave(), backlog.leave(), backlog.leave()]
         #expect(next == [nil, nil, "a"])
     }
+
+    @Test func `as many are missing as there is no free place for, and free places are not for who overtakes`() {
+        var backlog = Backlog<String>(capacity: 3)
+        backlog.enter(2, insteadOf: 0)
+        let missing = [1, 2, 5].map(backlog.missing)
+        #expect(missing == [0, 1, 4])
+        backlog.enter(2, insteadOf: 1)
+        #expect(backlog.occupied == 3)
+        _ = backlog.setCapacity(1)
+        #expect(backlog.missing(for: 1) == 1)
+        _ = backlog.wait("a")
+        _ = backlog.setCapacity(2)
+        #expect(backlog.missing(for: 2) == 2)
+    }
 }

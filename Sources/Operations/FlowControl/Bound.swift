@@ -22,7 +22,10 @@ extension OperationQueue {
     public final func setBound(_ capacity: Int?, whenFull overflow: Overflow = .refuse) throws(PolicyError) {
         if let capacity, capacity < 1 { throw .capacityNotPositive(capacity) }
         let bound = boundReference.load() ?? boundReference.storeIfNil(Bound())
-        bound.change(to: capacity ?? .max, overflow)
+        withState { state in
+            bound.overflow = overflow
+            state.admit(bound.backlog.setCapacity(capacity ?? .max))
+        }
     }
 
     /// Adds an operation as soon as the queue has room. Who waits is served in order, and overtaken by nobody.
@@ -31,114 +34,101 @@ extension OperationQueue {
     ///   operation has not been added then.
     public final func addOperationWhenRoom(_ operation: Operation) async throws {
         let bound = boundReference.load()
-        try await bound?.waitForPlace()
+        if let bound { try await waitForPlace(of: bound) }
         do { try add(operation, hasPlace: bound != nil) {} } catch {
-            bound?.vacate()
+            if let bound { withState { $0.vacate(bound) } }
             throw error
         }
     }
 }
 
 /// The bound of a queue, from when one was first set. Its operations carry `bounded`, and give their place back.
-final class Bound: Sendable {
-    private struct State {
-        var backlog = Backlog<UnsafeContinuation<Void, any Error>>(capacity: .max)
-        var overflow = OperationQueue.Overflow.refuse
-    }
+///
+/// Guarded by the lock of the queue: an operation leaves, and its place is free, in one. With a lock of its own who has seen
+/// that a queue is empty could be told that it is full.
+final class Bound: @unchecked Sendable {
+    var backlog = Backlog<UnsafeContinuation<Void, any Error>>(capacity: .max)
+    var overflow = OperationQueue.Overflow.refuse
+}
 
-    private let state = Locked(State())
-
-    func change(to capacity: Int, _ overflow: OperationQueue.Overflow) {
-        let admitted = state.withLock { state in
-            state.overflow = overflow
-            return state.backlog.setCapacity(capacity)
-        }
-        for continuation in admitted { continuation.resume() }
-    }
-
-    enum Entry { case entered, full(OperationQueue.Overflow, capacity: Int) }
-
-    func enter(_ count: Int) -> Entry {
-        state.withLock { state in
-            state.backlog.enter(count) ? .entered : .full(state.overflow, capacity: state.backlog.capacity)
-        }
-    }
-
-    /// For what others were shed for.
-    func enterInAnyCase(_ count: Int) { state.withLock { $0.backlog.enterInAnyCase(count) } }
-
+extension OperationQueue.State {
     /// A place is free.
-    func vacate() {
-        let next = state.withLock { $0.backlog.leave() }
-        next?.resume()
+    mutating func vacate(_ bound: Bound) {
+        if let next = bound.backlog.leave() { admit([next]) }
     }
 
-    func waitForPlace() async throws {
+    /// They have got a place.
+    fileprivate mutating func admit(_ waiters: [UnsafeContinuation<Void, any Error>]) {
+        if !waiters.isEmpty { ownErrands().admitted += waiters }
+    }
+}
+
+extension OperationQueue {
+    /// A task that waits for a place, and may be cancelled before it begins to. Guarded by the lock of the queue.
+    private final class Waiting: @unchecked Sendable {
+        var id: UInt64?
+        var isCancelled = false
+    }
+
+    private func waitForPlace(of bound: Bound) async throws {
         let waiting = Waiting()
         try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Void, any Error>) in
-                let result: Result<Void, any Error>? = state.withLock { state in
+                let result: Result<Void, any Error>? = withState { _ in
                     if waiting.isCancelled { return .failure(CancellationError()) }
-                    if state.backlog.enter() { return .success(()) }
-                    waiting.id = state.backlog.wait(continuation)
+                    if bound.backlog.enter() { return .success(()) }
+                    waiting.id = bound.backlog.wait(continuation)
                     return nil
                 }
                 if let result { continuation.resume(with: result) }
             }
         } onCancel: {
-            let continuation = state.withLock { state in
+            let continuation = withState { _ in
                 waiting.isCancelled = true
-                return waiting.id.flatMap { state.backlog.withdraw($0) }
+                return waiting.id.flatMap { bound.backlog.withdraw($0) }
             }
             continuation?.resume(throwing: CancellationError())
         }
     }
 
-    /// A task that waits, and may be cancelled before it begins to. Guarded by the lock of the bound.
-    private final class Waiting: @unchecked Sendable {
-        var id: UInt64?
-        var isCancelled = false
-    }
-}
-
-extension OperationQueue {
     /// Takes places for operations that are about to be added; cancels others, or throws, as the bound says.
     final func takePlaces(for operations: [Operation]) throws(OperationError) {
         guard let bound = boundReference.load() else { return }
-        if case .full(let overflow, let capacity) = bound.enter(operations.count) {
-            let victims = overflow == .refuse ? nil : victims(overflow, for: operations)
-            guard let victims else { throw .queueFull(queue: label, capacity: capacity) }
-            bound.enterInAnyCase(operations.count)
-            for victim in victims { shed(victim, bound) }
-        }
-        for operation in operations { operation.word.insert(.bounded) }
-    }
-
-    /// Who is to make room, one for each of the new ones; nil when there are not so many.
-    private func victims(_ overflow: Overflow, for operations: [Operation]) -> [Operation]? {
-        let waiting = withState { state in
-            state.operationsInOrder.filter {
-                $0.word.lifecycle.phase == .enqueued && $0.word.lifecycle.contains(.bounded)
-                    && !$0.word.lifecycle.isCancelled
+        let (victims, capacity): ([Operation]?, Int) = withState { state in
+            let missing = bound.backlog.missing(for: operations.count)
+            let victims = missing == 0 ? [] : state.victims(missing, for: operations, bound.overflow)
+            if let victims {
+                bound.backlog.enter(operations.count, insteadOf: victims.count)
+                for victim in victims { _ = victim.givesUpPlace }
             }
+            return (victims, bound.backlog.capacity)
         }
-        guard overflow == .shedLowest else {
-            return waiting.count >= operations.count ? Array(waiting.prefix(operations.count)) : nil
+        guard let victims else { throw .queueFull(queue: label, capacity: capacity) }
+        for operation in operations { operation.word.insert(.bounded) }
+        for victim in victims { victim.cancel() }
+    }
+}
+
+extension OperationQueue.State {
+    /// So many that are to make room for the new ones; nil when there are not so many.
+    fileprivate func victims(
+        _ count: Int, for operations: [Operation], _ overflow: OperationQueue.Overflow
+    ) -> [Operation]? {
+        guard overflow != .refuse else { return nil }
+        let waiting = operationsInOrder.filter {
+            $0.word.lifecycle.phase == .enqueued && $0.word.lifecycle.contains(.bounded) && !$0.word.lifecycle.isCancelled
         }
+        guard waiting.count >= count else { return nil }
+        guard overflow == .shedLowest else { return Array(waiting.prefix(count)) }
         // The lowest first; of equal ones, the one added last.
         let byRank = waiting.enumerated().sorted {
             ($0.element.word.lifecycle.effectivePriority.rawValue, -$0.offset)
                 < ($1.element.word.lifecycle.effectivePriority.rawValue, -$1.offset)
         }
-        let victims = byRank.prefix(operations.count).map(\.element)
+        let victims = byRank.prefix(count).map(\.element)
         let highest = victims.map { $0.word.lifecycle.effectivePriority.rawValue }.max() ?? 0
         let lowestNew = operations.map { $0.word.lifecycle.priority.rawValue }.min() ?? 0
-        return victims.count == operations.count && highest <= lowestNew ? victims : nil
-    }
-
-    private func shed(_ victim: Operation, _ bound: Bound) {
-        if victim.givesUpPlace { bound.vacate() }
-        victim.cancel()
+        return highest <= lowestNew ? victims : nil
     }
 }
 

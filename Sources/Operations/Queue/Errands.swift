@@ -9,8 +9,8 @@ final class Errands {
     var offered: Set<Schedule.ID> = []
     /// When the queue, which has been closed for want of a permit, is to be opened again.
     var opening: (time: UInt64, of: Throttle)?
-    /// Places of a bounded queue that are free again.
-    var vacancies = 0
+    /// Who has got a place of a bounded queue.
+    var admitted: [UnsafeContinuation<Void, any Error>] = []
     /// Gated operations that turned out not to be ready.
     var notReady: Set<Schedule.ID> = []
 
@@ -19,14 +19,14 @@ final class Errands {
         let news: [PropertyKey]
         let lapsing: Set<Schedule.ID>
         let opening: (time: UInt64, of: Throttle)?
-        let vacancies: Int
+        let admitted: [UnsafeContinuation<Void, any Error>]
         let notReady: Set<Schedule.ID>
 
         init(_ errands: Errands, isLapsing: Bool) {
             news = errands.news
             lapsing = isLapsing ? errands.offered : []
             opening = errands.opening
-            vacancies = errands.vacancies
+            admitted = errands.admitted
             notReady = errands.notReady
         }
     }
@@ -48,7 +48,7 @@ extension OperationQueue.State {
         let comesSoon = schedule.hasRoom && kind.isPool && underlyingQueue == nil && keyed == nil
         let isLapsing = !comesSoon && !errands.offered.isEmpty
         guard
-            isLapsing || !errands.news.isEmpty || errands.opening != nil || errands.vacancies > 0
+            isLapsing || !errands.news.isEmpty || errands.opening != nil || !errands.admitted.isEmpty
                 || !errands.notReady.isEmpty
         else {
             return nil
@@ -56,7 +56,7 @@ extension OperationQueue.State {
         defer {
             errands.news = []
             errands.opening = nil
-            errands.vacancies = 0
+            errands.admitted = []
             errands.notReady = []
             if isLapsing { errands.offered = [] }
         }
@@ -65,10 +65,10 @@ extension OperationQueue.State {
 
     mutating func noteOffer(_ id: Schedule.ID) { ownErrands().offered.insert(id) }
 
-    /// An operation leaves the queue.
-    mutating func leftSpecial(_ operation: Operation, _ lifecycle: Lifecycle) {
+    /// An operation leaves the queue, which has that bound.
+    mutating func leftSpecial(_ operation: Operation, _ lifecycle: Lifecycle, _ bound: Bound?) {
         if lifecycle.contains(.keyed) { leftKeyed(operation.scheduleID) }
-        if operation.givesUpPlace { ownErrands().vacancies += 1 }
+        if let bound, operation.givesUpPlace { vacate(bound) }
     }
 
     /// Something holds the operation back since it became ready.
@@ -91,8 +91,7 @@ extension OperationQueue {
     @inline(never)
     final func run(_ errands: Errands.Due) {
         HeldLocks.assertNone()
-        // Before anybody is told that the operation has left, and adds another one.
-        for _ in 0..<errands.vacancies { boundReference.load()?.vacate() }
+        for waiter in errands.admitted { waiter.resume() }
         if !errands.lapsing.isEmpty { ResourcePool.lapse(errands.lapsing) }
         for id in errands.notReady { ResourcePool.stepOut(id) }
         if let (time, throttle) = errands.opening { scheduleOpening(at: time, of: throttle) }

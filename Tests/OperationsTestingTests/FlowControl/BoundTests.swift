@@ -147,7 +147,49 @@ import Testing
         await queue.waitUntilAllOperationsAreFinished()
     }
 
-    private static func count(_ queue: OperationQueue) -> Int { (queue as any Counted).operationCount }
+    /// The last to leave has given its place back when nobody is there any more.
+    @Test func `a queue in which nothing is left has room`() throws {
+        let queue = OperationQueue()
+        try queue.setBound(1)
+        for _ in 0..<20_000 {
+            try queue.tryAddOperation(BlockOperation {})
+            queue.waitUntilAllOperationsAreFinished()
+        }
+    }
+
+    @Test func `threads that add at once do not shed the same one for two`() throws {
+        let queue = OperationQueue()
+        queue.isSuspended = true
+        try queue.setBound(3, whenFull: .shedOldest)
+        let meeting = Gate(2)
+        let threads = (0..<2).map { _ in
+            TestThread {
+                meeting.meet()
+                for _ in 0..<300 { queue.addOperation(BlockOperation {}) }
+            }
+        }
+        for thread in threads { thread.join() }
+        #expect((queue as any Listing).operations.count { !$0.isCancelled } == 3)
+        queue.isSuspended = false
+        queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test func `as many are shed as have no room otherwise`() throws {
+        let queue = executor.makeQueue()
+        queue.isSuspended = true
+        try queue.setBound(3, whenFull: .shedOldest)
+        let early = (0..<2).map { _ in BlockOperation {} }
+        try queue.tryAddOperations(early, waitUntilFinished: false)
+        try queue.tryAddOperations((0..<2).map { _ in BlockOperation {} }, waitUntilFinished: false)
+        #expect(early.map(\.isCancelled) == [true, false])
+        #expect(throws: OperationError.self) {
+            try queue.tryAddOperations((0..<4).map { _ in BlockOperation {} }, waitUntilFinished: false)
+        }
+        queue.isSuspended = false
+        executor.runUntilIdle()
+    }
+
+    private static func count(_ queue: OperationQueue) -> Int { (queue as any Listing).operationCount }
 
     @Test func `a bound below one is an error`() {
         for capacity in [0, -1] {
@@ -156,6 +198,9 @@ import Testing
     }
 }
 
-/// Reads the deprecated name without a warning.
-private protocol Counted { var operationCount: Int { get } }
-extension OperationQueue: Counted {}
+/// Reads the deprecated names without a warning.
+private protocol Listing {
+    var operationCount: Int { get }
+    var operations: [Operation] { get }
+}
+extension OperationQueue: Listing {}
