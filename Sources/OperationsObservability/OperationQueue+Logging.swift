@@ -7,8 +7,8 @@ extension OperationQueue {
     ///
     /// Added, ready, started and finished are of `level`; cancelled is `info`, a failure `error`, a stalled queue `warning`,
     /// with the reasons. Each entry has the queue and the operation as metadata, that of an end also the seconds it waited
-    /// and ran, and the error. Called on the thread on which it happens; a level that the logger leaves out costs next
-    /// to nothing, but the queue's operations are observed.
+    /// and ran, and the error. Called on the thread on which it happens, or on the one that is just telling of the same
+    /// operation; a level that the logger leaves out costs next to nothing, but the queue's operations are observed.
     ///
     /// - Parameters:
     ///   - logger: Where it is written to.

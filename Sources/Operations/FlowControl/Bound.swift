@@ -116,7 +116,8 @@ extension OperationQueue.State {
     ) -> [Operation]? {
         guard overflow != .refuse else { return nil }
         let waiting = operationsInOrder.filter {
-            $0.word.lifecycle.phase == .enqueued && $0.word.lifecycle.contains(.bounded) && !$0.word.lifecycle.isCancelled
+            let lifecycle = $0.word.lifecycle
+            return lifecycle.phase == .enqueued && lifecycle.contains(.bounded) && !lifecycle.isCancelled
         }
         guard waiting.count >= count else { return nil }
         guard overflow == .shedLowest else { return Array(waiting.prefix(count)) }

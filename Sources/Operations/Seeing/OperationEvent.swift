@@ -56,7 +56,8 @@ extension OperationQueue {
         return stream
     }
 
-    /// The same for a handler, called on the thread on which it happens, until the watcher that it answers is removed.
+    /// The same for a handler, until the watcher that it answers is removed. Called on the thread on which it happens, or on
+    /// the one that is just telling of the same operation.
     package final func addEventHandler(_ handler: @escaping @Sendable (OperationEvent) -> Void) -> any QueueWatcher {
         let source = EventSource(queue: self, handler: handler)
         addWatcher(source)
@@ -65,13 +66,35 @@ extension OperationQueue {
 }
 
 /// Makes events of what a watcher is told, and of what it observes.
+///
+/// An operation may be found ready by one thread and started by another, which is not told last for that: what has happened
+/// is noted in its order, and told by one thread at a time.
 final class EventSource: QueueWatcher {
-    private struct Entry {
+    /// What is known of an operation. Guarded by the lock of the source.
+    private final class Entry: @unchecked Sendable {
         let id: UInt64
-        let added: ContinuousClock.Instant
+        let added = ContinuousClock.now
         var started: ContinuousClock.Instant?
-        var isReadyTold = false
+        var isReady = false
         var tokens: [NSKeyValueObservation] = []
+        /// What is still to be told, the earliest first.
+        var untold: [(kind: OperationEvent.Kind, time: ContinuousClock.Instant)] = []
+        var isBeingTold = false
+
+        init(id: UInt64) { self.id = id }
+
+        func takeTokens() -> [NSKeyValueObservation] {
+            defer { tokens = [] }
+            return tokens
+        }
+
+        func note(_ kind: OperationEvent.Kind, at time: ContinuousClock.Instant = .now) { untold.append((kind, time)) }
+
+        func noteReady() {
+            guard !isReady else { return }
+            isReady = true
+            note(.ready)
+        }
     }
 
     private struct State {
@@ -98,77 +121,91 @@ final class EventSource: QueueWatcher {
     }
 
     func wasRemoved() {
-        let entries = state.withLock { state in
+        let tokens = state.withLock { state in
             state.isClosed = true
             defer { state.entries = [:] }
-            return state.entries
+            return state.entries.values.flatMap { $0.takeTokens() }
         }
-        for entry in entries.values { for token in entry.tokens { token.invalidate() } }
+        for token in tokens { token.invalidate() }
     }
 
     func queueStalled(_ report: StallReport) { tell(.stalled(report), "", 0, .now) }
 
     private func begin(_ operation: Operation) {
-        let now = ContinuousClock.now
-        let id: UInt64? = state.withLock { state in
+        let entry: Entry? = state.withLock { state in
             guard !state.isClosed else { return nil }
             state.lastID += 1
-            state.entries[ObjectIdentifier(operation)] = Entry(id: state.lastID, added: now)
-            return state.lastID
+            let entry = Entry(id: state.lastID)
+            entry.note(.added, at: entry.added)
+            state.entries[ObjectIdentifier(operation)] = entry
+            return entry
         }
-        guard let id else { return }
-        tell(.added, operation.label, id, now)
+        guard let entry else { return }
+        tellUntold(entry, operation)
         let tokens = [
             operation.observe(\.isCancelled) { [weak self] operation, _ in
-                guard operation.isCancelled, let id = self?.id(of: operation) else { return }
-                self?.tell(.cancelled, operation.label, id, .now)
+                if operation.isCancelled { self?.note(operation) { $0.note(.cancelled) } }
             },
             operation.observe(\.isReady) { [weak self] operation, _ in
-                if operation.isReady { self?.noteReady(operation) }
+                if operation.isReady { self?.note(operation) { $0.noteReady() } }
             },
         ]
         let isKept = state.withLock { state in
-            state.entries[ObjectIdentifier(operation)]?.tokens = tokens
-            return state.entries[ObjectIdentifier(operation)] != nil
+            guard state.entries[ObjectIdentifier(operation)] === entry else { return false }
+            entry.tokens = tokens
+            return true
         }
         guard isKept else { return tokens.forEach { $0.invalidate() } }
-        if untracked({ operation.isReady }) { noteReady(operation) }
-    }
-
-    private func noteReady(_ operation: Operation) {
-        let id: UInt64? = state.withLock { state in
-            guard let entry = state.entries[ObjectIdentifier(operation)], !entry.isReadyTold else { return nil }
-            state.entries[ObjectIdentifier(operation)]?.isReadyTold = true
-            return entry.id
-        }
-        if let id { tell(.ready, operation.label, id, .now) }
+        if untracked({ operation.isReady }) { note(operation) { $0.noteReady() } }
     }
 
     private func start(_ operation: Operation) {
-        noteReady(operation)
-        let now = ContinuousClock.now
-        let id: UInt64? = state.withLock { state in
-            guard let entry = state.entries[ObjectIdentifier(operation)], entry.started == nil else { return nil }
-            state.entries[ObjectIdentifier(operation)]?.started = now
-            return entry.id
+        note(operation) { entry in
+            guard entry.started == nil else { return }
+            entry.noteReady()
+            let now = ContinuousClock.now
+            entry.started = now
+            entry.note(.started, at: now)
         }
-        if let id { tell(.started, operation.label, id, now) }
     }
 
     private func finish(_ operation: Operation) {
-        let now = ContinuousClock.now
-        guard let entry = state.withLock({ $0.entries.removeValue(forKey: ObjectIdentifier(operation)) }) else {
-            return
+        let outcome = operation.unseenOutcome
+        let finished: (entry: Entry, tokens: [NSKeyValueObservation])? = state.withLock { state in
+            guard let entry = state.entries.removeValue(forKey: ObjectIdentifier(operation)) else { return nil }
+            let now = ContinuousClock.now
+            let waited = (entry.started ?? now) - entry.added
+            entry.note(.finished(outcome, waited: waited, ran: entry.started.map { now - $0 }), at: now)
+            return (entry, entry.takeTokens())
         }
-        for token in entry.tokens { token.invalidate() }
-        let finished = OperationEvent.Kind.finished(
-            operation.unseenOutcome, waited: (entry.started ?? now) - entry.added,
-            ran: entry.started.map { now - $0 })
-        tell(finished, operation.label, entry.id, now)
+        guard let (entry, tokens) = finished else { return }
+        for token in tokens { token.invalidate() }
+        tellUntold(entry, operation)
     }
 
-    private func id(of operation: Operation) -> UInt64? {
-        state.withLock { $0.entries[ObjectIdentifier(operation)]?.id }
+    /// Notes, and tells of, something that has happened to an operation that has not finished.
+    private func note(_ operation: Operation, _ note: (Entry) -> Void) {
+        let entry = state.withLock { state in
+            let entry = state.entries[ObjectIdentifier(operation)]
+            if let entry { note(entry) }
+            return entry
+        }
+        if let entry { tellUntold(entry, operation) }
+    }
+
+    /// Tells what was noted, unless another thread does, or this one further up: that one tells this as well.
+    private func tellUntold(_ entry: Entry, _ operation: Operation) {
+        var isMine = false
+        while true {
+            let next: (kind: OperationEvent.Kind, time: ContinuousClock.Instant)? = state.withLock { state in
+                guard isMine || !entry.isBeingTold else { return nil }
+                isMine = !state.isClosed && !entry.untold.isEmpty
+                entry.isBeingTold = isMine
+                return isMine ? entry.untold.removeFirst() : nil
+            }
+            guard let next else { return }
+            tell(next.kind, operation.label, entry.id, next.time)
+        }
     }
 
     private func tell(_ kind: OperationEvent.Kind, _ label: String, _ id: UInt64, _ time: ContinuousClock.Instant) {

@@ -33,6 +33,35 @@ import Testing
         #expect(told["BlockOperation 'third'"] == ["added", "ready", "started", "finished succeeded"])
     }
 
+    /// Found ready by the thread that ends its dependency, which is slow to tell, while another one is still adding it.
+    @Test func `an operation that starts while it is being told to be ready is told to start after that`() {
+        let (queue, log) = (OperationQueue(), Journal<String>())
+        let (isAdded, isBeingTold, hasStarted) = (Gate(), Gate(), Gate())
+        let (dependency, operation) = (Operation(), BlockOperation { hasStarted.open() })
+        operation.addDependency(dependency)
+        let ender = TestThread {
+            isAdded.pass()
+            dependency.start()
+        }
+        let slow = queue.addEventHandler { event in
+            if case .ready = event.kind {
+                isBeingTold.open()
+                hasStarted.pass()
+            }
+            log.append(event.word)
+        }
+        let adding = queue.addEventHandler { event in
+            guard case .added = event.kind else { return }
+            isAdded.open()
+            isBeingTold.pass()
+        }
+        queue.addOperation(operation)
+        queue.waitUntilAllOperationsAreFinished()
+        ender.join()
+        #expect(log.entries == ["added", "ready", "started", "finished succeeded"])
+        for watcher in [slow, adding] { queue.removeWatcher(watcher) }
+    }
+
     @Test func `a cancellation is told once, of what waits and of what runs`() async {
         let queue = OperationQueue()
         let events = queue.events
