@@ -185,10 +185,14 @@ import Testing
     /// Rule Q1: in a process of its own, where nobody else wakes the thread, which sleeps for five seconds.
     @Test func `a thread that sleeps holds no queue`() async {
         await #expect(processExitsWith: .success) {
-            let (released, start) = (Gate(), ContinuousClock.now)
-            WatchedQueue(released).addOperation {}
-            released.pass()
-            guard ContinuousClock.now - start < .seconds(4) else { fatalError() }
+            // The machine may be busy with something else once, but not each time.
+            let isFreedAtOnce = (0..<3).contains { _ in
+                let (released, start) = (Gate(), ContinuousClock.now)
+                WatchedQueue(released).addOperation {}
+                released.pass()
+                return ContinuousClock.now - start < .seconds(4)
+            }
+            guard isFreedAtOnce else { fatalError() }
         }
     }
 }

@@ -96,7 +96,7 @@ import Testing
 
     /// Rule N3: a common bug in ported code; nothing would ever happen without a report.
     @Test func `an isReady that became true without being announced is a stall`() {
-        let observer = StallObserver()
+        let observer = StallObserver(delay: .zero)
         let operation = Held()
         operation.name = "held"
         observer.queue.addOperation(operation)

@@ -71,13 +71,16 @@ private func askAgain() {
     // None of the pool's threads is free.
     let busy = HeldQueue(width: 20)
     allowThreads(0)
-    precondition(mostThreads() == 0)
+    // Memory of a thread that has ended just now may be there for another one.
+    let taken = Gate()
+    precondition(takeThreads(until: taken) < 200)
     let (queue, meeting) = (OperationQueue(), Gate(20))
     queue.maxConcurrentOperationCount = 20
     for _ in 0..<20 { queue.addOperation { meeting.meet() } }
     allowThreads(200)
     queue.waitUntilAllOperationsAreFinished()
     busy.release()
+    taken.open()
 }
 
 /// Leaves room for the stacks of so many more threads.
@@ -100,6 +103,11 @@ private func addressSpaceInUse() -> Int {
 private func mostThreads() -> Int {
     let gate = Gate()
     defer { gate.open() }
+    return takeThreads(until: gate)
+}
+
+/// Makes all threads that can be made now, which last until the gate opens. Answers how many.
+private func takeThreads(until gate: Gate) -> Int {
     for count in 0..<200 {
         var thread = pthread_t()
         let body: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { argument in

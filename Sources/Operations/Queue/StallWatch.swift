@@ -43,8 +43,10 @@ extension OperationQueue {
             // Something outside the queue still moves, such as a dependency in another queue: look again later.
             return withState { watchForStall(&$0) }
         }
-        // Reported already, by the appointment that a change of the delay made in the meantime, or started again.
-        let (isFirst, handler) = withState { state in
+        // Reported already, by the appointment that a change of the delay made in the meantime, or started again, or not
+        // wanted any more.
+        let (isFirst, handler): (Bool, (@Sendable (StallReport) -> Void)?) = withState { state in
+            guard state.stallDelay > .zero else { return (false, nil) }
             defer { state.reportedAt = watch.starts }
             return (state.starts == watch.starts && state.reportedAt != watch.starts, state.stallHandler)
         }

@@ -168,6 +168,8 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         let events = queue.events
         queue.addOperation(operation)
         await operation.stand(in: queue)
+        // Its slot is free before its observers have been told.
+        while states.entries.count < 2 { await Task.yield() }
         operation.mayEnd.open()
         operation.letGo()
         await operation.waitUntilFinished()
