@@ -72,9 +72,11 @@ public final class HTTPCache: Sendable {
     }
 
     /// With a hook after each step of storing.
+    ///
+    /// - Parameter busyTimeout: Seconds to wait for another cache that has the index.
     package convenience init(
         _ directory: String, memoryLimit: Int, diskLimit: Int, ageLimit: Duration? = nil, synchronises: Bool = false,
-        step: @escaping CacheStepHook, onError: (@Sendable (HTTPCacheError) -> Void)? = nil
+        busyTimeout: Double = 2, step: @escaping CacheStepHook, onError: (@Sendable (HTTPCacheError) -> Void)? = nil
     ) throws(HTTPCacheError) {
         guard !directory.isEmpty else { throw .unusableDirectory(path: directory, code: ENOENT) }
         // The process may go elsewhere while the cache is open.
@@ -86,7 +88,7 @@ public final class HTTPCache: Sendable {
             CacheStore(
                 directory: directory,
                 limits: .init(memory: max(0, memoryLimit), disk: Int64(max(0, diskLimit)), age: ageLimit?.seconds),
-                synchronises: synchronises, step: step,
+                synchronises: synchronises, busyTimeout: busyTimeout, step: step,
                 report: { error in if let onError { reports.async { onError(error) } } }))
     }
 

@@ -72,6 +72,29 @@ import Testing
         #expect(await cache.outcome(get("/child")) == "child")
         #expect(await cache.outcome(get("/parent")) == "parent")
     }
+
+    /// The locks of a file belong to the process: who closes the file in any way has none any more.
+    @Test func `a cache keeps its lock of the index while another one of its process is opened and closed`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path
+        let first = try HTTPCache(directory: path, memoryLimit: 0)
+        await first.load(get("/a"), answer(200, Self.control), body: "a", at: at(0))
+        do {
+            let second = try HTTPCache(directory: path, memoryLimit: 0)
+            await second.opened()
+        }
+        let log = "\(path)/index-1.sqlite-wal"
+        #expect(FileManager.default.fileExists(atPath: log))
+        // The last to close the index removes its log.
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let other = try HTTPCache(directory: path, memoryLimit: 0)
+            await other.opened()
+            await other.load(get("/b"), answer(200, Self.control), body: "b", at: at(0))
+        }
+        #expect(FileManager.default.fileExists(atPath: log))
+        let outcomes = [await first.outcome(get("/a")), await first.outcome(get("/b"))]
+        #expect(outcomes == ["a", "b"])
+    }
     #endif
 
     @Test func `two caches share a directory`() async throws {
@@ -90,8 +113,9 @@ import Testing
     /// stored, or an error reported.
     private static func work(_ path: String, name: String, seed: UInt64) async throws -> Int {
         let errors = Journal<HTTPCacheError>()
+        // Whoever has the index may be kept waiting by the disk.
         let cache = try HTTPCache(
-            directory: path, memoryLimit: 5000, diskLimit: 40_000,
+            path, memoryLimit: 5000, diskLimit: 40_000, busyTimeout: 60, step: { _ in },
             onError: { error in
                 print("\(name): \(error)")
                 errors.append(error)

@@ -19,18 +19,33 @@ final class CacheIndex {
 
     static func inMemory() throws -> CacheIndex { try CacheIndex(DatabaseQueue()) }
 
-    init(path: String) throws {
+    /// - Parameter busyTimeout: Seconds to wait for another process, or cache, that has the file.
+    init(path: String, busyTimeout: Double) throws {
         var configuration = Configuration()
         configuration.journalMode = .wal
-        configuration.busyMode = .timeout(2)
+        configuration.busyMode = .timeout(busyTimeout)
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = NORMAL") }
-        // SQLite takes the mode of its further files from this one.
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw HTTPCacheError.writing(path) }
-        fchmod(descriptor, 0o600)
-        Foundation.close(descriptor)
+        try Self.prepareFile(path)
         database = try DatabaseQueue(path: path, configuration: configuration)
         try database.write { try Self.createTables($0) }
+    }
+
+    /// Makes the file, for its owner alone: SQLite takes the mode of its further files from it.
+    ///
+    /// A file that is there is not opened. Closing it would take every lock of this process off it, those of another
+    /// cache here too: another process would then take itself for the last one, and remove what that cache writes to.
+    private static func prepareFile(_ path: String) throws {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if descriptor >= 0 {
+            fchmod(descriptor, 0o600)
+            Foundation.close(descriptor)
+            return
+        }
+        var status = stat()
+        guard errno == EEXIST, lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw HTTPCacheError.writing(path)
+        }
+        if status.st_mode & 0o777 != 0o600 { chmod(path, 0o600) }
     }
 
     private static func createTables(_ db: Database) throws {

@@ -21,6 +21,7 @@ actor CacheStore {
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     nonisolated let limits: Limits
+    private let busyTimeout: Double
     nonisolated let directory: String?
     nonisolated let files: BodyFiles?
     nonisolated let step: CacheStepHook
@@ -38,10 +39,11 @@ actor CacheStore {
     static let smallBody = 256 << 10
 
     init(
-        directory: String?, limits: Limits, synchronises: Bool, step: @escaping CacheStepHook,
+        directory: String?, limits: Limits, synchronises: Bool, busyTimeout: Double = 2, step: @escaping CacheStepHook,
         report: @escaping @Sendable (HTTPCacheError) -> Void
     ) {
         (self.directory, self.limits, self.step, self.report) = (directory, limits, step, report)
+        self.busyTimeout = busyTimeout
         files = directory.map { BodyFiles(in: $0, synchronises: synchronises) }
         memory = MemoryBodies(limit: limits.memory)
     }
@@ -123,10 +125,10 @@ actor CacheStore {
         let path = "\(directory)/\(CacheIndex.fileName)"
         let index: CacheIndex
         do {
-            index = try CacheIndex(path: path)
+            index = try CacheIndex(path: path, busyTimeout: busyTimeout)
         } catch  where CacheIndex.isDamage(error) {
             setAside(path)
-            index = try CacheIndex(path: path)
+            index = try CacheIndex(path: path, busyTimeout: busyTimeout)
         }
         openFile = FileIdentity(path)
         return index
