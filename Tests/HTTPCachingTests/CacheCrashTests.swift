@@ -74,7 +74,7 @@ import Testing
     }
 
     /// The locks of a file belong to the process: who closes the file in any way has none any more.
-    @Test func `a cache keeps its lock of the index while another one of its process is opened and closed`() async throws {
+    @Test func `a cache keeps its lock of the index while another one of its process opens it`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path
         let first = try HTTPCache(directory: path, memoryLimit: 0)
