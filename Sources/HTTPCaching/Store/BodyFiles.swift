@@ -79,7 +79,10 @@ struct BodyFiles {
             let path = "\(unfinished)/\(name)"
             let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
             guard descriptor >= 0 else { continue }
-            defer { close(descriptor) }
+            defer {
+                flock(descriptor, LOCK_UN)
+                close(descriptor)
+            }
             var status = stat()
             guard fstat(descriptor, &status) == 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0,
                 now.timeIntervalSince1970 - Double(status.modified) >= age

@@ -27,6 +27,11 @@ struct DirectoryLock {
         }
     }
 
-    func unlock() { if descriptor >= 0 { close(descriptor) } }
+    /// Closing alone leaves it locked while a child that was forked meanwhile has not yet begun its own program.
+    func unlock() {
+        guard descriptor >= 0 else { return }
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 }
 #endif

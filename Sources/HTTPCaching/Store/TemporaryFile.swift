@@ -18,6 +18,8 @@ final class TemporaryFile: @unchecked Sendable {
     }
 
     deinit {
+        // Else it stays locked while a child that was forked meanwhile has not yet begun its own program.
+        flock(descriptor, LOCK_UN)
         close(descriptor)
         if !isGone { unlink(path) }
     }

@@ -23,11 +23,17 @@ extension SystemFile {
                 // Who had it may have renamed it between the opening and the locking: then it is the finished target.
                 if try file.isStill(at: path) { return file }
             } catch {
-                try? file.close()
+                try? file.unlockAndClose()
                 throw error
             }
-            try file.close()
+            try file.unlockAndClose()
         }
+    }
+
+    /// Closing alone leaves it locked while a child that was forked meanwhile has not yet begun its own program.
+    func unlockAndClose() throws {
+        flock(rawValue, LOCK_UN)
+        try close()
     }
 
     private func lockExclusively() throws -> Bool {

@@ -42,7 +42,7 @@ final class FileSink: BodySink, @unchecked Sendable {
         self.steps = steps
     }
 
-    deinit { try? file?.close() }
+    deinit { close() }
 
     var prefersRanges: Bool { true }
 
@@ -119,7 +119,7 @@ final class FileSink: BodySink, @unchecked Sendable {
     }
 
     private func close() {
-        try? file?.close()
+        try? file?.unlockAndClose()
         file = nil
     }
 

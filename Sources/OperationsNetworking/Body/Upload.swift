@@ -10,11 +10,15 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A request's body on its way: what may go when, and who is told when it has gone.
+/// A request's body on its way: what may go when, and who is told of it.
 struct Sending: Sendable {
     /// Suspends until so many bytes may go.
     let pass: @Sendable (Int) async throws -> Void
+    /// They are handed over next. Whoever has seen the server's answer to all of them has seen them counted: told when the
+    /// next portion is asked for, the last one could come after the end of the transfer.
     let whenSent: @Sendable (Int) -> Void
+    /// They are on the wire.
+    let whenGone: @Sendable (Int) -> Void
 }
 
 /// The portions of a request's body, each when it may go.
@@ -33,11 +37,12 @@ where Base.Element == ByteBuffer {
 
         @concurrent
         mutating func next() async throws -> ByteBuffer? {
-            if onItsWay > 0 { sending.whenSent(onItsWay) }
+            if onItsWay > 0 { sending.whenGone(onItsWay) }
             onItsWay = 0
             guard let portion = try await base.next() else { return nil }
             onItsWay = portion.readableBytes
             try await sending.pass(onItsWay)
+            sending.whenSent(onItsWay)
             return portion
         }
     }

@@ -17,8 +17,7 @@ extension Transfer {
     /// - Throws: `TransferFailure` for files that cannot be read, and for what cannot be sent again.
     func upload(_ body: OutgoingBody) throws -> (stream: OutgoingStream?, contentType: String?) {
         if let source = body.source {
-            beginCountingSent(of: source.length)
-            return (try source.take(sending(at: pacing())), nil)
+            return (try source.take(sending(of: source.length, at: pacing())), nil)
         }
         switch body.description {
         case .none: return (nil, nil)
@@ -35,30 +34,37 @@ extension Transfer {
     }
 
     private func stream(_ segments: [MultipartLayout.Segment], of length: Int64) -> OutgoingStream {
-        beginCountingSent(of: length)
         let pacing = pacing()
         let portions = UploadPortions(segments: segments.filter { $0.length > 0 }) { pacing.piece }
-        return OutgoingStream(portions, length: length, sending(at: pacing))
+        return OutgoingStream(portions, length: length, sending(of: length, at: pacing))
     }
 
-    /// What an earlier exchange has sent does not count: this one sends it again.
-    private func beginCountingSent(of length: Int64?) { record.withLock { ($0.sent, $0.toSend) = (0, length) } }
-
-    private func sending(at pacing: Pacing) -> Sending {
-        Sending(
+    /// What an earlier exchange has sent, or still sends, does not count: this one sends it again.
+    private func sending(of length: Int64?, at pacing: Pacing) -> Sending {
+        let number = record.withLock { record in
+            (record.sent, record.toSend) = (0, length)
+            record.bodies += 1
+            return record.bodies
+        }
+        return Sending(
             pass: { [self] count in
                 if pacing.isCapped { try await waitingForOthers { try await pacing.pass(count) } }
             },
             whenSent: { [self] count in
                 let now = session.ticker.now()
-                pacing.passed(count, at: now)
-                record.withLock { record in
-                    record.lastActivity = now
+                let isCounted = record.withLock { record in
+                    guard record.bodies == number else { return false }
                     record.sent += Int64(count)
                     record.metrics.sent += Int64(count)
                     record.meter.record(count, at: now.wholeNanoseconds)
+                    return true
                 }
-                tellProgress()
+                if isCounted { tellProgress() }
+            },
+            whenGone: { [self] count in
+                let now = session.ticker.now()
+                pacing.passed(count, at: now)
+                record.withLock { $0.lastActivity = now }
             })
     }
 }

@@ -28,6 +28,8 @@ struct TransferRecord: Sendable {
     var expected: Int64?
     var sent: Int64 = 0
     var toSend: Int64?
+    /// How many bodies have begun to be sent.
+    var bodies = 0
     /// Of both ways.
     var meter = BandwidthMeter(slices: 10)
     /// The value is there.

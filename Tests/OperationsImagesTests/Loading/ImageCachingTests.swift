@@ -76,7 +76,11 @@ import Testing
     }
 
     @Test func `a file on disk that is no image is loaded again, once for all sizes`() async throws {
-        try await LoopbackServer.with(handler: { _ in .image(400, 200) }) { server in
+        let areJoined = AsyncGate()
+        try await LoopbackServer.with(handler: { _ in
+            await areJoined.pass()
+            return .image(400, 200)
+        }) { server in
             let cache = HTTPCache.inMemory()
             let url = server.url + "/a"
             await cache.store(Data("no image".utf8), forKey: url)
@@ -85,6 +89,7 @@ import Testing
             let tokens = [nil, 40, 50].map { size in
                 loader.load(url, options: ImageLoadOptions(decoding: ImageDecodingOptions(maxPixelSize: size)))
             }
+            areJoined.open()
             #expect(await tokens[0].ending == "400x200 network")
             #expect(await tokens[1].ending == "40x20 network")
             #expect(await tokens[2].ending == "50x25 network")

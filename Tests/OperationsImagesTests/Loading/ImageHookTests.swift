@@ -13,13 +13,13 @@ import Testing
     private struct Wrong: Error {}
 
     @Test func `a request modifier changes a transfer's request once, and nil refuses it`() async throws {
-        let calls = Journal<String>()
+        let (calls, areJoined) = (Journal<String>(), AsyncGate())
         try await LoopbackServer.with(handler: { $0.fields[.authorization] == "me" ? .image(4, 2) : .notFound }) {
             server in
             let loader = ImageLoader.plain {
                 $0.requestModifier = { request in
                     calls.append(request.url)
-                    await Task.yield()
+                    await areJoined.pass()
                     if request.url.hasSuffix("/no") { return nil }
                     var request = request
                     request.fields[.authorization] = "me"
@@ -27,6 +27,7 @@ import Testing
                 }
             }
             let (one, other) = (loader.load(server.url + "/a"), loader.load(server.url + "/a", options: .thumbnail(2)))
+            areJoined.open()
             #expect(await one.ending == "4x2 network")
             #expect(await other.ending == "2x1 network")
             #expect(calls.entries == [server.url + "/a"])

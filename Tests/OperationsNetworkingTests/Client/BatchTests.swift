@@ -192,17 +192,22 @@ import Testing
     @Test(arguments: [true, false]) func `cancelled at once, every member has its result`(measuresFirst: Bool)
         async throws
     {
-        let client = try HTTPClientQueue(base: "http://127.0.0.1:1", session: session)
-        for isAll in [false, true] {
-            client.isSuspended = true
-            let batch = client.batch((0..<20).map { get("/\($0)") }, as: .data, measuresFirst: measuresFirst)
-            if isAll { client.cancelAll() } else { batch.cancel() }
-            client.isSuspended = false
-            let results = await batch.results
-            #expect(results.map(text) == Array(repeating: "cancelled", count: 20))
-            #expect(batch.batchProgress.finished == 20 && batch.batchProgress.failed == 20)
-            await client.waitUntilIdle()
-            #expect(client.counts.outstanding == 0)
+        // Answers nobody: a member that is added just now, and not cancelled yet, may begin.
+        let gate = LoopbackGate()
+        try await withServer({ _ in .text("x").with(.stalls(.beforeHead, until: gate)) }) { server in
+            let client = try HTTPClientQueue(base: server.url, session: session)
+            for isAll in [false, true] {
+                client.isSuspended = true
+                let batch = client.batch((0..<20).map { get("/\($0)") }, as: .data, measuresFirst: measuresFirst)
+                if isAll { client.cancelAll() } else { batch.cancel() }
+                client.isSuspended = false
+                let results = await batch.results
+                #expect(results.map(text) == Array(repeating: "cancelled", count: 20))
+                #expect(batch.batchProgress.finished == 20 && batch.batchProgress.failed == 20)
+                await client.waitUntilIdle()
+                #expect(client.counts.outstanding == 0)
+            }
+            gate.open()
         }
     }
 

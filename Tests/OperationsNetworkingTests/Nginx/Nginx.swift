@@ -29,10 +29,10 @@ final class Nginx: Sendable {
         try FileManager.default.createDirectory(atPath: folder.file("www"), withIntermediateDirectories: true)
         for (name, content) in files { try content.write(to: URL(filePath: folder.file("www/" + name))) }
         for _ in 0..<10 {
-            // Free when it was asked for: somebody may be faster than nginx, who then ends.
+            // Free when it was asked for: somebody may be faster than nginx, who then tries for a while, and ends.
             let port = try Self.freePort()
             let process = try Self.start(folder, port, site)
-            while process.isRunning, !Self.answers(port) { await Task.yield() }
+            while process.isRunning, !Self.hasBegun(folder) || !Self.answers(port) { await Task.yield() }
             guard process.isRunning else { continue }
             (self.process, url) = (process, "http://127.0.0.1:\(port)")
             return
@@ -97,6 +97,11 @@ final class Nginx: Sendable {
         let (descriptor, port) = try LoopbackSocket.bound()
         close(descriptor)
         return port
+    }
+
+    /// It has its port: it writes its number into a file after that.
+    private static func hasBegun(_ folder: Folder) -> Bool {
+        FileManager.default.fileExists(atPath: folder.file("nginx.pid"))
     }
 
     private static func answers(_ port: Int) -> Bool {

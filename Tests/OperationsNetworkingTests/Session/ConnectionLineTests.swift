@@ -56,7 +56,9 @@ import Testing
             for operation in first + others { _ = try await operation.value }
             #expect(others.allSatisfy { $0.metrics.firstByte == .zero })
             #expect(server.connectionsEver <= 2)
-            #expect(line.turnCount == 0 && line.waitingCount == 0)
+            // A turn comes back after the end of the answer.
+            while line.turnCount > 0 { await Task.yield() }
+            #expect(line.waitingCount == 0)
         }
     }
 
@@ -78,7 +80,9 @@ import Testing
             operations[1].resume()
             let reason = await reason { try await operations[1].value }
             #expect(reason?.text == (isPaused ? nil : "cancelled"))
-            #expect(line.turnCount == 0 && line.waitingCount == 0)
+            // A turn comes back after the end of the answer.
+            while line.turnCount > 0 { await Task.yield() }
+            #expect(line.waitingCount == 0)
         }
     }
 

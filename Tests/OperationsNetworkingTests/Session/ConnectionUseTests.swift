@@ -18,7 +18,9 @@ import Testing
         try await withServer({ _ in .text("x") }, .init(protocol: version)) { server in
             let session = try HTTPSession.trusting(server) { $0.setClock(ContinuousClock()) }
             for number in 0..<3 {
-                let operation = HTTPOperation(get(server.url + "/"), session: session)
+                var request = get(server.url + "/")
+                request.limits.idle = nil
+                let operation = HTTPOperation(request, session: session)
                 #expect(operation.metrics.isConnectionReused == nil && operation.metrics.connect == nil)
                 queue.addOperation(operation)
                 _ = try await operation.value

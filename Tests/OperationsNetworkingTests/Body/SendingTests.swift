@@ -1,0 +1,32 @@
+#if Networking
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+@testable import OperationsNetworking
+import Testing
+
+/// Rule R6: when a request's body counts as sent.
+@Suite(.timeLimit(.minutes(5))) struct SendingTests {
+    private let operation = HTTPOperation(get("http://127.0.0.1"), session: .plain())
+
+    private func stream(_ count: Int) throws -> OutgoingStream {
+        try #require(operation.transfer.upload(OutgoingBody(description: .bytes(Data(count: count)))).stream)
+    }
+
+    @Test func `who has seen the last portion has seen it counted`() async throws {
+        let stream = try stream(1000)
+        var portions = stream.body.makeAsyncIterator()
+        let last = try await portions.next()
+        #expect(last?.readableBytes == 1000 && operation.transferProgress.sent == 1000)
+        let end = try await portions.next()
+        #expect(end == nil && operation.transferProgress.sent == 1000)
+    }
+
+    @Test func `what an earlier exchange still sends does not count`() async throws {
+        let (earlier, later) = (try stream(300), try stream(1000))
+        for stream in [later, earlier] { for try await _ in stream.body {} }
+        #expect(operation.transferProgress.sent == 1000 && operation.transferProgress.toSend == 1000)
+        #expect(operation.metrics.sent == 1000)
+    }
+}
+#endif
