@@ -7,7 +7,9 @@ public struct HTTPProgress: Sendable, Equatable {
     public var received: Int64
     /// nil if the server does not say how many there will be.
     public var expected: Int64?
+    /// Bytes of the request's body that were handed over to the connection.
     public var sent: Int64
+    /// nil if nobody knows how many there will be.
     public var toSend: Int64?
 
     public init(received: Int64 = 0, expected: Int64? = nil, sent: Int64 = 0, toSend: Int64? = nil) {
