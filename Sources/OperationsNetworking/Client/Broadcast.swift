@@ -3,9 +3,22 @@ import Operations
 
 /// Tells those who follow, without a lock: of everything, or of the latest.
 package final class Broadcast<Element: Sendable>: Sendable {
-    private struct Follower {
+    private final class Follower: @unchecked Sendable {
+        // Sendable: `latest` is used by who tells the latest, one thread at a time.
         let tell: @Sendable (Element) -> Void
-        var end: @Sendable () -> Void = {}
+        let end: @Sendable () -> Void
+        /// What it was told last, if it follows the latest.
+        var latest: Element?
+
+        init(tell: @escaping @Sendable (Element) -> Void, end: @escaping @Sendable () -> Void = {}) {
+            (self.tell, self.end) = (tell, end)
+        }
+
+        func tellIfNew(_ element: Element) where Element: Equatable {
+            guard latest != element else { return }
+            latest = element
+            tell(element)
+        }
     }
 
     private struct State {
@@ -55,56 +68,6 @@ package final class Broadcast<Element: Sendable>: Sendable {
         for follower in state.withLock({ $0.followers }).values { follower.tell(element) }
     }
 
-    // MARK: - The latest
-
-    /// What there is now, and each time that it changes. What is not taken in time is replaced by what is newer.
-    package func latest(_ latest: () -> Element) -> AsyncStream<Element> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: .bufferingNewest(1))
-        if let id = begin(follower(continuation), latest) {
-            remove(id, with: continuation)
-        } else {
-            continuation.yield(latest())
-            continuation.finish()
-        }
-        return stream
-    }
-
-    /// The same by a call, on the thread that tells.
-    func latest(_ latest: () -> Element, tell: @escaping @Sendable (Element) -> Void) {
-        tell(latest())
-        _ = begin(Follower(tell: tell), latest)
-    }
-
-    /// Tells what there is now, one thread at a time: so what is old never comes after what is new. Who comes while somebody
-    /// is telling leaves it to him.
-    package func tellLatest(_ latest: () -> Element) {
-        if state.withLock({ !$0.followers.isEmpty && $0.telling.begin() }) { tell(latest) }
-    }
-
-    /// He is told before the end, whoever brings that about: so he comes and his being told begins in one step.
-    private func begin(_ follower: Follower, _ latest: () -> Element) -> Int? {
-        let (id, isTeller) = state.withLock { state in
-            let id = state.add(follower)
-            return (id, id != nil && state.telling.begin())
-        }
-        if isTeller { tell(latest, firstTo: follower) }
-        return id
-    }
-
-    /// - Parameter newcomer: The others know it already.
-    private func tell(_ latest: () -> Element, firstTo newcomer: Follower? = nil) {
-        if let newcomer { newcomer.tell(latest()) } else { tell(latest()) }
-        while true {
-            let (next, ended) = state.withLock { state in
-                let next = state.telling.told()
-                return (next, next == .end ? state.removeAll() : [:])
-            }
-            for follower in ended.values { follower.end() }
-            guard next == .again else { return }
-            tell(latest())
-        }
-    }
-
     /// Nobody is told anything from now on, also who comes later. What is being told comes first.
     package func finish() {
         let ended = state.withLock { $0.telling.finish() ? $0.removeAll() : [:] }
@@ -121,6 +84,59 @@ package final class Broadcast<Element: Sendable>: Sendable {
         continuation.onTermination = { [weak self] _ in
             let old = self?.state.withLock { $0.followers.removeValue(forKey: id) }
             withExtendedLifetime(old) {}
+        }
+    }
+}
+
+// MARK: - The latest
+
+extension Broadcast where Element: Equatable {
+    /// What there is now, and each time that it changes. What is not taken in time is replaced by what is newer.
+    package func latest(_ latest: () -> Element) -> AsyncStream<Element> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: .bufferingNewest(1))
+        if let id = begin(follower(continuation), latest) {
+            remove(id, with: continuation)
+        } else {
+            continuation.yield(latest())
+            continuation.finish()
+        }
+        return stream
+    }
+
+    /// The same by a call, on the thread that tells.
+    func latest(_ latest: () -> Element, tell: @escaping @Sendable (Element) -> Void) {
+        let follower = Follower(tell: tell)
+        follower.tellIfNew(latest())
+        _ = begin(follower, latest)
+    }
+
+    /// Tells what there is now, one thread at a time: so what is old never comes after what is new. Who comes while somebody
+    /// is telling leaves it to him.
+    package func tellLatest(_ latest: () -> Element) {
+        if state.withLock({ !$0.followers.isEmpty && $0.telling.begin() }) { tell(latest) }
+    }
+
+    /// He is told before the end, whoever brings that about: so he comes and his being told begins in one step.
+    private func begin(_ follower: Follower, _ latest: () -> Element) -> Int? {
+        let (id, isTeller) = state.withLock { state in
+            let id = state.add(follower)
+            return (id, id != nil && state.telling.begin())
+        }
+        if isTeller { tell(latest) }
+        return id
+    }
+
+    /// Two who have changed it one after the other may both find the second change: each follower is told of it once.
+    private func tell(_ latest: () -> Element) {
+        while true {
+            let element = latest()
+            for follower in state.withLock({ $0.followers }).values { follower.tellIfNew(element) }
+            let (next, ended) = state.withLock { state in
+                let next = state.telling.told()
+                return (next, next == .end ? state.removeAll() : [:])
+            }
+            for follower in ended.values { follower.end() }
+            guard next == .again else { return }
         }
     }
 }
