@@ -14,7 +14,7 @@ final class WorkerPool: Sendable {
     /// Up to here sources that ask for their width get threads without delay.
     static let eagerLimit = 64
     /// After so long without work a thread ends.
-    static let idleSeconds: UInt64 = 5
+    static let idleSeconds = Atomic<UInt64>(5)
     /// A worker yields to waiting sources after so many nanoseconds.
     static let quantum: UInt64 = 2_000_000
 
@@ -162,7 +162,7 @@ final class WorkerPool: Sendable {
 
     private func sleep(_ worker: Worker) -> (any WorkSource)? {
         while true {
-            let isWoken = worker.parker.park(nanoseconds: Self.idleSeconds * 1_000_000_000)
+            let isWoken = worker.parker.park(nanoseconds: Self.idleSeconds.load(ordering: .relaxed) * 1_000_000_000)
             let outcome: (source: (any WorkSource)?, ends: Bool) = state.withLock { state in
                 if let source = worker.census.source { return (source, false) }
                 guard !isWoken, let index = state.idle.firstIndex(where: { $0 === worker }) else { return (nil, false) }
