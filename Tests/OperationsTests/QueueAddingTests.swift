@@ -207,7 +207,10 @@ import Testing
 private final class WatchedQueue: OperationQueue, @unchecked Sendable {
     private let gone: Gate
 
-    init(_ gone: Gate) { self.gone = gone }
+    init(_ gone: Gate) {
+        self.gone = gone
+        super.init()
+    }
 
     deinit { gone.open() }
 }
@@ -215,7 +218,10 @@ private final class WatchedQueue: OperationQueue, @unchecked Sendable {
 private final class WatchedOperation: Operations.Operation, @unchecked Sendable {
     private let gone: Gate
 
-    init(_ gone: Gate) { self.gone = gone }
+    init(_ gone: Gate) {
+        self.gone = gone
+        super.init()
+    }
 
     deinit { gone.open() }
 }
