@@ -58,7 +58,14 @@ final class KeyTable: @unchecked Sendable {
     static func of(_ type: any KeyValueObservable.Type) -> KeyTable {
         let id = ObjectIdentifier(type)
         if let known = tables.read({ $0[id] }) { return known }
-        let table = KeyTable(type.keyValueKeys)
+        let keys = type.keyValueKeys
+        // Reading memory of another class as the property's would be the alternative.
+        for key in keys where !key.isProperty(type) {
+            fatalError(
+                "\(type) registers the key '\(key.name)' with a key path of \(key.rootType), which is another class; "
+                    + "use a key path of \(type) in keyValueKeys")
+        }
+        let table = KeyTable(keys)
         return tables.write { tables in
             if let known = tables[id] { return known }
             tables[id] = table

@@ -21,6 +21,10 @@ public struct KeyValueKey: @unchecked Sendable {
     let read: (AnyObject) -> Any
     /// Assigns a value; false when it has the wrong type. nil for a property that is only read.
     let write: ((AnyObject, Any?) -> Bool)?
+    /// The class that the key path begins at.
+    let rootType: any Any.Type
+    /// Whether objects of a class have the property. `read` and `write` rely on it without a check of their own.
+    let isProperty: (_ of: any KeyValueObservable.Type) -> Bool
 
     /// A property that can be read and, if the key path allows, set.
     public init<Root: AnyObject, Value>(
@@ -33,6 +37,8 @@ public struct KeyValueKey: @unchecked Sendable {
         valueType = Value.self
         let objectType = (Value.self as? any OptionalValue.Type)?.wrappedType ?? Value.self
         childType = objectType as? any KeyValueObservable.Type
+        rootType = Root.self
+        isProperty = { $0 is Root.Type }
         read = { unsafeDowncast($0, to: Root.self)[keyPath: path] }
         guard let path = path as? ReferenceWritableKeyPath<Root, Value> else {
             write = nil
