@@ -68,12 +68,13 @@ extension LoopbackRoute {
 
 extension String {
     fileprivate var escapedForHTML: String {
-        reduce(into: "") { text, character in
-            switch character {
+        // By scalars: a `<` may be part of a longer character.
+        unicodeScalars.reduce(into: "") { text, scalar in
+            switch scalar {
             case "&": text += "&amp;"
             case "<": text += "&lt;"
             case "\"": text += "&quot;"
-            default: text.append(character)
+            default: text.unicodeScalars.append(scalar)
             }
         }
     }

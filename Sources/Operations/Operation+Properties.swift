@@ -48,7 +48,7 @@ extension Operation {
     }
 
     /// The operation in messages: type and name, or address.
-    final var label: String { "\(type(of: self)) \(name.map { "'\($0)'" } ?? address)" }
+    final var label: String { "\(type(of: self)) \(name.map { "'\($0.onOneLine)'" } ?? address)" }
 
     private final var address: String {
         "0x" + String(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()), radix: 16)

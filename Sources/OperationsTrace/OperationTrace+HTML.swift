@@ -133,17 +133,22 @@ extension OperationTrace.Span {
 extension String {
     /// As text or attribute of a page.
     fileprivate var escaped: String {
-        var escaped = ""
-        for character in self {
-            switch character {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            default: escaped.append(character)
+        var escaped = String.UnicodeScalarView()
+        // By scalars: a `<` that follows a scalar of the kind Prepend is no character of its own, but markup to a browser.
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "&": escaped.append(contentsOf: "&amp;".unicodeScalars)
+            case "<": escaped.append(contentsOf: "&lt;".unicodeScalars)
+            case ">": escaped.append(contentsOf: "&gt;".unicodeScalars)
+            case "\"": escaped.append(contentsOf: "&quot;".unicodeScalars)
+            case "'": escaped.append(contentsOf: "&#39;".unicodeScalars)
+            case "\t", "\n": escaped.append(scalar)
+            // Control characters are not allowed in a page.
+            case "\u{0}"..<"\u{20}", "\u{7F}"..<"\u{A0}": escaped.append("\u{FFFD}")
+            default: escaped.append(scalar)
             }
         }
-        return escaped
+        return String(escaped)
     }
 }
 

@@ -4,11 +4,14 @@ extension String {
 
     /// As it stands in XML.
     public var escaped: String {
-        reduce(into: "") { text, character in
-            switch character {
+        // By scalars: a `<` may be part of a longer character.
+        unicodeScalars.reduce(into: "") { text, scalar in
+            switch scalar {
             case "&": text += "&amp;"
             case "<": text += "&lt;"
-            default: text.append(character)
+            case ">": text += "&gt;"
+            case "\"": text += "&quot;"
+            default: text.unicodeScalars.append(scalar)
             }
         }
     }

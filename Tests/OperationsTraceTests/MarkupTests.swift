@@ -1,0 +1,41 @@
+import Operations
+import OperationsTesting
+import OperationsTrace
+import Testing
+
+/// No name becomes markup in the page.
+struct MarkupTests {
+    @Test(arguments: ["", "\u{0600}", "\u{0605}", "\u{110BD}", "\u{0301}", "\u{200D}", "\u{1F1E6}", "\r"])
+    func `no name becomes markup, whatever scalar stands in front`(_ scalar: String) {
+        let payload = scalar + "<img src=x onerror='alert(1)'>" + scalar + "\"" + scalar + "&lt;"
+        let executor = ManualExecutor()
+        let queue = executor.makeQueue()
+        queue.name = payload
+        let trace = OperationTrace()
+        trace.record(queue)
+        let operation = BlockOperation {}
+        operation.name = payload
+        queue.addOperation(operation)
+        executor.runUntilIdle()
+        let page = trace.htmlTimeline(title: payload).unicodeScalars
+        // The page of an operation without a name is the measure of what is markup.
+        #expect(count("<", in: page) == count("<", in: plainPage))
+        #expect(count("\"", in: page) == count("\"", in: plainPage))
+        #expect(count("'", in: page) == count("'", in: plainPage))
+        #expect(!String(page).contains("\r"))
+    }
+
+    private func count(_ scalar: Unicode.Scalar, in page: String.UnicodeScalarView) -> Int {
+        page.lazy.filter { $0 == scalar }.count
+    }
+
+    private var plainPage: String.UnicodeScalarView {
+        let executor = ManualExecutor()
+        let queue = executor.makeQueue()
+        let trace = OperationTrace()
+        trace.record(queue)
+        queue.addOperation(BlockOperation {})
+        executor.runUntilIdle()
+        return trace.htmlTimeline().unicodeScalars
+    }
+}
