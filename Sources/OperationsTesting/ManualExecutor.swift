@@ -11,8 +11,9 @@ public import Operations
 ///     queue.addTask { try await clock.sleep(for: .seconds(3600)) }
 ///     executor.runUntilIdle(advancing: clock)    // takes no time
 ///
-/// What a step runs must not wait, with a blocked thread, for what another step would run: that is a hang. Adding and
-/// enqueuing may happen on any thread, stepping on one at a time.
+/// What a step runs must not wait, with a blocked thread, for what another step would run: that is a hang. The blocks of one
+/// `BlockOperation` run one after the other in one step, in an order that the seed decides; so they must not wait for each
+/// other either. Adding and enqueuing may happen on any thread, stepping on one at a time.
 public final class ManualExecutor: TaskExecutor {
     fileprivate enum Item: Sendable {
         case turn(OperationQueue)
@@ -80,17 +81,52 @@ public final class ManualExecutor: TaskExecutor {
 
     /// Steps until there is nothing to do.
     ///
+    /// Work that has left the executor is not waited for: a task on the main actor, for instance, or on another executor.
+    /// When it comes back, it is there to be stepped.
+    ///
     /// - Parameters:
-    ///   - clock: Moves on to the next sleeper whenever there is nothing to do, until nobody sleeps.
-    ///   - limit: The most steps, for code that would go on for ever.
+    ///   - clock: Is advanced to the next sleeper whenever there is nothing to do, until no task sleeps.
+    ///   - limit: The most steps; ``isIdle`` says afterwards whether they were enough. nil: ``defaultStepLimit``, and
+    ///     more to do than that stops the process with a message. `tryRunUntilIdle` throws instead.
     /// - Returns: The number of steps.
     @discardableResult
-    public func runUntilIdle(advancing clock: VirtualClock? = nil, limit: Int = 10_000_000) -> Int {
+    public func runUntilIdle(advancing clock: VirtualClock? = nil, limit: Int? = nil) -> Int {
+        do { return try tryRunUntilIdle(advancing: clock, limit: limit ?? Self.defaultStepLimit) } catch {
+            if limit == nil { fatalError("\(error)") }
+            return error.steps
+        }
+    }
+
+    /// `runUntilIdle` that throws when there is more to do after so many steps.
+    @discardableResult
+    public func tryRunUntilIdle(
+        advancing clock: VirtualClock? = nil, limit: Int = defaultStepLimit
+    ) throws(StepLimitReached) -> Int {
         var steps = 0
         repeat {
             while steps < limit, step() { steps += 1 }
-        } while steps < limit && clock?.advanceToNextSleeper() == true
+            if steps >= limit, !isIdle { throw StepLimitReached(steps: steps, pendingCount: pendingCount) }
+        } while clock?.advanceToNextSleeper() == true
         return steps
+    }
+
+    /// How many steps `runUntilIdle` makes at most: 1,000,000.
+    public static var defaultStepLimit: Int { 1_000_000 }
+
+    /// Whether there is nothing to do at this moment.
+    public var isIdle: Bool { pendingCount == 0 }
+
+    /// There is more to do after as many steps as were allowed.
+    public struct StepLimitReached: Error, CustomStringConvertible {
+        /// The steps that were made.
+        public let steps: Int
+        /// How many things can be done now.
+        public let pendingCount: Int
+
+        public var description: String {
+            "ManualExecutor is not idle after \(steps) steps: \(pendingCount) things can be done. "
+                + "Something may go on for ever; if not, pass a higher limit."
+        }
     }
 
     /// Steps, and moves the clock on from sleeper to sleeper, until it shows this instant.
@@ -135,13 +171,20 @@ public final class ManualExecutor: TaskExecutor {
         init(_ executor: ManualExecutor) { self.executor = executor }
         func call(_ queue: OperationQueue) { executor.add(.turn(queue)) }
         func enqueue(_ job: consuming ExecutorJob) { executor.enqueue(job) }
+        func choose(among count: Int) -> Int { executor.state.withLock { $0.choose(among: count) } }
     }
 }
 
 extension ManualExecutor.State {
     fileprivate mutating func takeItem() -> ManualExecutor.Item {
         guard random != nil else { return items.removeFirst() }
-        items.swapAt(Int(random!.next() % UInt64(items.count)), items.count - 1)
+        items.swapAt(choose(among: items.count), items.count - 1)
         return items.removeLast()
+    }
+
+    /// 0 without a seed.
+    fileprivate mutating func choose(among count: Int) -> Int {
+        guard random != nil else { return 0 }
+        return Int(random!.next() % UInt64(count))
     }
 }

@@ -23,10 +23,12 @@ public final class ResourcePool: Sendable {
         for (name, capacity) in capacities where capacity < 0 {
             throw .negativeCapacity(resource: name, capacity: capacity)
         }
-        resources = Locked(
-            capacities.mapValues { capacity in
-                Self.ledger.withLock { $0.addResource(capacity: capacity) }
-            })
+        var resources: [String: Int] = [:]
+        // Sorted: the order of a dictionary is another one in every process (rule N4).
+        for (name, capacity) in capacities.sorted(by: { $0.key < $1.key }) {
+            resources[name] = Self.ledger.withLock { $0.addResource(capacity: capacity) }
+        }
+        self.resources = Locked(resources)
     }
 
     // MARK: - Looking and changing
@@ -105,7 +107,7 @@ public final class ResourcePool: Sendable {
     static func withdraw(_ operation: Operation) { step { $0.withdraw(operation.scheduleID) } }
 
     /// Nothing is kept any longer for these.
-    static func lapse(_ operations: Set<UInt>) {
+    static func lapse(_ operations: [UInt]) {
         for operation in operations { step { $0.lapse(operation) } }
     }
 
@@ -143,7 +145,8 @@ public final class ResourcePool: Sendable {
         guard requirements.count > 1 else { return requirements.map(\.need) }
         var units: [Int: Int] = [:]
         for requirement in requirements { units[requirement.need.resource, default: 0] += requirement.need.units }
-        return units.map { resource, units in .init(units, of: resource) }
+        // In an order that is the same in every process (rule N4).
+        return units.sorted { $0.key < $1.key }.map { resource, units in .init(units, of: resource) }
     }
 }
 

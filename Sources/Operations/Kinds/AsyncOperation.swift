@@ -46,10 +46,26 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
     final override func prepare(for queue: Unmanaged<OperationQueue>) {
         queue._withUnsafeGuaranteedRef { queue in
-            innerQueue?.adoptHost(of: queue)
+            if innerQueue != nil { placeInnerQueues(in: queue) }
             _ = task(in: queue)
         }
     }
+
+    /// Gives its inner queue the kind of the queue it is added to, and so on for the operations in there. In a loop, for
+    /// groups may be nested deep.
+    private final func placeInnerQueues(in queue: OperationQueue) {
+        var unplaced: [(operation: AsyncOperation, queue: OperationQueue)] = [(self, queue)]
+        while let (operation, queue) = unplaced.popLast() {
+            guard let inner = operation.innerQueue, inner.adoptKind(of: queue) else { continue }
+            for member in inner.listed() {
+                if let member = member as? AsyncOperation { unplaced.append((member, inner)) }
+            }
+            operation.innerQueueIsPlaced()
+        }
+    }
+
+    /// The inner queue knows from now on where its threads come from.
+    func innerQueueIsPlaced() {}
 
     /// A queue of its own for parts of its work.
     var innerQueue: OperationQueue? { nil }

@@ -30,12 +30,29 @@ final class ConcurrentBlocks: WorkSource {
     var threadName: String? { queue?.threadName ?? "block operation" }
 
     func run() {
+        if let host = queue?.host { return runAlone(by: host) }
         runBlocks()
         let mustSleep = state.withLock { state in
             state.starterSleeps = state.unfinished > 0
             return state.starterSleeps
         }
         if mustSleep { Worker.blocking { starter.park() } }
+    }
+
+    /// Runs one block after the other on this thread, in the order that the host chooses: it has no other threads.
+    private func runAlone(by host: any QueueHost) {
+        while let block = takeAlone(by: host) {
+            HeldLocks.assertNone()
+            block()
+        }
+    }
+
+    private func takeAlone(by host: any QueueHost) -> (@Sendable () -> Void)? {
+        let count = state.withLock { $0.waiting.count }
+        guard count > 0 else { return nil }
+        // The first block is the last of those that wait.
+        let next = count - 1 - host.choose(among: count)
+        return state.withLock { $0.waiting.remove(at: next) }
     }
 
     func work(on worker: Worker) {

@@ -24,7 +24,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
 
     /// What becomes of the group when a child ends.
     public final let policy: Policy
-    package final let childQueue = OperationQueue()
+    package final let childQueue = OperationQueue(kind: .unplaced)
     private final let children = Locked(Children())
 
     private struct Children {
@@ -57,7 +57,10 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         childQueue.addWatcher(ChildWatcher(self))
     }
 
-    deinit { dismissChildren() }
+    deinit {
+        childQueue.becomePlaced()
+        dismissChildren()
+    }
 
     /// A group with children.
     public convenience init(policy: Policy = .failFast, _ children: () -> [Operation]) {
@@ -142,7 +145,9 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         }
     }
 
-    /// Cancels the group and its children. Those of a group that has not started end at once.
+    /// Cancels the group and its children. Those of a group that is in a queue and has not started end at once.
+    ///
+    /// Those of a group that is in no queue end as the group does (rule C4): when it is added to a queue, started or released.
     open override func cancel() {
         super.cancel()
         dismissChildren()
@@ -154,6 +159,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     nonisolated(nonsending)
         override func work() async throws
     {
+        childQueue.becomePlaced()
         do { if !isCancelled { try await run() } } catch {
             await close()
             throw error
@@ -172,6 +178,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     /// The group will not run: its end was announced early.
     override func releaseWork() {
         children.withLock { $0.isClosed = true }
+        childQueue.becomePlaced()
         dismissChildren()
     }
 
@@ -188,7 +195,8 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
             return children.mayStart
         }
         while true {
-            childQueue.isSuspended = !mayStart
+            // Before the group is in a queue it is not known which threads may run a child's end.
+            childQueue.isSuspended = !(mayStart && childQueue.isPlaced)
             let known = mayStart
             mayStart = children.withLock { $0.mayStart }
             if mayStart == known { return }
@@ -199,6 +207,8 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     package final func setPaused(_ isPaused: Bool) { steer { $0.isPaused = isPaused } }
 
     override var innerQueue: OperationQueue? { childQueue }
+
+    override func innerQueueIsPlaced() { steer { _ in } }
 
     // MARK: - Children
 

@@ -6,28 +6,28 @@ final class Errands {
     /// The properties whose observers have to be told.
     var news: [PropertyKey] = []
     /// Gated operations that may start, and for which resources are kept as long as the queue has room. See `Admit.swift`.
-    var offered: Set<Schedule.ID> = []
+    var offered = OrderedIDs()
     /// When the queue, which has been closed for want of a permit, is to be opened again.
     var opening: (time: UInt64, of: Throttle)?
     /// Who has got a place of a bounded queue.
     var admitted: [UnsafeContinuation<Void, any Error>] = []
     /// Gated operations that turned out not to be ready.
-    var notReady: Set<Schedule.ID> = []
+    var notReady = OrderedIDs()
 
     /// Errands that somebody has taken on. An object: where there are none, that is one word to look at.
     final class Due {
         let news: [PropertyKey]
-        let lapsing: Set<Schedule.ID>
+        let lapsing: [Schedule.ID]
         let opening: (time: UInt64, of: Throttle)?
         let admitted: [UnsafeContinuation<Void, any Error>]
-        let notReady: Set<Schedule.ID>
+        let notReady: [Schedule.ID]
 
         init(_ errands: Errands, isLapsing: Bool) {
             news = errands.news
-            lapsing = isLapsing ? errands.offered : []
+            lapsing = isLapsing ? errands.offered.inOrder : []
             opening = errands.opening
             admitted = errands.admitted
-            notReady = errands.notReady
+            notReady = errands.notReady.inOrder
         }
     }
 }
@@ -57,8 +57,8 @@ extension OperationQueue.State {
             errands.news = []
             errands.opening = nil
             errands.admitted = []
-            errands.notReady = []
-            if isLapsing { errands.offered = [] }
+            errands.notReady = OrderedIDs()
+            if isLapsing { errands.offered = OrderedIDs() }
         }
         return Errands.Due(errands, isLapsing: isLapsing)
     }
@@ -97,4 +97,23 @@ extension OperationQueue {
         if let (time, throttle) = errands.opening { scheduleOpening(at: time, of: throttle) }
         tell(errands.news)
     }
+}
+
+/// Operations by their addresses, in the order noted. The order of a `Set` would change from process to process, and with it
+/// what a manual executor does for a seed (rule N4).
+struct OrderedIDs {
+    private var places: [Schedule.ID: Int] = [:]
+    private var last = 0
+
+    var isEmpty: Bool { places.isEmpty }
+    /// O(n log n).
+    var inOrder: [Schedule.ID] { places.sorted { $0.value < $1.value }.map(\.key) }
+
+    mutating func insert(_ id: Schedule.ID) {
+        guard places[id] == nil else { return }
+        last += 1
+        places[id] = last
+    }
+
+    mutating func remove(_ id: Schedule.ID) { places[id] = nil }
 }

@@ -8,8 +8,16 @@ extension OperationQueue {
     enum Kind: Sendable {
         case pool, main
         case hosted(any QueueHost)
+        /// The queue inside an operation that is in no queue yet. It is suspended until it gets the kind of that queue.
+        case unplaced
 
-        var isPool: Bool { if case .pool = self { true } else { false } }
+        var isPool: Bool {
+            switch self {
+            case .pool, .unplaced: true
+            case .main, .hosted: false
+            }
+        }
+        var isPlaced: Bool { if case .unplaced = self { false } else { true } }
         var isMain: Bool { if case .main = self { true } else { false } }
     }
 

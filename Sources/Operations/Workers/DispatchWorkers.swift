@@ -4,6 +4,8 @@ import Dispatch
 package protocol QueueHost: TaskExecutor {
     /// A thread is wanted that calls the queue's `workOnce()`.
     func call(_ queue: OperationQueue)
+    /// Which of so many things that may be done now is done first.
+    func choose(among count: Int) -> Int
 }
 
 // The queues whose threads are not the pools': the main queue, queues with an `underlyingQueue`, hosted ones.
@@ -11,16 +13,39 @@ extension OperationQueue {
     /// A queue that runs on a host's threads.
     package convenience init(on host: any QueueHost) { self.init(kind: .hosted(host)) }
 
-    /// Runs on the host's threads from now on, if the other queue does. For queues inside of operations, before they start
-    /// anything.
-    func adoptHost(of other: OperationQueue) {
-        guard case .hosted(let host) = other.state.withLock({ $0.kind }) else { return }
-        state.withLock { state in
-            guard state.kind.isPool else { return }
-            state.kind = .hosted(host)
-            state.stallDelay = .zero
+    /// Gets its threads from where the other queue has its own, from now on. For queues inside of operations, before they
+    /// start anything. False: nothing has changed.
+    func adoptKind(of other: OperationQueue) -> Bool {
+        let kind: Kind
+        switch other.state.withLock({ $0.kind }) {
+        case .hosted(let host): kind = .hosted(host)
+        case .pool, .main: kind = .pool
+        case .unplaced: return false
         }
-        for operation in listed() { (operation as? AsyncOperation)?.innerQueue?.adoptHost(of: self) }
+        return state.withLock { state in
+            switch (state.kind, kind) {
+            case (.unplaced, .pool): state.kind = kind
+            case (.unplaced, .hosted), (.pool, .hosted):
+                state.kind = kind
+                state.stallDelay = .zero
+            default: return false
+            }
+            return true
+        }
+    }
+
+    /// A queue whose operation has been started without a queue, or will never be.
+    func becomePlaced() {
+        state.withLock { state in
+            if case .unplaced = state.kind { state.kind = .pool }
+        }
+    }
+
+    var isPlaced: Bool { state.withLock { $0.kind.isPlaced } }
+
+    /// The host, if it has one.
+    var host: (any QueueHost)? {
+        if case .hosted(let host) = state.withLock({ $0.kind }) { host } else { nil }
     }
 
     /// Brings a worker, whatever runs this queue. The caller has claimed the call (`Signal`).
@@ -31,7 +56,7 @@ extension OperationQueue {
         switch kind {
         case .main: DispatchQueue.main.async { self.workOnce() }
         case .hosted(let host): host.call(self)
-        case .pool:
+        case .pool, .unplaced:
             if let underlying {
                 underlying.async { self.workOnce(on: underlying) }
             } else {
