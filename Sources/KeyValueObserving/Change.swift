@@ -6,6 +6,10 @@ package enum PropertyKey: Hashable, @unchecked Sendable {
     case name(String)
     /// A property that is only known by its key path.
     case path(AnyKeyPath)
+
+    var name: String? { if case .name(let name) = self { name } else { nil } }
+
+    var path: AnyKeyPath? { if case .path(let path) = self { path } else { nil } }
 }
 
 /// A change with the types of its values erased.

@@ -2,68 +2,73 @@
 extension KeyValueObservable {
     /// Says that a property is about to change. Followed, on the same thread, by `didChangeValue(for:)`.
     public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
-        PendingAnnouncements.begin(Self.propertyKey(keyPath), of: self, in: keyValueObservers)
+        begin(Self.propertyKey(keyPath))
     }
 
     /// Says that a property has changed.
     public func didChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
-        PendingAnnouncements.end(Self.propertyKey(keyPath), of: self, in: keyValueObservers)
+        end(Self.propertyKey(keyPath))
     }
 
     /// Says that the property of this name is about to change. Followed, on the same thread, by `didChangeValue(forKey:)`.
     public func willChangeValue(forKey key: String) {
-        PendingAnnouncements.begin(type(of: self).propertyKey(named: key), of: self, in: keyValueObservers)
+        begin(type(of: self).propertyKey(named: key))
     }
 
     /// Says that the property of this name has changed.
     public func didChangeValue(forKey key: String) {
-        PendingAnnouncements.end(type(of: self).propertyKey(named: key), of: self, in: keyValueObservers)
+        end(type(of: self).propertyKey(named: key))
     }
 
     /// Says that elements of an ordered collection are about to be inserted, removed or replaced at these places.
     public func willChange<Value>(
         _ changeKind: NSKeyValueChange, valuesAt indexes: RangeSet<Int>, for keyPath: KeyPath<Self, Value>
     ) {
-        PendingAnnouncements.begin(
-            Self.propertyKey(keyPath), of: self, in: keyValueObservers, kind: changeKind, indexes: indexes)
+        begin(Self.propertyKey(keyPath), kind: changeKind, indexes: indexes)
     }
 
     /// Says that elements of an ordered collection have been inserted, removed or replaced at these places.
     public func didChange<Value>(
         _ changeKind: NSKeyValueChange, valuesAt indexes: RangeSet<Int>, for keyPath: KeyPath<Self, Value>
     ) {
-        PendingAnnouncements.end(
-            Self.propertyKey(keyPath), of: self, in: keyValueObservers, kind: changeKind, indexes: indexes)
+        end(Self.propertyKey(keyPath), kind: changeKind, indexes: indexes)
     }
 
     /// Says that elements of the ordered collection of this name are about to change at these places.
     public func willChange(_ changeKind: NSKeyValueChange, valuesAt indexes: RangeSet<Int>, forKey key: String) {
-        PendingAnnouncements.begin(
-            type(of: self).propertyKey(named: key), of: self, in: keyValueObservers, kind: changeKind,
-            indexes: indexes)
+        begin(type(of: self).propertyKey(named: key), kind: changeKind, indexes: indexes)
     }
 
     /// Says that elements of the ordered collection of this name have changed at these places.
     public func didChange(_ changeKind: NSKeyValueChange, valuesAt indexes: RangeSet<Int>, forKey key: String) {
-        PendingAnnouncements.end(
-            type(of: self).propertyKey(named: key), of: self, in: keyValueObservers, kind: changeKind,
-            indexes: indexes)
+        end(type(of: self).propertyKey(named: key), kind: changeKind, indexes: indexes)
     }
 
     /// Says that a set is about to change.
     public func willChangeValue<Value, Element: Hashable>(
         for keyPath: KeyPath<Self, Value>, withSetMutation mutation: NSKeyValueSetMutationKind, using set: Set<Element>
     ) {
-        PendingAnnouncements.begin(
-            Self.propertyKey(keyPath), of: self, in: keyValueObservers, kind: mutation.changeKind)
+        begin(Self.propertyKey(keyPath), kind: mutation.changeKind)
     }
 
     /// Says that a set has changed.
     public func didChangeValue<Value, Element: Hashable>(
         for keyPath: KeyPath<Self, Value>, withSetMutation mutation: NSKeyValueSetMutationKind, using set: Set<Element>
     ) {
-        PendingAnnouncements.end(
-            Self.propertyKey(keyPath), of: self, in: keyValueObservers, kind: mutation.changeKind)
+        end(Self.propertyKey(keyPath), kind: mutation.changeKind)
+    }
+
+    /// Announces the change to the observers, and to the object's own class.
+    private func begin(_ key: PropertyKey, kind: NSKeyValueChange = .setting, indexes: RangeSet<Int>? = nil) {
+        let observers = keyValueObservers
+        observers.willAnnounce(key.name, key.path, of: self)
+        PendingAnnouncements.begin(key, of: self, in: observers, kind: kind, indexes: indexes)
+    }
+
+    private func end(_ key: PropertyKey, kind: NSKeyValueChange = .setting, indexes: RangeSet<Int>? = nil) {
+        let observers = keyValueObservers
+        PendingAnnouncements.end(key, of: self, in: observers, kind: kind, indexes: indexes)
+        observers.didAnnounce(key.name, key.path, of: self)
     }
 
     package static func propertyKey(_ keyPath: AnyKeyPath) -> PropertyKey {
@@ -71,6 +76,9 @@ extension KeyValueObservable {
     }
 
     package static func propertyKey(named name: String) -> PropertyKey { KeyTable.of(Self.self).canonical(name) }
+
+    /// Whether the class has registered a property of this name.
+    package static func isRegistered(_ name: String) -> Bool { KeyTable.of(Self.self).key(named: name) != nil }
 }
 
 extension NSKeyValueSetMutationKind {

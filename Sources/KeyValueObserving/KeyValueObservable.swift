@@ -89,7 +89,7 @@ extension KeyValueObservable {
     }
 
     /// Everything that may change a property, directly or not.
-    static func namesAffecting(_ name: String) -> Set<String> {
+    package static func namesAffecting(_ name: String) -> Set<String> {
         let table = KeyTable.of(Self.self)
         var found: Set<String> = []
         var unvisited = [name]

@@ -31,6 +31,16 @@ open class KeyValueObservers: @unchecked Sendable {
     /// Called before somebody is registered, without a lock.
     @_spi(Hosting) open func observingBegins(of object: AnyObject, by observation: Observation) {}
 
+    /// User code announces a change by hand, before it is made. Called without a lock.
+    ///
+    /// - Parameters:
+    ///   - name: The property's name; nil for a key path that the class has not registered.
+    ///   - keyPath: That key path.
+    @_spi(Hosting) open func willAnnounce(_ name: String?, _ keyPath: AnyKeyPath?, of object: AnyObject) {}
+
+    /// The same, after the change was made and observers were notified.
+    @_spi(Hosting) open func didAnnounce(_ name: String?, _ keyPath: AnyKeyPath?, of object: AnyObject) {}
+
     /// Nobody observes at this moment.
     public final var isEmpty: Bool {
         var isEmpty = true

@@ -101,7 +101,15 @@ final class Attachments: KeyValueObservers, @unchecked Sendable {
         interest.bitwiseOr(added.bits, ordering: .sequentiallyConsistent)
         // Before it is registered: from here on changes are announced.
         operation.word.insert(.observed)
-        if isReadyObserved { operation.announceReadiness() }
+        if isReadyObserved { operation.noteReadiness() }
+    }
+
+    override func willAnnounce(_ name: String?, _ keyPath: AnyKeyPath?, of object: AnyObject) {
+        unsafeDowncast(object, to: Operation.self).willAnnounceGenerically(name, keyPath)
+    }
+
+    override func didAnnounce(_ name: String?, _ keyPath: AnyKeyPath?, of object: AnyObject) {
+        unsafeDowncast(object, to: Operation.self).didAnnounceGenerically(name, keyPath)
     }
 }
 

@@ -35,16 +35,16 @@ extension KeyValueObservable where Self: Operation {
     public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
         let key = Self.propertyKey(keyPath)
         willAnnounce(key)
-        if Value.self == Bool.self, case .path = key { expectFlips(by: key) }
+        expectFlips(by: key, isState: Value.self == Bool.self)
     }
 
-    /// Says that a property has changed. The queue looks at `isFinished`, `isReady`, `isCancelled` and `queuePriority`
-    /// then, as overridden.
+    /// Says that a property has changed. The queue reads `isFinished`, `isReady`, `isCancelled` and `queuePriority`
+    /// then, as overridden: the property itself and those that depend on it (rules L7, L8, A1).
     public func didChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
         let key = Self.propertyKey(keyPath)
         didAnnounce(key)
-        if Value.self == Bool.self, case .path = key { tellFlips(by: key) }
-        announced(ObservedProperty(key) ?? .candidates(Value.self))
+        tellFlips(by: key, isState: Value.self == Bool.self)
+        announced(key, candidates: .candidates(Value.self))
     }
 }
 
@@ -52,12 +52,30 @@ extension Operation {
     /// Says that a property is about to change: `"isFinished"` and `"finished"` mean the same (rule L7).
     public final func willChangeValue(forKey key: String) { willAnnounce(propertyKey(key)) }
 
-    /// Says that a property has changed. The queue looks at `isFinished`, `isReady`, `isCancelled` and `queuePriority`
-    /// then, as overridden.
+    /// Says that a property has changed. The queue reads `isFinished`, `isReady`, `isCancelled` and `queuePriority`
+    /// then, as overridden: the property itself and those that depend on it (rules L7, L8, A1).
     public final func didChangeValue(forKey key: String) {
         let property = propertyKey(key)
         didAnnounce(property)
-        if let property = ObservedProperty(property) { announced(property) }
+        announced(property)
+    }
+
+    /// An announcement by code that knows the operation as some `KeyValueObservable` only, such as `@KeyValueObserved`.
+    /// Observers of the property itself are notified by that code.
+    final func willAnnounceGenerically(_ name: String?, _ keyPath: AnyKeyPath?) {
+        guard name == nil, let keyPath else { return }
+        expectFlips(by: .path(keyPath), isState: type(of: keyPath).valueType == Bool.self)
+    }
+
+    /// The end of such an announcement.
+    final func didAnnounceGenerically(_ name: String?, _ keyPath: AnyKeyPath?) {
+        if let name {
+            announced(propertyKey(name))
+        } else if let keyPath {
+            let valueType = type(of: keyPath).valueType
+            tellFlips(by: .path(keyPath), isState: valueType == Bool.self)
+            announced(.path(keyPath), candidates: .candidates(valueType))
+        }
     }
 
     private final func propertyKey(_ name: String) -> PropertyKey {
@@ -65,7 +83,7 @@ extension Operation {
     }
 
     fileprivate final func willAnnounce(_ key: PropertyKey) {
-        // What is said of `isReady` is told by `announceReadiness`, in turn with what the system finds out.
+        // Announcements of `isReady` are told by `announceReadiness`, in turn with the system's own.
         guard word.lifecycle.contains(.observed), key != ObservedProperty.isReady.keys[0] else { return }
         PendingAnnouncements.begin(key, of: self, in: ownAttachments)
     }
@@ -76,16 +94,23 @@ extension Operation {
         PendingAnnouncements.end(key, of: self, in: ownAttachments)
     }
 
+    /// Whether a key path that no class has registered may change a state. In a final class, the key path of a state means
+    /// the override alone, and equals none that is known; and a state may depend on a property without a registered name.
+    private final func mayFlip(_ key: PropertyKey, isState: Bool) -> Bool {
+        guard case .path = key, word.lifecycle.contains(.observed) else { return false }
+        return isState || !DependentStates.of(type(of: self)).affected(by: key).isEmpty
+    }
+
     /// In a final class a key path means the override alone, and equals none that is known. Which of the states it is, their
     /// values tell: whoever observes the state in the terms of another class is to be told too (rule K3).
-    fileprivate final func expectFlips(by key: PropertyKey) {
-        guard word.lifecycle.contains(.observed) else { return }
+    fileprivate final func expectFlips(by key: PropertyKey, isState: Bool) {
+        guard mayFlip(key, isState: isState) else { return }
         ThreadContext.current.expectedFlips.append(
             .init(operation: ObjectIdentifier(self), key: key, states: statesAsOverridden))
     }
 
-    fileprivate final func tellFlips(by key: PropertyKey) {
-        guard word.lifecycle.contains(.observed) else { return }
+    fileprivate final func tellFlips(by key: PropertyKey, isState: Bool) {
+        guard mayFlip(key, isState: isState) else { return }
         let context = ThreadContext.current
         let id = ObjectIdentifier(self)
         if let last = context.expectedFlips.lastIndex(where: { $0.operation == id && $0.key == key }) {
@@ -97,7 +122,7 @@ extension Operation {
                 announceLate(before.symmetricDifference(statesAsOverridden))
             }
         }
-        announceReadiness()
+        announceReadiness(onlyChanges: true)
     }
 
     private final var statesAsOverridden: ObservedProperty {
@@ -117,11 +142,34 @@ extension Operation {
         track(path())
     }
 
-    /// User code says that a property has changed: the flow goes on from what the property, overridden or not, is now.
-    final func announced(_ property: ObservedProperty) {
-        if property.contains(.isFinished) { finishIfFinished() }
-        if !property.isDisjoint(with: [.isReady, .isCancelled]) { reconsiderReadiness() }
-        if property.contains(.queuePriority) { reconsiderPriority() }
+    /// User code says that a property has changed: the flow goes on from what that property, and the states that depend on
+    /// it, are now, overridden or not.
+    ///
+    /// - Parameter candidates: The states that an unregistered key path may mean.
+    final func announced(_ key: PropertyKey, candidates: ObservedProperty = []) {
+        var properties = ObservedProperty(key) ?? []
+        if case .path = key { properties = candidates }
+        announced(properties.union(dependentStates(of: key)))
+    }
+
+    private final func announced(_ properties: ObservedProperty) {
+        if properties.contains(.isFinished) { finishIfFinished() }
+        if !properties.isDisjoint(with: [.isReady, .isCancelled]) { reconsiderReadiness() }
+        if properties.contains(.queuePriority) { reconsiderPriority() }
+    }
+
+    /// The states that depend on a property. Their observers have been notified of the change.
+    private final func dependentStates(of key: PropertyKey) -> ObservedProperty {
+        if isPlainBlock { return [] }
+        let states = DependentStates.of(type(of: self)).affected(by: key)
+        if states.contains(.isReady), word.lifecycle.contains(.observed) { noteReadiness() }
+        return states
+    }
+
+    /// The system has announced a property: states of the subclass that depend on it count as announced (rule A1).
+    final func announcedDependents(of property: ObservedProperty) {
+        guard !isPlainBlock else { return }
+        announced(dependentStates(of: property.keys[0]))
     }
 }
 

@@ -67,7 +67,7 @@ import Synchronization
         #expect(operation.mains.load(ordering: .relaxed) == 0)
     }
 
-    /// Rules L14 and C2.
+    /// Rules L14, C2 and A4: the queue starts it early, and `start()`, which knows only its own flag, runs `main()`.
     @Test func `an operation whose cancel only sets and announces its own flag is cancelled`() {
         let queue = OperationQueue()
         let operation = FlagOperation()
@@ -77,19 +77,19 @@ import Synchronization
         queue.addOperations([operation, dependent], waitUntilFinished: false)
         queue.cancelAllOperations()
         queue.waitUntilAllOperationsAreFinished()
-        #expect(operation.isCancelled && operation.isFinished && operation.runCount == 0)
+        #expect(operation.isCancelled && operation.isFinished && operation.runCount == 1)
         #expect(dependent.isFinished && dependent.runCount == 0)
     }
 
-    /// Rules L14 and C4.
-    @Test func `an operation that has set its own flag before it is added skips main`() {
+    /// Rules L14, C4 and A4.
+    @Test func `an operation that has set its own flag before it is added is ready and ends in main`() {
         let operation = FlagOperation()
         operation.addDependency(Operation())
         operation.cancel()
         #expect(operation.isReady)
         OperationQueue().addOperation(operation)
         operation.waitUntilFinished()
-        #expect(operation.runCount == 0)
+        #expect(operation.isCancelled && operation.runCount == 1)
     }
 
     /// Rules L14 and L8.

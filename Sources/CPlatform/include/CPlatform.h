@@ -53,6 +53,12 @@ static inline void cplatform_pause(void) {
 #endif
 }
 
+/// Retains a Swift object whose memory is there, and which may be about to be freed: NULL if it is.
+static inline void *_Nullable cplatform_try_retain(void *_Nonnull object) {
+    extern void *_Nullable swift_tryRetain(void *_Nonnull object);
+    return swift_tryRetain(object);
+}
+
 /// Calls `body` on a new thread, for whose end nobody waits. False: there is none to be had.
 bool cplatform_start_thread(void (*_Nonnull body)(void *_Nullable), void *_Nullable argument);
 

@@ -140,8 +140,11 @@ extension Operation {
     ///
     /// The exchange is made, and noted for telling, under one lock: so of several threads that set the property, each
     /// change is told with the value it replaced, and in the order made. nil: nothing has changed.
+    ///
+    /// - Parameter first: What follows from the change and comes before the notifications of it.
     final func exchange<Value>(
-        _ property: ObservedProperty, _ exchange: (inout Attachments.State) -> (old: Value, new: Value)?
+        _ property: ObservedProperty, first: () -> Void = {},
+        _ exchange: (inout Attachments.State) -> (old: Value, new: Value)?
     ) {
         let attachments = ownAttachments
         let isObserved = word.lifecycle.contains(.observed)
@@ -157,10 +160,12 @@ extension Operation {
             return values
         }
         guard values != nil else { return attachments.didNotChange(announcement) }
+        first()
         if mustTell || !announcement.isEmpty {
             attachments.didExchange(announcement, property.keys[0], mustTell: mustTell, of: self)
         }
         withExtendedLifetime(values) {}
+        announcedDependents(of: property)
     }
 
     /// Exchanges a value that is part of the word, and tells of it. Makes no attachments when nobody observes.
@@ -178,7 +183,7 @@ extension Operation {
         }
         var values: (old: Value, new: Value)?
         word.change { values = exchange(&$0) }
-        guard let values, word.lifecycle.contains(.observed) else { return }
+        guard let values, word.lifecycle.contains(.observed) else { return announcedDependents(of: property) }
         let attachments = ownAttachments
         var (announcement, mustTell) = (Announcement(), false)
         attachments.withLock { state in
@@ -187,50 +192,62 @@ extension Operation {
             mustTell = state.observers.noteExchange(&announcement, change)
         }
         attachments.didExchange(announcement, property.keys[0], mustTell: mustTell, of: self)
+        announcedDependents(of: property)
     }
 
-    /// Reads `isReady`, as overridden, and tells whoever observes it if it is not what was told last.
+    /// Notifies the observers of `isReady`, once for each call, whether the value has changed or not (rule A2).
     ///
-    /// What it depends on may change in several threads at once, both ways. One thread reads and tells at a time, and the
-    /// others make it read again: so what is told last is the truth, and no value is told twice. Changes that overtake one
-    /// another are told as one.
-    final func announceReadiness() {
+    /// What it depends on may change in several threads at once, both ways. One thread reads and notifies at a time, and
+    /// does so for the others too: so the value told last is the truth, and each value told before is the next one's old.
+    ///
+    /// - Parameter onlyChanges: Nothing was announced, but the value may be another one.
+    final func announceReadiness(onlyChanges: Bool = false) {
         guard word.lifecycle.contains(.observed) else { return }
         let attachments = ownAttachments
-        guard attachments.withLock({ $0.readinessTelling.begin() }) else { return }
+        guard attachments.withLock({ $0.readinessTelling.begin(onlyChanges: onlyChanges) }) else { return }
         HeldLocks.assertNone()
-        while true {
+        repeat {
             let isReady = untracked { self.isReady }
-            if let told = attachments.withLock({ $0.readinessTelling.exchange(isReady) }), told != isReady {
-                attachments.changed(.name("isReady"), old: told, new: isReady, of: self)
+            if let old = attachments.withLock({ $0.readinessTelling.take(isReady) }) {
+                attachments.changed(.name("isReady"), old: old, new: isReady, of: self)
             }
-            if attachments.withLock({ $0.readinessTelling.end() }) { return }
-        }
+        } while attachments.withLock { $0.readinessTelling.continues() }
+    }
+
+    /// Notes the value of `isReady` as the old one of the next announcement, without notifying.
+    final func noteReadiness() {
+        let isReady = untracked { self.isReady }
+        ownAttachments.withLock { $0.readinessTelling.note(isReady) }
     }
 }
 
-/// Who tells of `isReady`, and what was told last.
+/// Which announcements of `isReady` are still to be told, and what was told last.
 struct ReadinessTelling {
     private var told: Bool?
     private var isTelling = false
-    private var mustReadAgain = false
+    private var announcements = 0
+    private var mustRead = false
 
-    /// True: the caller reads and tells, until `end` says so.
-    mutating func begin() -> Bool {
-        if isTelling { mustReadAgain = true }
+    /// True: the caller reads and notifies, as long as `continues` says so.
+    mutating func begin(onlyChanges: Bool) -> Bool {
+        if onlyChanges { mustRead = true } else { announcements += 1 }
         defer { isTelling = true }
         return !isTelling
     }
 
-    /// Takes down what is told now; answers what was told before, nil the first time.
-    mutating func exchange(_ isReady: Bool) -> Bool? {
+    /// Takes one announcement, to be told with this value. Answers the value before; nil: there is nothing to tell.
+    mutating func take(_ isReady: Bool) -> Bool? {
         defer { told = isReady }
-        return told
+        mustRead = false
+        let isAnnounced = announcements > 0
+        if isAnnounced { announcements -= 1 }
+        return isAnnounced || told != isReady ? told ?? isReady : nil
     }
 
-    mutating func end() -> Bool {
-        isTelling = mustReadAgain
-        mustReadAgain = false
-        return !isTelling
+    mutating func note(_ isReady: Bool) { told = isReady }
+
+    mutating func continues() -> Bool {
+        isTelling = announcements > 0 || mustRead
+        return isTelling
     }
 }

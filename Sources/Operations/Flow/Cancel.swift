@@ -12,6 +12,8 @@ extension Operation {
         guard isMine else { return }
         announceReadiness()
         reconsiderReadiness()
+        askThoughUnqueued()
+        announcedDependents(of: .isCancelled)
     }
 
     /// False: another thread was first, or the operation has finished.

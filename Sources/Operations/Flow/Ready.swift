@@ -20,6 +20,14 @@ extension Operation {
         if case .ask = question { askWhetherReady() }
     }
 
+    /// Asks an override of `isReady` of an operation in no queue, which needs no answer: the override may act on it (rule A3).
+    /// Call it while holding a reference.
+    final func askThoughUnqueued() {
+        guard word.lifecycle.phase == .idle, !isPlainBlock else { return }
+        HeldLocks.assertNone()
+        _ = untracked { isReady }
+    }
+
     /// Asks until the answer holds. The caller's `reconsidered` said `ask`, which pins the operation.
     final func askWhetherReady() {
         HeldLocks.assertNone()
@@ -98,35 +106,39 @@ extension Operation {
             dependency.isFinished
         }
         dependency.attachmentsReference.prefetch()
-        var isHeld = false
-        exchange([.dependencies]) { state -> Dependencies? in
+        var (isHeld, isFirst) = (false, false)
+        exchange([.dependencies]) {
+            guard isHeld else { return }
+            if !dependency.adopt(attachments) { attachments.finished(dependency) }
+            if PriorityLending.isUsed { dependency.lend(word.lifecycle.lends) }
+            if isFirst { announceReadiness() }
+            reconsiderReadiness()
+        } _: { state -> Dependencies? in
             guard state.readiness.add(dependency) else { return nil }
-            if isOpen, word.update({ $0.heldByOneMore() }) != nil {
+            if isOpen, let old = word.update({ $0.heldByOneMore() }) {
                 state.readiness.holdLast()
                 isHeld = true
+                isFirst = old.unfinished == 0
             }
             return state.dependencies(replacing: { $0.dropLast() })
         }
-        guard isHeld else { return }
-        if !dependency.adopt(attachments) { attachments.finished(dependency) }
-        if PriorityLending.isUsed { dependency.lend(word.lifecycle.lends) }
-        announceReadiness()
-        reconsiderReadiness()
     }
 
     final func stopDepending(on dependency: Operation) {
         guard attachments != nil else { return }
-        var wasHeld = false
-        exchange([.dependencies]) { state -> Dependencies? in
+        var (wasHeld, wasLast) = (false, false)
+        exchange([.dependencies]) {
+            if wasLast { announceReadiness() }
+            guard wasHeld || !isPlainBlock else { return }
+            reconsiderReadiness()
+            askThoughUnqueued()
+        } _: { state -> Dependencies? in
             let old = state.areDependenciesObserved ? state.readiness.dependencies : []
             guard let removed = state.readiness.remove(dependency) else { return nil }
             wasHeld = removed.held
-            if wasHeld { word.update { $0.heldByOneLess() } }
+            if wasHeld { wasLast = word.update { $0.heldByOneLess() }?.unfinished == 1 }
             return state.dependencies(replacing: { _ in old[...] })
         }
-        guard wasHeld else { return }
-        announceReadiness()
-        reconsiderReadiness()
     }
 
     private typealias Dependencies = (old: [Operation], new: [Operation])
@@ -163,34 +175,64 @@ extension Attachments {
     /// A dependency of this operation has finished.
     fileprivate func finished(_ dependency: Operation) {
         var observed: Operation?
+        var unqueued: Unmanaged<Operation>?
+        #if DEBUG
+        // A debug build counts references that an optimized one does not; the last must not be released under the lock.
+        var kept: Unmanaged<Operation>?
+        defer { kept?.release() }
+        #endif
         let asker: Operation? = withLock { state in
             guard state.readiness.finished(dependency), let operation = state.operation else { return nil }
-            observed = state.weakOperation?.operation
+            #if DEBUG
+            kept = Operation.retainedIfAlive(operation)
+            guard kept != nil else { return nil }
+            #endif
             // Under the lock, which `deinit` needs, the memory of the operation is there; beyond it only the pin that
-            // `ask` makes, or the count of somebody else's reference, keeps it.
+            // `ask` makes, or the count of a reference, keeps it.
             return operation._withUnsafeGuaranteedRef { operation in
                 let question = operation.word.decide { lifecycle -> HeldQuestion in
                     let next = lifecycle.heldByOneLess()
-                    guard next.unfinished == 0 else { return HeldQuestion(next: next, mustAsk: false) }
+                    // An override may look at single dependencies (rule A3).
+                    guard next.unfinished == 0 || !operation.isPlainBlock else { return .none(next) }
                     switch next.reconsidered() {
-                    case .needless: return HeldQuestion(next: next, mustAsk: false)
-                    case .delegated(let next): return HeldQuestion(next: next, mustAsk: false)
-                    case .ask(let next): return HeldQuestion(next: next, mustAsk: true)
+                    case .needless: return .none(next)
+                    case .delegated(let next): return .none(next)
+                    case .ask(let next): return .ask(next)
                     }
                 } next: {
                     $0.next
                 }
-                return question.mustAsk ? operation : nil
+                if question.next.unfinished == 0 { observed = state.weakOperation?.operation }
+                if case .ask = question { return operation }
+                if question.next.phase == .idle, !operation.isPlainBlock {
+                    unqueued = Operation.retainedIfAlive(.passUnretained(operation))
+                }
+                return nil
             }
         }
         // First told, then acted upon.
         observed?.announceReadiness()
         asker?.askWhetherReady()
+        unqueued?.takeRetainedValue().askThoughUnqueued()
     }
 
-    private struct HeldQuestion {
-        let next: Lifecycle
-        let mustAsk: Bool
+    private enum HeldQuestion {
+        case none(Lifecycle)
+        case ask(Lifecycle)
+
+        var next: Lifecycle {
+            switch self {
+            case .none(let next), .ask(let next): next
+            }
+        }
+    }
+}
+
+extension Operation {
+    /// A reference of the caller's own, unless the last one has gone. The memory has to be there, which `deinit` cannot
+    /// leave without the lock of the attachments.
+    fileprivate static func retainedIfAlive(_ operation: Unmanaged<Operation>) -> Unmanaged<Operation>? {
+        cplatform_try_retain(operation.toOpaque()).map { Unmanaged.fromOpaque($0) }
     }
 }
 

@@ -33,9 +33,10 @@ extension Operation {
             throw .startedWhileNotReady(operation: label)
         }
         HeldLocks.assertNone()
-        // An override that says so already, though nobody announced it (rule L3).
-        let (isFinished, isCancelled) = untracked { (self.isFinished, self.isCancelled && !startsCancelled) }
-        guard !isFinished else { return finishIfFinished() }
+        // An override that says so already, without an announcement (rule L3).
+        guard !untracked({ isFinished }) else { return finishIfFinished() }
+        // Not by an override: a subclass whose `cancel()` does not call super ends in `main()` (rule A4).
+        let isCancelled = word.lifecycle.isCancelled && !startsCancelled
         let properties: ObservedProperty = isCancelled ? [.isFinished] : [.isExecuting]
         var start = Lifecycle.Start.alreadyFinished
         _ = announcing(properties) {

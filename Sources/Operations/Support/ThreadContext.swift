@@ -15,6 +15,8 @@ package final class ThreadContext {
     @exclusivity(unchecked) var isTelling = false
     /// For what this thread has announced by key paths that are not known, and not yet made.
     @exclusivity(unchecked) var expectedFlips: [ExpectedFlips] = []
+    /// What was looked up last; see `DependentStates`.
+    @exclusivity(unchecked) var dependentStates: (type: Operation.Type, states: DependentStates)?
     /// An operation that is asked whether it is asynchronous under one of the two names; see `AsynchronousNames`.
     var askedName: ObjectIdentifier?
     /// The operation that `tryStart` starts here, and what the default `start()` found wrong.

@@ -1,0 +1,55 @@
+import KeyValueObserving
+
+/// Which states of a class depend on which other properties, by `keyPathsForValuesAffectingValue(forKey:)` (rule A1).
+///
+/// An announcement of such a property counts as one of the states. Made once for each class.
+final class DependentStates: Sendable {
+    private let byName: [String: ObservedProperty]
+    /// The states that depend on a property whose name the class has not registered. A key path has no name that can be
+    /// read, so an unregistered key path may mean any of them.
+    private let byUnregistered: ObservedProperty
+
+    private init(of type: Operation.Type) {
+        var byName: [String: ObservedProperty] = [:]
+        var byUnregistered: ObservedProperty = []
+        for state in [ObservedProperty.isFinished, .isReady, .isCancelled, .isExecuting, .queuePriority] {
+            guard case .name(let key) = state.keys[0] else { continue }
+            for name in type.namesAffecting(key) {
+                byName[name, default: []].formUnion(state)
+                if !type.isRegistered(name) { byUnregistered.formUnion(state) }
+            }
+        }
+        self.byName = byName
+        self.byUnregistered = byUnregistered
+    }
+
+    /// The states that a change of this property may change. O(1).
+    func affected(by key: PropertyKey) -> ObservedProperty {
+        switch key {
+        case .name(let name): byName.isEmpty ? [] : byName[name] ?? []
+        case .path: byUnregistered
+        }
+    }
+
+    // MARK: - One for each class
+
+    static func of(_ type: Operation.Type) -> DependentStates {
+        let context = ThreadContext.current
+        if let known = context.dependentStates, known.type == type { return known.states }
+        let id = ObjectIdentifier(type)
+        // Asking the class is user code: it runs without the lock, and twice at worst.
+        let states = known.withLock({ $0[id] }) ?? remember(DependentStates(of: type), for: id)
+        context.dependentStates = (type, states)
+        return states
+    }
+
+    private static func remember(_ new: DependentStates, for type: ObjectIdentifier) -> DependentStates {
+        known.withLock { states in
+            let first = states[type] ?? new
+            states[type] = first
+            return first
+        }
+    }
+
+    private static let known = Locked<[ObjectIdentifier: DependentStates]>([:])
+}

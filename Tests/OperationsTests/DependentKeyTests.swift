@@ -1,0 +1,214 @@
+import Operations
+import Synchronization
+import TestSupport
+import Testing
+
+/// Rule A1: an announcement of a property counts as one of every state that depends on it.
+@Suite(.timeLimit(.minutes(5))) struct DependentKeyTests {
+    /// How a subclass announces the property that its states derive from.
+    enum Spelling: CaseIterable {
+        case name, keyPath, registered, wrapper, generic
+    }
+
+    private static func operation(_ spelling: Spelling, _ log: Journal<String> = Journal()) -> Deriving {
+        switch spelling {
+        case .name: DerivingByName(log)
+        case .keyPath: DerivingByKeyPath(log)
+        case .registered: DerivingByRegisteredKeyPath(log)
+        case .wrapper: DerivingByWrapper(log)
+        case .generic: DerivingGenerically(log)
+        }
+    }
+
+    @Test(arguments: Spelling.allCases)
+    func `a queue starts, ends and completes an operation that announces its state alone`(spelling: Spelling) {
+        let (queue, log) = (OperationQueue(), Journal<String>())
+        let operation = Self.operation(spelling, log)
+        let dependent = BlockOperation { log.append("dependent") }
+        dependent.addDependency(operation)
+        let completed = Gate()
+        operation.completionBlock = { completed.open() }
+        queue.addOperation(operation)
+        queue.addOperation(dependent)
+        #expect(!operation.isReady)
+        operation.change(to: .ready)
+        queue.waitUntilAllOperationsAreFinished()
+        completed.pass()
+        #expect(log.entries == ["start", "dependent"])
+    }
+
+    @Test(arguments: Spelling.allCases)
+    func `a waiter and a dependent of an operation in no queue learn of its end`(spelling: Spelling) {
+        let operation = Self.operation(spelling)
+        let (queue, dependent) = (OperationQueue(), BlockOperation {})
+        dependent.addDependency(operation)
+        queue.addOperation(dependent)
+        let waiter = TestThread { operation.waitUntilFinished() }
+        operation.change(to: .ready)
+        operation.start()
+        waiter.join()
+        dependent.waitUntilFinished()
+        #expect(operation.isFinished && dependent.isFinished)
+    }
+
+    @Test(arguments: Spelling.allCases)
+    func `observers of the states are told of an announcement of what they derive from`(spelling: Spelling) {
+        let (operation, log) = (Self.operation(spelling), Journal<String>())
+        let tokens = [
+            operation.observe(\.isReady, options: [.old, .new]) { log.append("ready \($1.oldValue!) \($1.newValue!)") },
+            operation.observe(\.isExecuting, options: .new) { log.append("executing \($1.newValue!)") },
+            operation.observe(\.isFinished, options: .new) { log.append("finished \($1.newValue!)") },
+        ]
+        operation.change(to: .ready)
+        #expect(log.entries.contains("ready false true"))
+        operation.change(to: .executing)
+        #expect(log.entries.contains("executing true") && !log.entries.contains("finished true"))
+        operation.change(to: .finished)
+        #expect(log.entries.contains("finished true") && log.entries.contains("executing false"))
+        #expect(log.entries.filter { $0 == "finished true" }.count == 1)
+        for token in tokens { token.invalidate() }
+    }
+
+    /// The same for a flag of one's own that `isCancelled` derives from.
+    @Test func `an own cancelled flag that is announced makes a waiting operation ready`() {
+        let (queue, operation) = (OperationQueue(), Stopping())
+        operation.addDependency(BlockOperation {})
+        queue.addOperation(operation)
+        operation.cancel()
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(operation.isFinished && operation.isCancelled)
+    }
+
+    /// A property of `Operation` itself may be what a state derives from.
+    @Test func `a state that depends on the name follows the name`() {
+        let (queue, operation) = (OperationQueue(), Named())
+        queue.addOperation(operation)
+        operation.name = "go"
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(operation.isFinished)
+    }
+
+    @Test func `an announcement of a property that no state depends on asks nothing`() {
+        let (queue, operation) = (OperationQueue(), Counting())
+        queue.isSuspended = true
+        queue.addOperation(operation)
+        let asked = operation.asked.value
+        operation.willChangeValue(forKey: "label")
+        operation.didChangeValue(forKey: "label")
+        operation.willChangeValue(for: \.label)
+        operation.didChangeValue(for: \.label)
+        #expect(operation.asked.value == asked)
+        queue.isSuspended = false
+        queue.waitUntilAllOperationsAreFinished()
+    }
+}
+
+/// Keeps one state, from which the others derive. The subclasses announce it, each in its own way.
+private class Deriving: Operation, @unchecked Sendable {
+    // Sendable: the state is behind a lock.
+    enum State { case waiting, ready, executing, finished }
+
+    private let log: Journal<String>
+    private let kept = Guarded(State.waiting)
+
+    init(_ log: Journal<String> = Journal()) { self.log = log }
+
+    var current: State { kept.withLock { $0 } }
+
+    func keep(_ state: State) { kept.withLock { $0 = state } }
+
+    /// Announces and changes the state.
+    func change(to state: State) {}
+
+    override class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> {
+        ["isReady", "isExecuting", "isFinished"].contains(key) ? ["state"] : []
+    }
+
+    override var isReady: Bool { super.isReady && current == .ready }
+    override var isExecuting: Bool { current == .executing }
+    override var isFinished: Bool { current == .finished }
+
+    override func start() {
+        log.append("start")
+        change(to: .executing)
+        change(to: .finished)
+    }
+}
+
+private final class DerivingByName: Deriving, @unchecked Sendable {
+    override func change(to state: State) {
+        willChangeValue(forKey: "state")
+        keep(state)
+        didChangeValue(forKey: "state")
+    }
+}
+
+private class DerivingByKeyPath: Deriving, @unchecked Sendable {
+    var state: State { current }
+
+    override func change(to state: State) {
+        willChangeValue(for: \.state)
+        keep(state)
+        didChangeValue(for: \.state)
+    }
+}
+
+private final class DerivingByRegisteredKeyPath: DerivingByKeyPath, @unchecked Sendable {
+    override class var additionalKeyValueKeys: [KeyValueKey] {
+        [KeyValueKey("state", \DerivingByKeyPath.state), KeyValueKey("state", \DerivingByRegisteredKeyPath.state)]
+    }
+}
+
+private final class DerivingByWrapper: Deriving, @unchecked Sendable {
+    // Sendable: one thread after the other uses the state in these tests.
+    @KeyValueObserved private var state = State.waiting
+
+    override var current: State { state }
+
+    override func change(to state: State) { self.state = state }
+}
+
+private final class DerivingGenerically: Deriving, @unchecked Sendable {
+    override func change(to state: State) { Self.announce(in: self) { keep(state) } }
+
+    /// Knows nothing of operations.
+    private static func announce(in object: some KeyValueObservable, _ change: () -> Void) {
+        object.willChangeValue(forKey: "state")
+        change()
+        object.didChangeValue(forKey: "state")
+    }
+}
+
+private final class Stopping: Operation, @unchecked Sendable {
+    private let flag = Guarded(false)
+
+    override var isCancelled: Bool { flag.withLock { $0 } }
+
+    override class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> {
+        key == "isCancelled" ? ["flag"] : []
+    }
+
+    override func cancel() {
+        willChangeValue(forKey: "flag")
+        flag.withLock { $0 = true }
+        didChangeValue(forKey: "flag")
+    }
+}
+
+private final class Named: Operation, @unchecked Sendable {
+    override var isReady: Bool { super.isReady && name == "go" }
+
+    override class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> {
+        key == "isReady" ? ["name"] : []
+    }
+}
+
+private final class Counting: Operation, @unchecked Sendable {
+    let asked = Atomic64()
+    let label = "label"
+
+    override var isReady: Bool {
+        asked.add(1)
+        return super.isReady
+    }
+}
