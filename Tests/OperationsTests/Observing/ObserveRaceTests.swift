@@ -35,8 +35,7 @@ import Testing
     }
 
     /// Rules K6, A2: an announcement that another one overtakes is told too, with the value that is the truth by then.
-    @Test func `changes of isReady by several threads alternate, and the last one told is the truth`()
-    {
+    @Test func `changes of isReady by several threads alternate, and the last one told is the truth`() {
         for _ in 0..<Self.rounds {
             let (operation, log) = (Quiet(), Journal<[Bool]>())
             let dependencies = (0..<6).map { _ in Quiet() }
