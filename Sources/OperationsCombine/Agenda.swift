@@ -154,7 +154,7 @@ extension Agenda.State {
     /// Makes the alarm fit the earliest entry. Answers the sleep to be cancelled, and the alarm to be set.
     fileprivate mutating func resetAlarm() -> (old: Task<Void, Never>?, new: Agenda.Alarm?) {
         while let first = entries.first, first.element.work == nil {
-            _ = entries.removeFirst(dueBy: first.deadline)
+            entries.popFirst()
             crossedOut -= 1
         }
         let deadline = isRinging ? nil : entries.earliest

@@ -33,7 +33,10 @@ extension Schedule {
         return members[Int(gate.slot)].state == .running
     }
 
-    /// The members of the first segment, and then of the others, that wait for the barrier in front of them.
+    /// The ordinal of the segment that a member stands in: the later the segment, the greater. O(1).
+    public func segment(of ticket: Ticket) -> UInt64 { members[Int(ticket.slot)].segment }
+
+    /// Whether a barrier in front of the member has not run to its end. O(1).
     public func isBehindBarrier(_ ticket: Ticket) -> Bool {
         let member = members[Int(ticket.slot)]
         guard !member.isBarrier else { return member.segment > firstSegment }

@@ -3,7 +3,10 @@
 ///
 /// Of each key at most one member at a time is *offered*, that is, stands in the schedule's line; when it starts, the next
 /// of its key goes to the end of the line. So a key with a thousand members delays one with two by no more than a turn.
-/// Within a key the order is by priority and arrival: one of higher priority takes the turn of the one that is offered.
+///
+/// Within a key the order is by segment, priority and arrival. A ready member of an earlier segment or of a higher priority
+/// takes the turn of the one that is offered. Were the segment ignored, a member behind a barrier could keep the turn while
+/// the barrier waits for a member in front of it.
 ///
 /// Legal paths of a member:
 ///
@@ -11,7 +14,7 @@
 ///        ▲           │           │
 ///        └───────────┴───────────┘        (not ready any more, or put back)
 ///
-/// Who becomes ready is looked up by key once; from then on its member knows the place of its line.
+/// A member finds the line of its key once, when it first becomes ready; from then on it knows the place of the line.
 public struct Turnstile {
     public typealias ID = Schedule.ID
 
@@ -20,12 +23,28 @@ public struct Turnstile {
     private struct Member {
         /// Where its line is.
         let place: Int
+        let segment: UInt64
         let arrival: UInt64
         var lane: PriorityLane
         var state: State
 
-        /// The higher the lane and the earlier the arrival, the less.
-        var rank: UInt64 { UInt64(PriorityLane.veryHigh.rawValue - lane.rawValue) << 56 | arrival }
+        var rank: Rank { Rank(segment: segment, lane: lane, arrival: arrival) }
+    }
+
+    /// The member of the least rank goes first.
+    private struct Rank: Comparable {
+        let segment: UInt64
+        let lane: PriorityLane
+        let arrival: UInt64
+
+        /// Whether a member of this rank takes the turn of one that has been offered it. The arrival alone is no reason.
+        func overtakes(_ other: Rank) -> Bool {
+            segment == other.segment ? lane > other.lane : segment < other.segment
+        }
+
+        static func < (a: Rank, b: Rank) -> Bool {
+            a.overtakes(b) || !b.overtakes(a) && a.arrival < b.arrival
+        }
     }
 
     private struct Line {
@@ -34,8 +53,8 @@ public struct Turnstile {
         var limit: Int?
         var running = 0
         var offered: ID?
-        /// Who waits, by rank. Who does so no more, or with another rank, is skipped.
-        var waiting = DeadlineHeap<ID>()
+        /// The members that wait. An entry whose member waits no more, or has another rank by now, is skipped.
+        var waiting = RankedHeap<Rank, ID>()
         var members = 0
     }
 
@@ -67,11 +86,16 @@ public struct Turnstile {
 
     // MARK: - Members
 
-    /// The member may start, as far as it is concerned, and its priority is this. Answers who is offered now, which may be
-    /// it, and who has to give way to that.
-    public mutating func becameReady(_ id: ID, key: String, lane: PriorityLane, arrival: UInt64) -> Shift {
+    /// The member may start, as far as it is concerned, and its priority is this. Answers which member is offered now, which
+    /// may be this one, and which member gives way to it.
+    ///
+    /// - Parameter segment: The ordinal of the schedule's segment that the member stands in; it never changes.
+    public mutating func becameReady(
+        _ id: ID, key: String, lane: PriorityLane, arrival: UInt64, segment: UInt64 = 0
+    ) -> Shift {
         let old = members[id]
-        var member = old ?? Member(place: place(of: key), arrival: arrival, lane: lane, state: .waiting)
+        var member =
+            old ?? Member(place: place(of: key), segment: segment, arrival: arrival, lane: lane, state: .waiting)
         if old == nil { lines[member.place].members += 1 }
         member.lane = lane
         members[id] = member
@@ -92,7 +116,7 @@ public struct Turnstile {
     private mutating func letHigherPass(at place: Int) -> Shift {
         var shift = Shift()
         if let offered = lines[place].offered, let member = members[offered], let first = firstWaiting(at: place),
-            let better = members[first], better.lane > member.lane
+            let better = members[first], better.rank.overtakes(member.rank)
         {
             retract(offered, member)
             shift.retracted.append(offered)
@@ -174,7 +198,7 @@ public struct Turnstile {
 
     private mutating func offerNext(at place: Int) -> ID? {
         guard lines[place].offered == nil, !isFull(place), let id = firstWaiting(at: place) else { return nil }
-        _ = lines[place].waiting.removeFirst(dueBy: .max)
+        lines[place].waiting.popFirst()
         members[id]?.state = .offered
         lines[place].offered = id
         return id
@@ -190,7 +214,7 @@ public struct Turnstile {
     private mutating func firstWaiting(at place: Int) -> ID? {
         while let (rank, id) = lines[place].waiting.first {
             if let member = members[id], member.state == .waiting, member.rank == rank { return id }
-            _ = lines[place].waiting.removeFirst(dueBy: .max)
+            lines[place].waiting.popFirst()
         }
         return nil
     }

@@ -46,8 +46,16 @@ extension OperationQueue {
 /// The operations of a queue that have keys. Guarded by the queue's lock; most queues have none.
 struct KeyedOperations {
     var turnstile = Turnstile()
-    /// What is in the queue, and when it arrived there: their tickets are made anew when their turn comes.
-    var members: [Schedule.ID: (key: String, arrival: UInt64?)] = [:]
+    /// The members of the queue that have keys.
+    var members: [Schedule.ID: Member] = [:]
+
+    struct Member {
+        let key: String
+        /// The first ticket's arrival, since a member gets a new ticket whenever its turn comes; nil before it has arrived.
+        var arrival: UInt64?
+        /// The segment of the schedule that it stands in.
+        var segment: UInt64 = 0
+    }
 }
 
 extension OperationQueue.State {
@@ -58,18 +66,18 @@ extension OperationQueue.State {
         if operation.ticket.arrival == 0 {
             operation.ticket = schedule.added(id, lane: lane, isReady: false)
             keyed?.members[id]?.arrival = operation.ticket.arrival
+            keyed?.members[id]?.segment = schedule.segment(of: operation.ticket)
         }
         guard let member = keyed?.members[id], let arrival = member.arrival else { return }
         if lifecycle.isCancelled || !isReady {
-            // What is cancelled ends at once, and takes nobody's turn (rule C2).
+            // A cancelled operation ends at once, without a turn (rule C2).
             schedule.updated(operation.ticket, lane: lane, isReady: isReady)
             offer(keyed?.turnstile.left(id))
-        } else if keyed?.turnstile.isOffered(id) == true {
-            schedule.updated(operation.ticket, lane: lane, isReady: true)
-            apply(keyed?.turnstile.becameReady(id, key: member.key, lane: lane, arrival: arrival))
         } else {
-            schedule.updated(operation.ticket, lane: lane, isReady: false)
-            apply(keyed?.turnstile.becameReady(id, key: member.key, lane: lane, arrival: arrival))
+            schedule.updated(operation.ticket, lane: lane, isReady: keyed?.turnstile.isOffered(id) == true)
+            apply(
+                keyed?.turnstile.becameReady(
+                    id, key: member.key, lane: lane, arrival: arrival, segment: member.segment))
         }
     }
 
@@ -122,7 +130,7 @@ extension OperationQueue {
         try add(operation, hasPlace: false) {
             withState { state in
                 if state.keyed == nil { state.keyed = KeyedOperations() }
-                state.keyed?.members[operation.scheduleID] = (key, nil)
+                state.keyed?.members[operation.scheduleID] = .init(key: key)
             }
             operation.word.insert(.keyed)
         }

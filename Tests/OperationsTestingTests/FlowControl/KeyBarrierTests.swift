@@ -1,0 +1,78 @@
+import Operations
+import OperationsTesting
+import TestSupport
+import Testing
+
+/// Rules A9, D9, X1: a key's turn never goes to an operation that a barrier holds back for good.
+@Suite(.timeLimit(.minutes(5))) struct KeyBarrierTests {
+    private let executor = ManualExecutor()
+
+    /// What makes the operation in front of the barrier wait while the one behind it is ready.
+    enum Wait: CaseIterable, Sendable {
+        case condition, dependency, exclusiveName, lowerPriority, requirementOfUnits
+    }
+
+    @Test(arguments: Wait.allCases, [nil, 1, 2] as [Int?])
+    func `an operation of a key in front of a barrier that has to wait starts before the one behind it`(
+        wait: Wait, limit: Int?
+    ) throws {
+        let (queue, other, clock) = (executor.makeQueue(), executor.makeQueue(), VirtualClock())
+        let log = Journal<String>()
+        try queue.setLimitPerKey(limit)
+        let first = BlockOperation { log.append("first") }
+        let last = BlockOperation { log.append("last") }
+        let holder = TaskOperation { try await clock.sleep(for: .seconds(1)) }
+        switch wait {
+        case .condition:
+            first.addCondition(.notBefore(clock.now.advanced(by: .seconds(1)), clock: clock))
+        case .dependency:
+            first.addDependency(holder)
+        case .exclusiveName:
+            for operation in [first, holder] as [Operation] {
+                operation.addRequirement(.exclusive("behind \(limit ?? 0)"))
+            }
+        case .lowerPriority:
+            first.queuePriority = .veryLow
+            last.queuePriority = .veryHigh
+            queue.isSuspended = true
+        case .requirementOfUnits:
+            let pool = try ResourcePool(["unit": 1])
+            for operation in [first, holder] as [Operation] {
+                operation.addRequirement(try .units(1, of: "unit", in: pool))
+            }
+        }
+        other.addOperation(holder)
+        executor.runUntilIdle()
+        queue.addOperation(first, limitKey: "host")
+        executor.runUntilIdle()
+        queue.addBarrierBlock { log.append("barrier") }
+        queue.addOperation(last, limitKey: "host")
+        executor.runUntilIdle()
+        queue.isSuspended = false
+        executor.runUntilIdle(advancing: clock)
+        #expect(log.entries == ["first", "barrier", "last"])
+    }
+
+    @Test func `the turn of a key goes to each segment in order, with several barriers and keys`() throws {
+        let (queue, clock) = (executor.makeQueue(), VirtualClock())
+        let log = Journal<Int>()
+        try queue.setLimitPerKey(1)
+        queue.isSuspended = true
+        for segment in 0..<5 {
+            for number in 0..<6 {
+                let operation = TaskOperation {
+                    log.append(segment)
+                    try await clock.sleep(for: .seconds(1))
+                }
+                // The later the segment, the higher the priority, and the sooner ready.
+                operation.queuePriority = [.veryLow, .low, .normal, .high, .veryHigh][segment]
+                operation.addCondition(.notBefore(clock.now.advanced(by: .seconds(5 - segment)), clock: clock))
+                queue.addOperation(operation, limitKey: "\(number % 2)")
+            }
+            queue.addBarrierBlock {}
+        }
+        queue.isSuspended = false
+        executor.runUntilIdle(advancing: clock)
+        #expect(log.entries.count == 30 && log.entries == log.entries.sorted())
+    }
+}
