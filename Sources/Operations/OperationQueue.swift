@@ -41,7 +41,10 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
 
     init(kind: Kind) { state = Locked(State(kind: kind)) }
 
-    deinit { abandonObservers() }
+    deinit {
+        abandonThrottle()
+        abandonObservers()
+    }
 
     // MARK: - Adding
 

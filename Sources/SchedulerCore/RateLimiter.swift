@@ -12,7 +12,7 @@ public struct RateLimiter: Sendable {
     /// Of the token bucket: the permits there are, in parts of which a permit has `period`. So nothing is ever rounded.
     private var credit: UInt128 = 0
     private var lastRefill: UInt64?
-    /// Of the sliding window: when the last `count` started.
+    /// Of the sliding window: when the last `count` started, never descending.
     private var starts = Ring<UInt64>()
 
     public init(_ rule: Rule) { self.rule = rule }
@@ -29,31 +29,47 @@ public struct RateLimiter: Sendable {
         }
     }
 
-    /// Something starts now, as `mayStart` has permitted.
-    public mutating func started(at now: UInt64) {
+    /// Something starts now, as `mayStart` has permitted. Answers the time under which the start is noted.
+    @discardableResult
+    public mutating func started(at now: UInt64) -> UInt64 {
         switch rule {
-        case .tokenBucket(_, let period, _): credit -= UInt128(period)
-        case .slidingWindow: starts.append(now)
+        case .tokenBucket(_, let period, _):
+            credit -= UInt128(period)
+            return now
+        case .slidingWindow:
+            // Threads read the time before they take turns, so one that comes later may bring an earlier time.
+            let time = max(now, starts.last ?? 0)
+            starts.append(time)
+            return time
         }
     }
 
-    /// What was said to start has not started after all: its permit is there again.
-    public mutating func takeBackStart() {
+    /// What was said to start has not started after all: its permit is there again. O(starts noted since).
+    ///
+    /// - Parameter time: What `started` has answered.
+    public mutating func takeBackStart(at time: UInt64) {
         switch rule {
         case .tokenBucket(_, let period, let burst):
             credit = min(credit + UInt128(period), UInt128(burst) * UInt128(period))
-        case .slidingWindow: _ = starts.popLast()
+        case .slidingWindow:
+            var index = starts.count - 1
+            while index >= 0, starts[index] > time { index -= 1 }
+            guard index >= 0, starts[index] == time else { return }
+            for later in index..<starts.count - 1 { starts[later] = starts[later + 1] }
+            _ = starts.popLast()
         }
     }
 
-    /// The earliest instant at which something may start, after `mayStart` has said no at this one.
+    /// The earliest instant at which something may start, after `mayStart` has said no at this one; the last instant there
+    /// is, when it would be later than that.
     public func nextStart(after now: UInt64) -> UInt64 {
-        switch rule {
-        case .tokenBucket(let count, let period, _):
-            let missing = UInt128(period) - credit
-            return now + UInt64((missing + UInt128(count) - 1) / UInt128(count))
-        case .slidingWindow(_, let period): return (starts.first ?? now) + period
-        }
+        let (start, wait): (UInt64, UInt128) =
+            switch rule {
+            case .tokenBucket(let count, let period, _):
+                (now, (UInt128(period) - credit + UInt128(count) - 1) / UInt128(count))
+            case .slidingWindow(_, let period): (starts.first ?? now, UInt128(period))
+            }
+        return UInt64(clamping: UInt128(start) + wait)
     }
 
     private mutating func refill(_ now: UInt64, _ count: UInt64, _ period: UInt64, _ burst: UInt64) {
@@ -65,7 +81,8 @@ public struct RateLimiter: Sendable {
             return
         }
         guard now > last else { return }
-        credit = min(credit + UInt128(now - last) * UInt128(count), full)
+        let (sum, isTooMuch) = credit.addingReportingOverflow(UInt128(now - last) * UInt128(count))
+        credit = isTooMuch ? full : min(sum, full)
         lastRefill = now
     }
 }

@@ -52,6 +52,43 @@ import Testing
         for (first, fifth) in zip(instants, instants.dropFirst(4)) { #expect(fifth - first >= Self.second) }
     }
 
+    @Test func `a start that is taken back leaves the later ones in the window`() {
+        var limiter = RateLimiter(.slidingWindow(count: 2, period: 100))
+        let (first, second) = (limiter.started(at: 10), limiter.started(at: 50))
+        limiter.takeBackStart(at: first)
+        let start = limiter.mayStart(at: 60)
+        // A thread that read its clock before another one counts as starting after it.
+        let third = limiter.started(at: 40)
+        #expect(start && third == second)
+        limiter.takeBackStart(at: 12)
+        let isOpenEarly = limiter.mayStart(at: 149)
+        #expect(!isOpenEarly && limiter.nextStart(after: 149) == 150)
+    }
+
+    @Test func `the largest counts and periods overflow nothing`() {
+        for (count, period, burst) in [(1, UInt64.max, 1), (.max, .max, .max), (.max, 1, .max), (1, .max, .max)]
+            as [(UInt64, UInt64, UInt64)]
+        {
+            for rule in [
+                RateLimiter.Rule.tokenBucket(count: count, period: period, burst: burst),
+                .slidingWindow(count: count, period: period),
+            ] {
+                var limiter = RateLimiter(rule)
+                for now in [0, 1, 1, 2, UInt64.max - 1, .max, .max] {
+                    if limiter.mayStart(at: now) {
+                        let time = limiter.started(at: now)
+                        if count > 1, limiter.mayStart(at: now) {
+                            limiter.takeBackStart(at: time)
+                            limiter.started(at: now)
+                        }
+                    } else {
+                        #expect(limiter.nextStart(after: now) >= now)
+                    }
+                }
+            }
+        }
+    }
+
     @Test(arguments: 0..<50 as Range<UInt64>)
     func `whatever the arrivals, neither rule is ever broken`(seed: UInt64) {
         var random = SeededRandom(seed: seed)

@@ -74,7 +74,7 @@ extension OperationQueue {
         let (old, hasStartable): (Lifecycle, Bool) = withState { state in
             let old = operation.word.update { $0.declined() }.unsafelyUnwrapped
             state.returnToWaiting(operation, old)
-            state.throttle?.limiter.takeBackStart()
+            state.takeBackPermit(operation.scheduleID)
             return (old, state.schedule.hasStartable)
         }
         if hasStartable { offerSlot() }

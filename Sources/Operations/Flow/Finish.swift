@@ -54,7 +54,7 @@ extension OperationQueue {
                 guard !lifecycle.contains(.inInbox) else { return nil }
                 if observersReference.isSet, !lifecycle.contains(.unlisted) { state.noteLeaving(operation) }
                 state.schedule.finished(operation.ticket)
-                if lifecycle.containsAny([.keyed, .bounded]) {
+                if lifecycle.containsAny([.gated, .keyed, .bounded]) {
                     state.leftSpecial(operation, lifecycle, boundReference.load())
                 }
                 return depart(&state, claimingNext: claimingNext)

@@ -48,16 +48,19 @@ extension OperationQueue {
             let start = clock.now
             return Throttle(
                 limiter: RateLimiter(limit.rule), time: { start.duration(to: clock.now).wholeNanoseconds },
-                sleep: { try await clock.sleep(until: start.advanced(by: .nanoseconds($0)), tolerance: nil) })
+                sleep: { try await clock.sleepFully(until: start.advanced(by: .nanoseconds($0))) })
         }
-        let old = withState { state in
-            let timer = state.throttle?.timer
+        // Released without the lock: it holds the clock of the caller.
+        let (old, timer): (Throttle?, Task<Void, Never>?) = withState { state in
+            let old = state.throttle
             state.throttle = throttle
             state.schedule.setThrottled(false)
-            return timer
+            // Under the lock, so that of several threads the one that sets the limit last also has the last word here.
+            isThrottled.store(throttle != nil, ordering: .releasing)
+            return (old, old?.timer)
         }
-        isThrottled.store(throttle != nil, ordering: .releasing)
-        old?.cancel()
+        timer?.cancel()
+        withExtendedLifetime(old) {}
         callWorkerIfStartable()
     }
 }
@@ -65,9 +68,11 @@ extension OperationQueue {
 /// A rate limit at work.
 final class Throttle: @unchecked Sendable {
     // Sendable: the variables are guarded by the lock of the queue, the closures are called without it.
-    var limiter: RateLimiter
+    private var limiter: RateLimiter
     /// Opens the queue again.
     var timer: Task<Void, Never>?
+    /// When gated operations took their permits. Some of them give a permit back, since they do not start after all.
+    private var permits: [Schedule.ID: UInt64] = [:]
     /// Nanoseconds since the limit was set.
     let time: @Sendable () -> UInt64
     /// Sleeps until so many nanoseconds after that.
@@ -81,16 +86,41 @@ final class Throttle: @unchecked Sendable {
         self.time = time
         self.sleep = sleep
     }
+
+    func mayStart(at time: UInt64) -> Bool { limiter.mayStart(at: time) }
+
+    func nextStart(after time: UInt64) -> UInt64 { limiter.nextStart(after: time) }
+
+    /// An operation takes a permit. One that is gated may give it back.
+    func started(_ id: Schedule.ID, isGated: Bool, at time: UInt64) {
+        let noted = limiter.started(at: time)
+        if isGated { permits[id] = noted }
+    }
+
+    /// The operation does not start after all. Answers whether it has given a permit back.
+    func takeBack(_ id: Schedule.ID) -> Bool {
+        guard let time = permits.removeValue(forKey: id) else { return false }
+        limiter.takeBackStart(at: time)
+        return true
+    }
+
+    /// The operation leaves the queue, and has used its permit up.
+    func forget(_ id: Schedule.ID) { permits[id] = nil }
 }
 
 extension OperationQueue {
-    /// The time by which a claim is judged, if there is a limit. Read before the lock is taken.
-    final func throttleTime() -> UInt64? {
-        guard isThrottled.load(ordering: .acquiring), let time = state.withLock({ $0.throttle?.time }) else {
-            return nil
-        }
+    /// The limit that a claim is judged by, and the time on its clock. A time alone could be taken for that of another limit
+    /// that was set in the meantime.
+    struct ThrottleReading {
+        let throttle: Throttle
+        let time: UInt64
+    }
+
+    /// What a claim is judged by; nil when there is no limit. The clock may be the caller's, so it is read without the lock.
+    final func readThrottle() -> ThrottleReading? {
+        guard isThrottled.load(ordering: .acquiring), let throttle = state.withLock({ $0.throttle }) else { return nil }
         HeldLocks.assertNone()
-        return time()
+        return ThrottleReading(throttle: throttle, time: throttle.time())
     }
 
     /// Opens the queue when the next permit is due.
@@ -99,12 +129,13 @@ extension OperationQueue {
             do { try await throttle.sleep(instant) } catch { return }
             self?.open(throttle)
         }
-        let isKept = state.withLock { state in
-            guard state.throttle === throttle else { return false }
+        let unused = state.withLock { state in
+            guard state.throttle === throttle else { return timer as Task<Void, Never>? }
+            let old = throttle.timer
             throttle.timer = timer
-            return true
+            return old
         }
-        if !isKept { timer.cancel() }
+        unused?.cancel()
     }
 
     private func open(_ throttle: Throttle) {
@@ -113,31 +144,38 @@ extension OperationQueue {
         }
         callWorkerIfStartable()
     }
-}
 
-extension OperationQueue.State {
-    /// Whether an operation may start at this time. If not, nothing starts until the queue is opened again.
-    @inline(__always)
-    mutating func permitsStart(at time: UInt64?) -> Bool { throttle == nil || permitsThrottledStart(at: time) }
-
-    private mutating func permitsThrottledStart(at time: UInt64?) -> Bool {
-        // Called without having read the time: whoever does comes after.
-        guard let throttle, let time else { return false }
-        if throttle.limiter.mayStart(at: time) { return true }
-        guard schedule.hasStartable else { return false }
-        schedule.setThrottled(true)
-        ownErrands().opening = (throttle.limiter.nextStart(after: time), throttle)
-        return false
+    /// Part of `deinit`: nothing waits for a permit any more.
+    final func abandonThrottle() {
+        guard isThrottled.load(ordering: .relaxed) else { return }
+        state.withLock { $0.throttle?.timer }?.cancel()
     }
 }
 
-extension Duration {
-    /// From 0 to as many as fit.
-    package var wholeNanoseconds: UInt64 {
-        guard self > .zero else { return 0 }
-        let (seconds, attoseconds) = components
-        let (whole, isTooLong) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
-        let (sum, isTooMuch) = whole.addingReportingOverflow(UInt64(attoseconds / 1_000_000_000))
-        return isTooLong || isTooMuch ? .max : sum
+extension OperationQueue.State {
+    /// Whether an operation may start by this reading. If not, nothing starts until the queue is opened again, or the limit
+    /// that is in force by now has been read.
+    @inline(__always)
+    mutating func permitsStart(by reading: OperationQueue.ThrottleReading?) -> Bool {
+        throttle == nil || permitsThrottledStart(by: reading)
+    }
+
+    private mutating func permitsThrottledStart(by reading: OperationQueue.ThrottleReading?) -> Bool {
+        guard let throttle, let reading, isCurrent(reading) else { return false }
+        if throttle.mayStart(at: reading.time) { return true }
+        guard schedule.hasStartable else { return false }
+        schedule.setThrottled(true)
+        ownErrands().opening = (throttle.nextStart(after: reading.time), throttle)
+        return false
+    }
+
+    /// The limit has not been replaced, set or removed since the reading.
+    func isCurrent(_ reading: OperationQueue.ThrottleReading?) -> Bool { throttle === reading?.throttle }
+
+    /// A gated operation that was claimed does not start now.
+    mutating func takeBackPermit(_ id: Schedule.ID) {
+        guard let throttle, throttle.takeBack(id) else { return }
+        // Its permit is there again, for which others may have begun to wait.
+        schedule.setThrottled(false)
     }
 }

@@ -26,7 +26,7 @@ public struct OperationCondition: Sendable {
 
     /// Satisfied when the operation's instant has come: it starts no earlier.
     public static func notBefore<C: Clock>(_ instant: C.Instant, clock: C) -> OperationCondition {
-        OperationCondition("not before \(instant)") { _ in try await clock.sleep(until: instant, tolerance: nil) }
+        OperationCondition("not before \(instant)") { _ in try await clock.sleepFully(until: instant) }
     }
 
     /// Satisfied when both are; the second is tested only if the first is satisfied.

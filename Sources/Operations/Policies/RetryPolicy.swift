@@ -95,7 +95,7 @@ public struct RetryPolicy: Sendable {
             do { return try await body(attempt) } catch {
                 guard permitsRetry(after: attempt, error), !Task.isCancelled else { throw error }
             }
-            try await clock.sleep(for: delay(beforeRetry: attempt, using: &random))
+            try await clock.sleepFully(for: delay(beforeRetry: attempt, using: &random))
             attempt += 1
         }
     }
@@ -126,19 +126,15 @@ extension RetryPolicy.Backoff {
             return Double(retry) >= cap / step ? cap : min(step * retry, cap)
         case .exponential(let first, let factor, let cap):
             guard first > .zero else { return .zero }
-            // By multiplication, so that it stops growing long before it overflows.
+            // By multiplication that stops at the cap, before it can overflow.
             var (delay, growths) = (first, factor > 1 ? retry - 1 : 0)
             while growths > 0, delay < cap {
-                delay *= factor
+                delay = cap / delay <= factor ? cap : delay * factor
                 growths -= 1
             }
             return min(delay, cap)
         }
     }
-}
-
-extension Duration {
-    fileprivate static func *= (duration: inout Duration, factor: Double) { duration = duration * factor }
 }
 
 /// What is wrong with a policy.

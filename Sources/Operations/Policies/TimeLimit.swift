@@ -14,7 +14,7 @@ extension Operation {
         do {
             try changeGates { gates in
                 gates.timeLimits.append(
-                    TimeLimit(isFromStart: true, failure: .timeout(limit)) { try await clock.sleep(for: limit) })
+                    TimeLimit(isFromStart: true, failure: .timeout(limit)) { try await clock.sleepFully(for: limit) })
                 return nil
             }
         } catch { throw .tooLate(operation: label) }
@@ -28,7 +28,7 @@ extension Operation {
     /// - Throws: `PolicyError` when the operation has started.
     public final func setDeadline<C: Clock>(_ deadline: C.Instant, clock: C) throws(PolicyError) {
         let limit = TimeLimit(isFromStart: false, failure: .deadline("\(deadline)")) {
-            try await clock.sleep(until: deadline, tolerance: nil)
+            try await clock.sleepFully(until: deadline)
         }
         do {
             try changeGates { gates in

@@ -68,6 +68,7 @@ extension OperationQueue.State {
     /// An operation leaves the queue, which has that bound.
     mutating func leftSpecial(_ operation: Operation, _ lifecycle: Lifecycle, _ bound: Bound?) {
         if lifecycle.contains(.keyed) { leftKeyed(operation.scheduleID) }
+        if lifecycle.contains(.gated) { throttle?.forget(operation.scheduleID) }
         if let bound, operation.givesUpPlace { vacate(bound) }
     }
 

@@ -210,24 +210,27 @@ extension OperationQueue {
 
     /// Claims the best operation that may start, for a thread of the given dispatch queue, or of a pool.
     func claim(on dispatchQueue: DispatchQueue? = nil) -> Claim? {
-        let time = throttleTime()
-        let (claim, isMistaken): (Claim?, Bool) = withState { state in
-            // A thread that was called before `underlyingQueue` was set is not the one to run this.
-            guard state.underlyingQueue === dispatchQueue else { return (nil, state.schedule.hasStartable) }
-            return (self.claim(from: &state, at: time), false)
+        while true {
+            let reading = readThrottle()
+            let (claim, isMistaken, isOutdated): (Claim?, Bool, Bool) = withState { state in
+                // A thread that was called before `underlyingQueue` was set is not the one to run this.
+                guard state.underlyingQueue === dispatchQueue else { return (nil, state.schedule.hasStartable, false) }
+                if let claim = self.claim(from: &state, by: reading) { return (claim, false, false) }
+                return (nil, false, !state.isCurrent(reading) && state.schedule.hasStartable)
+            }
+            if isMistaken { callWorkerIfNone() }
+            guard isOutdated else { return claim }
         }
-        if isMistaken { callWorkerIfNone() }
-        return claim
     }
 
     @inline(__always)
-    func claim(from state: inout State, at time: UInt64? = nil) -> Claim? {
-        while state.permitsStart(at: time), let (ticket, id) = state.schedule.next() {
+    func claim(from state: inout State, by reading: ThrottleReading? = nil) -> Claim? {
+        while state.permitsStart(by: reading), let (ticket, id) = state.schedule.next() {
             let operation = Self.member(id)
             if let lifecycle = operation._withUnsafeGuaranteedRef({ $0.word.update { $0.claimed() } }) {
                 if lifecycle.containsAny([.gated, .keyed]) { state.claimedSpecial(id, lifecycle) }
-                if let throttle = state.throttle, !lifecycle.isCancelled, !lifecycle.contains(.unlisted), let time {
-                    throttle.limiter.started(at: time)
+                if let throttle = state.throttle, let reading, !lifecycle.isCancelled, !lifecycle.contains(.unlisted) {
+                    throttle.started(id, isGated: lifecycle.contains(.gated), at: reading.time)
                 }
                 state.starts &+= 1
                 // By its turn the operation is here; what it stands for may have left the cache long ago.

@@ -1,0 +1,147 @@
+import Operations
+import OperationsTesting
+import TestSupport
+import Testing
+
+/// A rate limit that is set, replaced or removed while operations start, and periods of any length.
+@Suite(.timeLimit(.minutes(5))) struct RateLimitChangeTests {
+    private let executor = ManualExecutor()
+    private let clock = VirtualClock()
+
+    /// Rules L11, D9.
+    @Test func `a queue whose limit several threads set and remove at once loses no operation`() throws {
+        let limit = try RateLimit.tokenBucket(1_000_000, per: .nanoseconds(1), burst: 1_000_000)
+        for round in 0..<300 {
+            let queue = executor.makeQueue()
+            let meeting = Gate(2)
+            let threads = [limit, nil].map { limit in
+                TestThread {
+                    meeting.meet()
+                    for _ in 0..<20 { queue.setRateLimit(limit) }
+                }
+            }
+            for thread in threads { thread.join() }
+            let operation = BlockOperation {}
+            queue.addOperation(operation)
+            executor.runUntilIdle()
+            guard operation.isFinished else {
+                Issue.record("round \(round): the operation never starts")
+                return
+            }
+        }
+    }
+
+    /// Rule D9: the clock of a limit is read without the lock, so the limit may be another one afterwards.
+    @Test(arguments: [true, false])
+    func `a limit is judged by its own clock, also when it is set while the old clock is read`(
+        isWindow: Bool
+    ) throws {
+        let queue = executor.makeQueue()
+        let next = clock
+        let clock = InterceptedClock { [unowned queue] in
+            queue.setRateLimit(
+                try! isWindow ? .slidingWindow(1, per: .seconds(1)) : .tokenBucket(1, per: .seconds(1)), clock: next)
+        }
+        queue.setRateLimit(try .tokenBucket(1000, per: .seconds(1)), clock: clock)
+        clock.base.advance(by: .seconds(3600))
+        let log = Journal<Int64>()
+        clock.isArmed.withLock { $0 = true }
+        for _ in 0..<3 { queue.addOperation { log.append(next.now.offset.components.seconds) } }
+        executor.runUntilIdle(advancing: next)
+        #expect(log.entries == [0, 1, 2])
+        #expect(next.now.offset == .seconds(2))
+    }
+
+    /// Rule A9: the permit of an operation that has to wait for something else is there for the others at once.
+    @Test func `an operation that does not start after all keeps nobody from starting`() throws {
+        let (queue, other) = (executor.makeQueue(), executor.makeQueue())
+        let clock = clock
+        queue.setRateLimit(try .slidingWindow(1, per: .seconds(100)), clock: clock)
+        let holder = TaskOperation { try await clock.sleep(for: .seconds(50)) }
+        let waiting = BlockOperation {}
+        for operation in [holder, waiting] as [Operation] { operation.addRequirement(.exclusive("permit of another")) }
+        other.addOperation(holder)
+        executor.runUntilIdle()
+        let free = BlockOperation {}
+        queue.addOperations([waiting, free], waitUntilFinished: false)
+        executor.runUntilIdle()
+        #expect(free.isFinished && !waiting.isFinished && clock.now.offset == .zero)
+        executor.runUntilIdle(advancing: clock)
+        #expect(waiting.isFinished && clock.now.offset == .seconds(100))
+        #expect(clock.sleeperCount == 0)
+    }
+
+    /// A period may be as long as a duration can be.
+    @Test func `the longest periods, limits and deadlines stop no process`() throws {
+        let forever = Duration.seconds(Int64.max)
+        for period in [
+            forever, forever + forever, .nanoseconds(UInt64.max), .nanoseconds(UInt64.max) - .nanoseconds(1),
+        ] {
+            for limit in [
+                try RateLimit.slidingWindow(1, per: period), try .tokenBucket(1, per: period),
+                try .tokenBucket(.max, per: period, burst: .max), try .slidingWindow(.max, per: period),
+            ] {
+                let queue = executor.makeQueue()
+                clock.advance(by: .seconds(1))
+                queue.setRateLimit(limit, clock: clock)
+                for _ in 0..<3 { queue.addOperation {} }
+                executor.runUntilIdle()
+                clock.advance(by: .seconds(1))
+                executor.runUntilIdle()
+                queue.cancelAllOperations()
+                queue.setRateLimit(nil)
+                executor.runUntilIdle()
+            }
+            let queue = executor.makeQueue()
+            let operation = BlockOperation {}
+            try operation.setTimeout(period)
+            try operation.setDeadline(clock.now.advanced(by: period), clock: clock)
+            try operation.setDeadline(
+                SuspendingClock.now.advanced(by: .nanoseconds(UInt64.max)), clock: SuspendingClock())
+            queue.addOperation(operation)
+            executor.runUntilIdle()
+            #expect(operation.isFinished && !operation.isCancelled)
+            OperationQueue().stallDelay = period
+            let task = executor.task { try await ContinuousClock().sleepFully(for: period) }
+            executor.runUntilIdle()
+            task.cancel()
+            executor.runUntilIdle()
+        }
+        #expect(RetryPolicy.Backoff.longest(forever) == forever)
+    }
+}
+
+extension RetryPolicy.Backoff {
+    fileprivate static func longest(_ cap: Duration) -> Duration? {
+        var random = SystemRandomNumberGenerator()
+        let policy = try? RetryPolicy(
+            retries: .max, backoff: .exponential(.seconds(1), factor: 1e300, cap: cap), jitter: .none)
+        return policy?.delay(beforeRetry: 1000, using: &random)
+    }
+}
+
+/// A virtual clock that does something, once, after it has been read and before the reader gets the answer.
+private final class InterceptedClock: Clock {
+    typealias Instant = VirtualClock.Instant
+    let base = VirtualClock()
+    let isArmed = Guarded(false)
+    private let action: @Sendable () -> Void
+
+    init(_ action: @escaping @Sendable () -> Void) { self.action = action }
+
+    var now: Instant {
+        let now = base.now
+        let mustAct = isArmed.withLock { isArmed in
+            defer { isArmed = false }
+            return isArmed
+        }
+        if mustAct { action() }
+        return now
+    }
+
+    var minimumResolution: Duration { base.minimumResolution }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        try await base.sleep(until: deadline, tolerance: tolerance)
+    }
+}
