@@ -59,6 +59,9 @@ static inline void *_Nullable cplatform_try_retain(void *_Nonnull object) {
     return swift_tryRetain(object);
 }
 
+/// Does nothing, which the Swift optimizer does not know: it moves no access to memory, no retain and no release across it.
+static inline void cplatform_barrier(void) { __asm__ volatile("" ::: "memory"); }
+
 /// Calls `body` on a new thread, for whose end nobody waits. False: there is none to be had.
 bool cplatform_start_thread(void (*_Nonnull body)(void *_Nullable), void *_Nullable argument);
 

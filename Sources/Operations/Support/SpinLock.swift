@@ -1,3 +1,4 @@
+import CPlatform
 import Synchronization
 
 /// A lock of one byte for sections of a few instructions that almost never meet, inside an object that has it as a
@@ -14,10 +15,20 @@ struct SpinLock: ~Copyable, Sendable {
         HeldLocks.willLock()
         if isHeld.exchange(true, ordering: .acquiring) { wait() }
         defer {
-            isHeld.store(false, ordering: .releasing)
+            unlock()
             HeldLocks.didUnlock()
         }
         return body()
+    }
+
+    // Never inlined. The optimizer knows that a store releases nothing, an atomic store included. If it saw this store, it
+    // would move the retain of an object that the section returns behind it, where another thread may have released the
+    // last reference; and it would move a release from behind the store into the section. Nothing moves across a call
+    // that ends in a C function, whose effects the optimizer does not know. `Scripts/unlocks` looks at the generated code.
+    @inline(never)
+    private func unlock() {
+        cplatform_barrier()
+        isHeld.store(false, ordering: .releasing)
     }
 
     @inline(never)
