@@ -18,6 +18,9 @@ final class Attachments: KeyValueObservers, @unchecked Sendable {
     private let interest = Atomic<UInt32>(0)
     var currentInterest: Interest { Interest(bits: interest.load(ordering: .sequentiallyConsistent)) }
 
+    /// Which flips of states observers have been told of.
+    let toldFlips = ToldFlips()
+
     init(of operation: borrowing Operation) {
         contents = State(operation: Unmanaged.passUnretained(operation))
         super.init(keptElsewhere: ())

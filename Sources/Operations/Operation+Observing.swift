@@ -91,6 +91,8 @@ extension Operation {
     fileprivate final func didAnnounce(_ key: PropertyKey) {
         guard word.lifecycle.contains(.observed) else { return }
         if key == ObservedProperty.isReady.keys[0] { return announceReadiness() }
+        let states = isPlainBlock ? [] : DependentStates.of(type(of: self)).affected(by: key)
+        ownAttachments.toldFlips.note(states.union(ObservedProperty(key) ?? []))
         PendingAnnouncements.end(key, of: self, in: ownAttachments)
     }
 
@@ -105,8 +107,10 @@ extension Operation {
     /// values tell: whoever observes the state in the terms of another class is to be told too (rule K3).
     fileprivate final func expectFlips(by key: PropertyKey, isState: Bool) {
         guard mayFlip(key, isState: isState) else { return }
+        // The counts first: a flip between the two is one of the states then.
+        let counts = ownAttachments.toldFlips.current
         ThreadContext.current.expectedFlips.append(
-            .init(operation: ObjectIdentifier(self), key: key, states: statesAsOverridden))
+            .init(operation: ObjectIdentifier(self), key: key, counts: counts, states: statesAsOverridden))
     }
 
     fileprivate final func tellFlips(by key: PropertyKey, isState: Bool) {
@@ -114,12 +118,14 @@ extension Operation {
         let context = ThreadContext.current
         let id = ObjectIdentifier(self)
         if let last = context.expectedFlips.lastIndex(where: { $0.operation == id && $0.key == key }) {
-            let before = context.expectedFlips.remove(at: last).states
+            let before = context.expectedFlips.remove(at: last)
             // Told with the last of several that change together: by then who observes by such key paths knows of each.
             if let other = context.expectedFlips.firstIndex(where: { $0.operation == id }) {
-                if other >= last { context.expectedFlips[other].states = before }
+                guard other >= last else { return announceReadiness(onlyChanges: true) }
+                context.expectedFlips[other].counts = before.counts
+                context.expectedFlips[other].states = before.states
             } else {
-                announceLate(before.symmetricDifference(statesAsOverridden))
+                announceLate(before.states.symmetricDifference(statesAsOverridden), since: before.counts)
             }
         }
         announceReadiness(onlyChanges: true)
@@ -178,6 +184,8 @@ extension ThreadContext {
     struct ExpectedFlips {
         let operation: ObjectIdentifier
         let key: PropertyKey
+        /// Of flips that had been told.
+        var counts: ToldFlips.Counts
         /// Those that were true.
         var states: ObservedProperty
     }

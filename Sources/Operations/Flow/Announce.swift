@@ -98,16 +98,19 @@ extension Operation {
         let result = change()
         // Who began to observe in the meantime set the bit before reading anything. So either it has read the states as
         // they are now, or the bit is seen here, and it is told.
-        if result != nil, word.lifecycle.contains(.observed) { announceLate(properties) }
+        if result != nil, word.lifecycle.contains(.observed) { announceLate(properties, since: .none) }
         return result
     }
 
-    /// Tells of states that have flipped already.
+    /// Notifies the observers of states that have flipped already.
+    ///
+    /// - Parameter counts: Read before the states. nil: the caller notifies even if another thread has done so since.
     @inline(never)
-    final func announceLate(_ properties: ObservedProperty) {
+    final func announceLate(_ properties: ObservedProperty, since counts: ToldFlips.Counts?) {
         HeldLocks.assertNone()
-        let isLast = properties == .isFinished
         attachmentsReference.withLoaded { attachments in
+            let properties = counts.map { attachments.toldFlips.claim(properties, since: $0) } ?? properties
+            let isLast = properties == .isFinished
             for key in properties.keys { attachments.flipped(key, isLast: isLast, of: self) }
         }
     }
@@ -118,6 +121,7 @@ extension Operation {
     ) -> Result? {
         let observers = ownAttachments
         let interest = observers.currentInterest
+        let counts = observers.toldFlips.current
         HeldLocks.assertNone()
         let announcement =
             interest.before.isDisjoint(with: properties)
@@ -126,10 +130,12 @@ extension Operation {
             observers.didNotChange(announcement)
             return nil
         }
-        if interest.before.isDisjoint(with: properties) {
-            // Loaded again, for who has begun to observe in the meantime.
+        let claimed = observers.toldFlips.claim(properties, since: counts)
+        if interest.before.isDisjoint(with: properties) || claimed != properties {
+            observers.didNotChange(announcement)
+            // Loaded again, for observers that were added in the meantime.
             let observed = observers.currentInterest.observed
-            for key in properties.intersection(observed).keys { observers.flipped(key, isLast: false, of: self) }
+            for key in claimed.intersection(observed).keys { observers.flipped(key, isLast: false, of: self) }
         } else {
             observers.didChange(announcement, of: self, isFlip: true)
         }

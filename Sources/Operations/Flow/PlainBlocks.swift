@@ -32,7 +32,7 @@ extension Operation {
             let start = word.update({ $0.startedPlainly(isSilent: isEndAllThatIsObserved) })
         else { return .declined }
         // Asked again, here and at the end: somebody else may have begun to observe since, which the word does not tell.
-        if start.contains(.observed), !isEndAllThatIsObserved { announceLate([.isExecuting]) }
+        if start.contains(.observed), !isEndAllThatIsObserved { announceLate([.isExecuting], since: nil) }
         unsafeDowncast(self, to: BlockOperation.self).runBlocks()
         // Asked again: the progress may have been read for the first time while the block ran.
         let isHooked = queue._withUnsafeGuaranteedRef { $0.hooks.isSet }
@@ -43,7 +43,7 @@ extension Operation {
             return .finished
         }
         if lifecycle.contains(.observed) {
-            announceLate(isEndAllThatIsObserved ? [.isFinished] : [.isExecuting, .isFinished])
+            announceLate(isEndAllThatIsObserved ? [.isFinished] : [.isExecuting, .isFinished], since: nil)
         }
         worker.willFinish(self)
         if isHooked { queue.takeUnretainedValue().tellWatchers(.hasFinished, of: self) }

@@ -1,0 +1,119 @@
+import KeyValueObserving
+import Operations
+import Synchronization
+import TestSupport
+import Testing
+
+/// Rule K6: each change is told once, also when one thread announces by a key path that no class has registered while the
+/// system changes a state.
+@Suite(.timeLimit(.minutes(5))) struct ObserveFlipTests {
+    /// Its own key paths equal none that is registered, for the class is final.
+    final class Final: Operation, @unchecked Sendable {
+        // Sendable: atomic.
+        private let hasEnded = Atomic<Bool>(false)
+        let whileRunning: @Sendable (Final) -> Void
+
+        init(whileRunning: @escaping @Sendable (Final) -> Void = { _ in }) { self.whileRunning = whileRunning }
+
+        override var isReady: Bool { super.isReady }
+        override var isFinished: Bool { hasEnded.load(ordering: .acquiring) || super.isFinished }
+        override func main() { whileRunning(self) }
+
+        func end() { hasEnded.store(true, ordering: .releasing) }
+    }
+
+    /// How often observers are told, of all kinds: those that want to know values or the time before, and those that do not.
+    private func told<Value>(
+        _ path: any KeyPath<Operation, Value> & Sendable, of operation: Operation, _ options: NSKeyValueObservingOptions,
+        while body: () -> Void
+    ) -> Int {
+        let count = Atomic<Int>(0)
+        let token = withoutActuallyEscaping({ count.wrappingAdd(1, ordering: .relaxed) }) { add in
+            let log = Journal<Void>()
+            let token = operation.observe(path, options: options) { _, change in
+                if !change.isPrior { log.append(()) }
+            }
+            body()
+            for _ in log.entries { _ = add() }
+            return token
+        }
+        token.invalidate()
+        return count.load(ordering: .relaxed)
+    }
+
+    static let kinds: [NSKeyValueObservingOptions] = [[], [.new], [.old, .new], [.prior]]
+
+    @Test(arguments: kinds)
+    func `an operation that ends within an announcement of another property is told to have finished once`(
+        options: NSKeyValueObservingOptions
+    ) {
+        let operation = Final()
+        let count = told(\.isFinished, of: operation, options) {
+            operation.willChangeValue(for: \Final.isReady)
+            operation.start()
+            operation.didChangeValue(for: \Final.isReady)
+        }
+        #expect(count == 1)
+    }
+
+    @Test(arguments: kinds)
+    func `an operation that starts within an announcement of another property is told to execute once`(
+        options: NSKeyValueObservingOptions
+    ) {
+        let operation = Final { $0.didChangeValue(for: \Final.isReady) }
+        let count = told(\.isExecuting, of: operation, options) {
+            operation.willChangeValue(for: \Final.isReady)
+            operation.start()
+        }
+        // Once for the start, and once for the end.
+        #expect(count == 2)
+    }
+
+    @Test(arguments: kinds)
+    func `an operation that is cancelled within an announcement of another property is told to be cancelled once`(
+        options: NSKeyValueObservingOptions
+    ) {
+        let operation = Final()
+        let count = told(\.isCancelled, of: operation, options) {
+            operation.willChangeValue(for: \Final.isReady)
+            operation.cancel()
+            operation.didChangeValue(for: \Final.isReady)
+        }
+        #expect(count == 1)
+    }
+
+    @Test(arguments: kinds)
+    func `two threads that announce one change by key paths of a final class tell of it once`(
+        options: NSKeyValueObservingOptions
+    ) {
+        let operation = Final()
+        let (begun, changed) = (Gate(), Gate())
+        let other = TestThread {
+            operation.willChangeValue(for: \Final.isReady)
+            begun.open()
+            changed.pass()
+            operation.didChangeValue(for: \Final.isReady)
+        }
+        begun.pass()
+        let count = told(\.isFinished, of: operation, options) {
+            operation.willChangeValue(for: \Final.isFinished)
+            operation.end()
+            changed.open()
+            other.join()
+            operation.didChangeValue(for: \Final.isFinished)
+        }
+        #expect(count == 1)
+    }
+
+    @Test(arguments: kinds)
+    func `a state that flips to and fro is told each time`(options: NSKeyValueObservingOptions) {
+        let operation = Final { operation in
+            operation.willChangeValue(for: \Final.isReady)
+            operation.didChangeValue(for: \Final.isReady)
+        }
+        operation.willChangeValue(for: \Final.isReady)
+        operation.didChangeValue(for: \Final.isReady)
+        let count = told(\.isExecuting, of: operation, options) { operation.start() }
+        #expect(count == 2)
+    }
+}
