@@ -39,10 +39,26 @@ bool cplatform_start_thread(void (*body)(void *), void *argument) {
 }
 
 #if defined(__linux__)
+#include <errno.h>
+#include <sched.h>
 #include <unistd.h>
 #include <sys/syscall.h>
 
 int cplatform_set_thread_name(const char *name) { return pthread_setname_np(pthread_self(), name); }
 
 int cplatform_thread_id(void) { return (int)syscall(SYS_gettid); }
+
+int cplatform_affine_processors(void) {
+    // The kernel refuses a set that is too small for its own number of processors.
+    for (int count = 1024; count <= 1024 * 1024; count *= 4) {
+        cpu_set_t *set = CPU_ALLOC(count);
+        if (!set) return 0;
+        size_t size = CPU_ALLOC_SIZE(count);
+        int found = sched_getaffinity(0, size, set) ? 0 : CPU_COUNT_S(size, set);
+        bool again = !found && errno == EINVAL;
+        CPU_FREE(set);
+        if (!again) return found;
+    }
+    return 0;
+}
 #endif

@@ -84,12 +84,13 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     /// The width that leaves the number of operations at a time to the system (rule Q4).
     public static let defaultMaxConcurrentOperationCount = -1
 
-    /// The most threads the default width grows to, when operations block (rule Q4).
-    public static let defaultWidthCeiling = 64
+    /// The largest number of operations that the default width runs at a time (rule Q4): 64, or the number of processors
+    /// that this process may use, if that is larger. The number of processors is read once.
+    public static let defaultWidthCeiling = max(64, Processor.count)
 
     /// The most threads any queue has at a time: a higher width takes effect for async operations, which need none while
-    /// they are suspended, and is bounded by this for all others (Q3).
-    public static let widthCeiling = 512
+    /// they are suspended, and is bounded by this for all others (Q3): 512, or the default width's ceiling, if that is larger.
+    public static let widthCeiling = max(512, defaultWidthCeiling)
 
     /// How many operations may run at a time; 0 starts nothing, 1 is a serial queue (rule Q3).
     ///

@@ -1,5 +1,9 @@
+#define _GNU_SOURCE
 #include "CTestRun.h"
 
+#if defined(__linux__)
+#include <sched.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -11,4 +15,17 @@ __attribute__((constructor)) static void limitWidth(void) {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     snprintf(width, sizeof width, "%ld", processors > 0 ? 2 * processors : 2);
     setenv("SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH", width, 0);
+}
+
+bool ctestrun_use_one_processor(void) {
+#if defined(__linux__)
+    int processor = sched_getcpu();
+    if (processor < 0 || processor >= CPU_SETSIZE) return false;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(processor, &one);
+    return sched_setaffinity(0, sizeof one, &one) == 0;
+#else
+    return false;
+#endif
 }

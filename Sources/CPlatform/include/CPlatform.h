@@ -76,6 +76,8 @@ static inline void cplatform_prefetch(const void *_Nonnull object) {
 int cplatform_set_thread_name(const char *_Nonnull name);
 /// The kernel's identifier of the calling thread; equals the process identifier on the main thread.
 int cplatform_thread_id(void);
+/// The number of processors that the calling thread may run on; 0 if the kernel does not say.
+int cplatform_affine_processors(void);
 #endif
 
 #if defined(__clang__)

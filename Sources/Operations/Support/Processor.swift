@@ -9,8 +9,36 @@ import CPlatform
 
 /// The processor, from a thread's point of view.
 enum Processor {
-    /// The number of cores this process may use.
-    static let count = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    /// The number of processors that this process may use: its affinity and, on Linux, the quota of its control groups
+    /// count. Read once, at the first use; at least 1.
+    static let count = max(1, min(available, ControlGroupQuota(read: contents).processors ?? .max))
+
+    private static var available: Int {
+        #if os(Linux)
+        // The C library's count of processors ignores the affinity in some versions.
+        let affine = Int(cplatform_affine_processors())
+        if affine > 0 { return affine }
+        #endif
+        return Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    }
+
+    private static func contents(of path: String) -> String? {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var bytes: [UInt8] = []
+        let portion = 4096
+        while true {
+            let count = withUnsafeTemporaryAllocation(byteCount: portion, alignment: 1) { buffer in
+                let count = read(file, buffer.baseAddress, portion)
+                if count > 0 { bytes += buffer.prefix(count) }
+                return count
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { return nil }
+            if count == 0 { return String(decoding: bytes, as: UTF8.self) }
+        }
+    }
 
     static func yield() { sched_yield() }
 
@@ -24,6 +52,6 @@ enum Processor {
         return condition()
     }
 
-    /// With a single core, whoever is waited for could not even run meanwhile.
+    /// With a single processor, the thread that changes the condition cannot run during the wait.
     private static let spins = count > 1 ? 300 : 0
 }
