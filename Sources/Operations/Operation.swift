@@ -11,7 +11,9 @@ import Synchronization
 ///
 /// This file is the table of contents: each member has its contract here and one line that leads to the step of the
 /// flow, `add → ready → start → finish → complete`, that carries it out (`Flow/`).
-open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConvertible, @unchecked Sendable {
+open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
+    @unchecked Sendable
+{
     // Sendable: `word` and `attachmentsReference` are atomic; the others say what guards them.
 
     /// Phase, cancellation, priority, count of unfinished dependencies. See `Lifecycle`.
@@ -152,6 +154,9 @@ open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConv
     /// Type, identity, name and state (rule L12).
     open var description: String { describe() }
 
+    /// The same as `description`, unless overridden.
+    open var debugDescription: String { description }
+
     // MARK: - Completion and waiting
 
     /// Runs once after `isFinished` became true, on no promised thread, also when cancelled (rules W1, W2).
@@ -220,9 +225,17 @@ open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConv
 
     // MARK: - Identity
 
-    public static func == (a: Operation, b: Operation) -> Bool { a === b }
+    /// Whether the other object counts as equal: by default, only this object itself.
+    ///
+    /// `==` asks this. The system itself tells operations apart by identity and never asks.
+    open func isEqual(_ object: Any?) -> Bool { (object as AnyObject?) === self }
 
-    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+    /// A number that is the same for objects that count as equal. An override of `isEqual(_:)` overrides it too.
+    open var hash: Int { ObjectIdentifier(self).hashValue }
+
+    public static func == (a: Operation, b: Operation) -> Bool { a.isEqual(b) }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }
 
 extension Operation {

@@ -31,21 +31,5 @@ extension OperationQueue {
 }
 
 #if !canImport(ObjectiveC)
-// `ProgressReporting` demands what every object inherits from `NSObject`, which a queue here is not.
-extension OperationQueue: ProgressReporting {
-    /// Whether the other object is this queue.
-    public final func isEqual(_ object: Any?) -> Bool { (object as? OperationQueue) === self }
-
-    /// The same for the same queue.
-    public final var hash: Int { ObjectIdentifier(self).hashValue }
-
-    /// The queue.
-    public final func `self`() -> Self { self }
-
-    /// False: the queue stands for nothing else.
-    public final func isProxy() -> Bool { false }
-
-    /// The name, and the type and address.
-    public final var debugDescription: String { description }
-}
+extension OperationQueue: ProgressReporting {}
 #endif

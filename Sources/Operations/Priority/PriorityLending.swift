@@ -76,7 +76,7 @@ extension Operation {
 
     private final func endAwaiting(_ operation: Operation) {
         attachments?.withLock { state in
-            guard let index = state.extras?.awaited.firstIndex(of: operation) else { return }
+            guard let index = state.extras?.awaited.firstIndex(where: { $0 === operation }) else { return }
             _ = state.extras?.awaited.remove(at: index)
         }
     }
