@@ -11,7 +11,9 @@ import Synchronization
 ///
 /// This file is the table of contents: each member has its contract here and a line that leads to the file that carries
 /// it out, in `Flow/` or `Queue/`.
-open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStringConvertible, @unchecked Sendable {
+open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStringConvertible,
+    CustomDebugStringConvertible, @unchecked Sendable
+{
     // Sendable: every stored property is atomic, a lock, or constant.
 
     /// Operations on their way in. See `Inbox`.
@@ -126,9 +128,11 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
 
     /// The dispatch queue that operations run on, interleaved with its own blocks; nil for threads of the system's own.
     ///
-    /// Setting it while the queue holds operations, and setting the main dispatch queue, is misuse (M4).
+    /// On a serial one, `start()` of one operation returns before that of the next is called; on the main dispatch queue,
+    /// operations run on the main thread. `OperationQueue.main` has the main dispatch queue, and ignores the setter.
+    /// Setting it while the queue holds operations is misuse (M4).
     open var underlyingQueue: DispatchQueue? {
-        get { state.withLock { $0.underlyingQueue } }
+        get { state.withLock { $0.kind.isMain ? .main : $0.underlyingQueue } }
         set { stopOnMisuse { () throws(OperationError) in try setUnderlyingQueue(newValue) } }
     }
 
@@ -182,6 +186,9 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     /// The name, and the type and address (rule Q7).
     open var description: String { describe() }
 
+    /// The same as `description`, unless overridden.
+    open var debugDescription: String { description }
+
     // MARK: - Observing
 
     /// Who observes the queue. For `KeyValueObserving`; use `observe`, `addObserver` or `values(for:)`.
@@ -197,9 +204,17 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
 
     // MARK: - Identity
 
-    public static func == (a: OperationQueue, b: OperationQueue) -> Bool { a === b }
+    /// Whether the other object counts as equal: by default, only this object itself.
+    ///
+    /// `==` asks this. The system itself tells queues apart by identity and never asks.
+    open func isEqual(_ object: Any?) -> Bool { (object as AnyObject?) === self }
 
-    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+    /// A number that is the same for objects that count as equal. An override of `isEqual(_:)` overrides it too.
+    open var hash: Int { ObjectIdentifier(self).hashValue }
+
+    public static func == (a: OperationQueue, b: OperationQueue) -> Bool { a.isEqual(b) }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }
 
 extension OperationQueue {

@@ -8,7 +8,7 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
     case startWhileExecuting, startInsideATry, startWhileInQueue, startWhileNotReady
     case addTwice, addToTwoQueues, addTwiceInBatch
     case addExecuting, addFinished, addFinishedByItsOwnWord, addFinishedInBatch
-    case underlyingQueueWhileNotEmpty, underlyingQueueIsMain
+    case underlyingQueueWhileNotEmpty
     case lateBlockWhileExecuting, lateBlockAfterFinish
     case negativeWidth
     case dependOnOneself
@@ -19,7 +19,7 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
         case .startWhileExecuting, .startInsideATry, .startWhileInQueue, .startWhileNotReady: "(M1)"
         case .addTwice, .addToTwoQueues, .addTwiceInBatch: "(M2)"
         case .addExecuting, .addFinished, .addFinishedByItsOwnWord, .addFinishedInBatch: "(M3)"
-        case .underlyingQueueWhileNotEmpty, .underlyingQueueIsMain: "(M4)"
+        case .underlyingQueueWhileNotEmpty: "(M4)"
         case .lateBlockWhileExecuting, .lateBlockAfterFinish: "(M5)"
         case .negativeWidth: "(M6)"
         case .dependOnOneself: "(M7)"
@@ -51,7 +51,6 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
         case .underlyingQueueWhileNotEmpty:
             queue.addOperation(operation)
             queue.underlyingQueue = DispatchQueue(label: "underlying")
-        case .underlyingQueueIsMain: queue.underlyingQueue = DispatchQueue.main
         case .lateBlockAfterFinish:
             operation.start()
             operation.addExecutionBlock {}

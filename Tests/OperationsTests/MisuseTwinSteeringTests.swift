@@ -38,16 +38,6 @@ import Testing
         queue.waitUntilAllOperationsAreFinished()
     }
 
-    /// Rule M4.
-    @Test func `the main dispatch queue as underlying queue`() {
-        let queue = OperationQueue()
-        queue.name = "it"
-        let found = error { () throws(OperationError) in try queue.trySetUnderlyingQueue(DispatchQueue.main) }
-        #expect(found == .underlyingQueueIsMain(queue: "queue 'it'"))
-        #expect(found?.description.contains("(M4)") == true)
-        #expect(queue.underlyingQueue == nil)
-    }
-
     /// Rule M5.
     @Test func `a block for an operation that executes or has finished`() throws {
         let log = Journal<Int>()

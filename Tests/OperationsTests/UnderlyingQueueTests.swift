@@ -138,19 +138,33 @@ import Testing
         }
     }
 
-    /// Rules Q10, M4.
-    @Test func `setting the main dispatch queue is refused`() {
-        let queue = OperationQueue()
-        #expect(throws: OperationError.underlyingQueueIsMain(queue: "queue '\(queue.name!)'")) {
-            try queue.trySetUnderlyingQueue(.main)
+    /// Rule Q10, in a process of its own: other tests use the main dispatch queue too.
+    @Test func `the main dispatch queue as underlying queue`() async {
+        await #expect(processExitsWith: .success) { runsOnMain() }
+    }
+
+    /// Rule Q10.
+    @Test func `the main queue has the main dispatch queue as its underlying queue`() async {
+        await #expect(processExitsWith: .success) {
+            let mark = DispatchSpecificKey<Bool>()
+            DispatchQueue.main.setSpecific(key: mark, value: true)
+            OperationQueue.main.underlyingQueue = DispatchQueue(label: "other")
+            if OperationQueue.main.underlyingQueue?.getSpecific(key: mark) != true { fatalError("another queue") }
+            // As ported code does it.
+            let queue = OperationQueue()
+            queue.underlyingQueue = OperationQueue.main.underlyingQueue
+            queue.addOperation { dispatchPrecondition(condition: .onQueue(.main)) }
+            await queue.waitUntilAllOperationsAreFinished()
         }
-        #expect(queue.underlyingQueue == nil)
     }
 
     /// Rule M4.
     @Test func `the plain member stops the process and names the rule`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            OperationQueue().underlyingQueue = .main
+            let queue = OperationQueue()
+            queue.isSuspended = true
+            queue.addOperation {}
+            queue.underlyingQueue = .main
         }
         let message = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
         #expect(message.contains("M4"))
@@ -181,6 +195,25 @@ import Testing
         gone.pass()
         #expect(runs.value == 10)
     }
+}
+
+/// Operations of every kind run on the main dispatch queue, one at a time, in order, with its own blocks between them.
+private func runsOnMain() {
+    let (queue, log, counter) = (OperationQueue(), Journal<Int>(), ConcurrencyCounter())
+    queue.underlyingQueue = .main
+    queue.maxConcurrentOperationCount = 4
+    let record = { @Sendable (number: Int) in
+        dispatchPrecondition(condition: .onQueue(.main))
+        if OperationQueue.current?.maxConcurrentOperationCount != 4 { fatalError("another queue is current") }
+        counter.enter()
+        log.append(number)
+        counter.leave()
+    }
+    for number in 0..<50 { queue.addOperation { record(number) } }
+    queue.addBarrierBlock { record(50) }
+    for number in 51..<100 { queue.addOperation { record(number) } }
+    queue.waitUntilAllOperationsAreFinished()
+    if log.entries != Array(0..<100) || counter.most != 1 { fatalError("\(log.entries)") }
 }
 
 private final class GateQueue: OperationQueue, @unchecked Sendable {

@@ -43,7 +43,6 @@ extension OperationQueue {
     }
 
     func setUnderlyingQueue(_ queue: DispatchQueue?) throws(OperationError) {
-        if let queue, Self.isMain(queue) { throw .underlyingQueueIsMain(queue: label) }
         let (old, isRefused): (DispatchQueue?, Bool) = withState { state in
             guard state.kind.isPool else { return (nil, false) }
             guard state.schedule.isEmpty else { return (nil, true) }
@@ -54,15 +53,6 @@ extension OperationQueue {
         _ = consume old
         if isRefused { throw .underlyingQueueWhileNotEmpty(queue: label) }
     }
-
-    private static let mainMark: DispatchSpecificKey<Bool> = {
-        let mark = DispatchSpecificKey<Bool>()
-        DispatchQueue.main.setSpecific(key: mark, value: true)
-        return mark
-    }()
-
-    /// Not by identity: on Linux `DispatchQueue.main` answers a new object each time.
-    private static func isMain(_ queue: DispatchQueue) -> Bool { queue.getSpecific(key: mainMark) == true }
 
     func readName() -> String? { state.withLock { $0.name } ?? defaultName }
 

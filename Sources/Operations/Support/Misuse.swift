@@ -17,8 +17,6 @@ public enum OperationError: Error, Equatable, Sendable, CustomStringConvertible 
     case addedAfterFinish(operation: String)
     /// Rule M4: `underlyingQueue` set while the queue holds operations.
     case underlyingQueueWhileNotEmpty(queue: String)
-    /// Rule M4: the main dispatch queue as `underlyingQueue`.
-    case underlyingQueueIsMain(queue: String)
     /// Rule M5: an execution block added to a block operation that executes or has finished.
     case lateExecutionBlock(operation: String)
     /// Rule M6: a negative width other than `defaultMaxConcurrentOperationCount`.
@@ -62,8 +60,6 @@ public enum OperationError: Error, Equatable, Sendable, CustomStringConvertible 
             "\(operation) was added to a queue after it had finished (M3). Make a new one to run again."
         case .underlyingQueueWhileNotEmpty(let queue):
             "underlyingQueue of \(queue) was set while it holds operations (M4). Set it before adding the first."
-        case .underlyingQueueIsMain(let queue):
-            "underlyingQueue of \(queue) was set to the main dispatch queue (M4). Use OperationQueue.main."
         case .lateExecutionBlock(let operation):
             "a block was added to \(operation), which executes or has finished (M5). Add blocks before it starts."
         case .negativeWidth(let queue, let width):
