@@ -27,6 +27,7 @@ let package = Package(
         .library(name: "Operations", targets: ["Operations"]),
         .library(name: "KeyValueObserving", targets: ["KeyValueObserving"]),
         .library(name: "OperationsFoundation", targets: ["OperationsFoundation"]),
+        .library(name: "OperationsXCTest", targets: ["OperationsXCTest"]),
         .library(name: "OperationsCombine", targets: ["OperationsCombine"]),
         .library(name: "OperationsObservability", targets: ["OperationsObservability"]),
         .library(name: "OperationsNetworking", targets: ["OperationsNetworking"]),
@@ -93,6 +94,7 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "OperationsFoundation", dependencies: ["KeyValueObserving", "Operations"], swiftSettings: settings),
+        .target(name: "OperationsXCTest", dependencies: ["OperationsFoundation"], swiftSettings: settings),
         .target(
             name: "OperationsCombine",
             dependencies: ["Operations", "SchedulerCore", product("OpenCombine", of: "OpenCombine", with: "Combine")],
@@ -284,6 +286,9 @@ let package = Package(
             name: "AdoptionByModuleTests", dependencies: ["OperationsFoundation"], swiftSettings: adoptionSettings),
         .testTarget(
             name: "AdoptionByTypealiasTests", dependencies: ["Operations"], swiftSettings: adoptionSettings),
+        .testTarget(
+            name: "AdoptionWithXCTestTests", dependencies: ["OperationsFoundation", "OperationsXCTest"],
+            swiftSettings: adoptionSettings),
         .testTarget(
             name: "AdoptionByClassImportTests", dependencies: ["Operations"], swiftSettings: adoptionSettings),
         .testTarget(

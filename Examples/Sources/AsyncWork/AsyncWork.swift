@@ -1,3 +1,4 @@
+import Operations
 import OperationsFoundation
 
 // Async closures with typed results, in a queue with a width; a class of one's own; cancellation both ways; a group; a batch;

@@ -1,4 +1,5 @@
 import Dispatch
+import Operations
 import OperationsFoundation
 import Synchronization
 

@@ -1,6 +1,7 @@
 // Observing operations, a queue, and a class of one's own.
 
 import Observation
+import Operations
 import OperationsFoundation
 
 // A class of one's own: one line for the class, one word for each property.

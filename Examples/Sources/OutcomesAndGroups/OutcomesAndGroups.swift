@@ -1,3 +1,4 @@
+import Operations
 import OperationsFoundation
 
 // How operations end, what dependents make of it, and groups of operations that end as one.
