@@ -3,7 +3,9 @@ public import Foundation
 extension OperationTrace {
     /// The trace in Chrome's JSON format, for Perfetto and `chrome://tracing`: a process for each queue, a thread for each
     /// operation that ran at a time, and what waited as asynchronous events.
-    public func chromeTrace() throws -> Data {
+    ///
+    /// - Parameter title: What was traced, among the metadata.
+    public func chromeTrace(title: String? = nil) throws -> Data {
         let spans = spans
         let end = spans.compactMap(\.finished).max() ?? .zero
         let lanes = Lanes(spans, end: end)
@@ -32,13 +34,14 @@ extension OperationTrace {
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return try encoder.encode(ChromeTrace(traceEvents: events))
+        return try encoder.encode(ChromeTrace(traceEvents: events, otherData: title.map { ["title": $0] }))
     }
 }
 
 private struct ChromeTrace: Encodable {
     let traceEvents: [ChromeEvent]
     let displayTimeUnit = "ms"
+    let otherData: [String: String]?
 }
 
 /// See “Trace Event Format”; what is nil is left out.

@@ -2,10 +2,15 @@ extension OperationTrace {
     /// A page that shows what ran when, and what waited, with nothing else needed than a browser.
     ///
     /// - Parameter title: Its heading.
-    public func htmlTimeline(title: String = "Operations") -> String {
+    public func htmlTimeline(title: String = "Operations") -> String { htmlTimeline(title: title, outputs: [:]) }
+
+    /// The same, with what some operations printed.
+    ///
+    /// - Parameter outputs: What is shown under an operation that did not succeed, by its name.
+    package func htmlTimeline(title: String, outputs: [String: String]) -> String {
         let spans = spans
         let end = max(spans.map { $0.finished ?? $0.started ?? $0.added }.max() ?? .zero, .milliseconds(1))
-        let page = TimelinePage(spans: spans, end: end)
+        let page = TimelinePage(spans: spans, end: end, outputs: outputs)
         return """
             <!DOCTYPE html>
             <html lang="en">
@@ -31,6 +36,7 @@ extension OperationTrace {
 private struct TimelinePage {
     let spans: [OperationTrace.Span]
     let end: Duration
+    let outputs: [String: String]
 
     private static let width = 1000.0
     private static let laneHeight = 20
@@ -41,8 +47,9 @@ private struct TimelinePage {
         svg { width: 100%; height: auto; display: block } text { font: 11px system-ui, sans-serif; fill: #212529 }
         .queue { font-weight: 600; font-size: 12px } .axis { stroke: #dee2e6 } .run rect { fill: #4dabf7 }
         .failed rect { fill: #fa5252 } .cancelled rect { fill: #adb5bd } .run text { pointer-events: none }
-        table { border-collapse: collapse; margin-top: 2em } th, td { text-align: left; padding: .2em 1em .2em 0 }
+        table { border-collapse: collapse; margin-top: 2em } caption { text-align: left } th, td { text-align: left; padding: .2em 1em .2em 0 }
         td.number, th.number { text-align: right; font-variant-numeric: tabular-nums } tr.failed td { color: #c92a2a }
+        td pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere }
         @media (prefers-color-scheme: dark) {
           body { background: #1a1b1e; color: #dee2e6 } text { fill: #dee2e6 } .run text { fill: #000 }
           .axis { stroke: #373a40 } tr.failed td { color: #ff8787 } }
@@ -95,28 +102,44 @@ private struct TimelinePage {
         var time = Duration.zero
         while time <= end {
             let x = position(time).brief
+            // The last one would leave the picture.
+            let anchor = position(time) > Self.width * 0.94 ? " text-anchor=\"end\"" : ""
             marks.append("<line class=\"axis\" x1=\"\(x)\" x2=\"\(x)\" y1=\"0\" y2=\"\(height)\"/>")
-            marks.append("<text x=\"\(x)\" y=\"-4\">\(time.inWords)</text>")
+            marks.append("<text x=\"\(x)\" y=\"-4\"\(anchor)>\(time.inWords)</text>")
             time += step
         }
         return marks
     }
 
-    /// What took longest, and what did not run.
+    /// What took longest, and what did not succeed.
     var table: String {
-        let longest = spans.sorted { ($0.ran(until: end) ?? .zero) > ($1.ran(until: end) ?? .zero) }.prefix(20)
-        let others = spans.filter { $0.kind != .succeeded && !longest.contains($0) }
-        let rows = (longest + others).map { span in
-            "<tr class=\"\(span.kind.rawValue)\"><td>\(span.name.escaped)</td><td>\(span.queue.escaped)</td>"
-                + "<td class=\"number\">\(((span.started ?? span.finished ?? end) - span.added).inWords)</td>"
-                + "<td class=\"number\">\(span.ran(until: end)?.inWords ?? "–")</td><td>\(span.outcome.escaped)</td></tr>"
-        }
+        let order = spans.indices.sorted { (spans[$0].ran(until: end) ?? .zero) > (spans[$1].ran(until: end) ?? .zero) }
+        let longest = order.prefix(20)
+        let others = order.dropFirst(20).filter { spans[$0].kind != .succeeded }.sorted()
+        let rows = (longest + others).map { row(spans[$0]) }
         return """
             <table>
+            \(caption(longest: longest.count, others: others.count))
             <tr><th>operation</th><th>queue</th><th class="number">waited</th><th class="number">ran</th><th>outcome</th></tr>
             \(rows.joined(separator: "\n"))
             </table>
             """
+    }
+
+    /// Says which operations have no row, where some have none.
+    private func caption(longest: Int, others: Int) -> String {
+        guard longest + others < spans.count else { return "" }
+        let rest = others == 0 ? "" : ", and \(others) more that did not succeed"
+        return "<caption>The \(longest) of \(spans.count) operations that ran longest\(rest)</caption>"
+    }
+
+    private func row(_ span: OperationTrace.Span) -> String {
+        let row =
+            "<tr class=\"\(span.kind.rawValue)\"><td>\(span.name.escaped)</td><td>\(span.queue.escaped)</td>"
+            + "<td class=\"number\">\(((span.started ?? span.finished ?? end) - span.added).inWords)</td>"
+            + "<td class=\"number\">\(span.ran(until: end)?.inWords ?? "–")</td><td>\(span.outcome.escaped)</td></tr>"
+        guard span.kind != .succeeded, let output = outputs[span.name], !output.isEmpty else { return row }
+        return row + "\n<tr><td colspan=\"5\"><pre>\(output.escaped)</pre></td></tr>"
     }
 
     private func position(_ time: Duration) -> Double { time / end * Self.width }

@@ -25,6 +25,11 @@ public final class OperationTrace: Sendable {
         public var isSuccess: Bool
     }
 
+    /// An error that has words of its own for how the operation ended, in place of `failed: `.
+    package protocol Ending: Error {
+        var ending: String { get }
+    }
+
     private struct Entry {
         var span: Span
         var tokens: [NSKeyValueObservation] = []
@@ -94,6 +99,7 @@ public final class OperationTrace: Sendable {
         change(operation) { span in
             span.finished = now
             span.outcome = outcome?.description ?? "finished"
+            if case .failed(let error as any Ending) = outcome { span.outcome = error.ending }
             if case .succeeded = outcome { span.isSuccess = true }
         }
         // The next operation may have the address of this one.
