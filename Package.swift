@@ -67,7 +67,6 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
-        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -170,19 +169,22 @@ let package = Package(
             ], swiftSettings: settings),
         .target(name: "OperationsTesting", dependencies: ["Operations", "SchedulerCore"], swiftSettings: settings),
         .target(name: "OperationsTrace", dependencies: ["KeyValueObserving", "Operations"], swiftSettings: settings),
+        .target(name: "CProcess"),
         .target(
             name: "WorkflowEngine",
             dependencies: [
+                "CPlatform",
+                "CProcess",
                 "KeyValueObserving",
                 "Operations",
                 "OperationsTrace",
-                .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Yams", package: "Yams"),
             ], swiftSettings: settings),
         .executableTarget(
             name: "opq",
             dependencies: [
+                "CPlatform",
                 "HTTPCaching",
                 "HTTPCore",
                 "Operations",

@@ -1,4 +1,5 @@
 import Operations
+import OperationsTrace
 import Synchronization
 
 /// An operation that runs a shell command without holding a thread meanwhile.
@@ -9,24 +10,24 @@ final class CommandOperation: Operation, @unchecked Sendable {
 
     private struct State {
         var phase = Phase.waiting
-        var task: Task<Void, Never>?
-        var group: ProcessGroup?
-        var cancellationTime: ContinuousClock.Instant?
+        /// Names the command to the watch from its start to its end.
+        var token: ProcessWatch.Token?
         var isKilled = false
     }
 
     private let index: Int
     private let plan: WorkflowPlan
-    private let ledger: RunLedger
+    private let shell: CommandShell
     private let state = Mutex(State())
 
     private var planned: PlannedOperation { plan.operations[index] }
+    private var ledger: RunLedger { shell.ledger }
 
     /// The operation at `index` of `plan`.
-    init(_ index: Int, of plan: WorkflowPlan, ledger: RunLedger) {
+    init(_ index: Int, of plan: WorkflowPlan, shell: CommandShell) {
         self.index = index
         self.plan = plan
-        self.ledger = ledger
+        self.shell = shell
         super.init()
         name = plan.operations[index].name
         queuePriority = plan.operations[index].priority.queuePriority
@@ -45,64 +46,91 @@ final class CommandOperation: Operation, @unchecked Sendable {
         }
         didChangeValue(forKey: "isExecuting")
         guard isFirst else { return }
-        if isCancelled {
-            conclude(.cancelled)
-        } else if let obstacle = ledger.obstacle(to: planned, in: plan) {
+        if !isCancelled, let obstacle = ledger.obstacle(to: planned, in: plan) {
             conclude(obstacle)
-        } else {
-            let task = Task { await self.runCommand() }
-            state.withLock { $0.task = task }
-            // A cancellation since the test above found no task to cancel.
-            if isCancelled { task.cancel() }
+        } else if !startCommand(isLastAttempt: false) {
+            shell.watch.send(.attempt { self.startCommand(isLastAttempt: $0) })
         }
     }
 
     override func cancel() {
         super.cancel()
-        let task = state.withLock { state in
-            state.cancellationTime = state.cancellationTime ?? ContinuousClock().now
-            return state.task
-        }
-        task?.cancel()
+        send { .cancel($0) }
     }
 
     /// Ends the command and all in its group at once.
     func kill() {
-        cancel()
-        state.withLock { state in
-            state.isKilled = true
-            state.group?.kill()
+        state.withLock { $0.isKilled = true }
+        super.cancel()
+        send { .kill($0) }
+    }
+
+    /// Sends a message about the command, if it runs; if something is short that it waits for, it is tried again.
+    private func send(_ message: (ProcessWatch.Token) -> ProcessWatch.Message) {
+        let (phase, token) = state.withLock { ($0.phase, $0.token) }
+        guard phase == .executing else { return }
+        shell.watch.send(token.map(message) ?? .attemptNow)
+    }
+
+    /// Starts the command, or concludes that it cannot be started.
+    ///
+    /// - Returns: False if something is short that may be there later.
+    private func startCommand(isLastAttempt: Bool) -> Bool {
+        if isCancelled {
+            conclude(.cancelled)
+            return true
+        }
+        do {
+            let spool = try shell.spools.makeSpool()
+            let process = try CommandProcess(planned, output: spool.file)
+            watch(process, printingTo: spool)
+        } catch let shortage as Shortage where !isLastAttempt {
+            ledger.note(shortage)
+            return false
+        } catch {
+            let text = (error as? Shortage)?.text ?? (error as? StartFailure)?.text ?? "\(error)"
+            conclude(.failed(.unstartable(text)))
+        }
+        return true
+    }
+
+    private func watch(_ process: CommandProcess, printingTo spool: OutputSpool) {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let token = shell.watch.makeToken()
+        ledger.start(planned)
+        state.withLock { $0.token = token }
+        shell.watch.send(
+            .watch(process, token) { end in
+                self.state.withLock { $0.token = nil }
+                self.conclude(self.outcome(of: end, printed: spool), duration: clock.now - start, spool: spool)
+            })
+        // A cancellation since the last look may have come before the watch knew the token.
+        if state.withLock(\.isKilled) {
+            shell.watch.send(.kill(token))
+        } else if isCancelled {
+            shell.watch.send(.cancel(token))
         }
     }
 
-    private func runCommand() async {
-        let spool: OutputSpool
-        do {
-            spool = try OutputSpool()
-        } catch {
-            return conclude(.failed(.unstartable("no temporary file: \(error)")))
-        }
-        ledger.start(planned)
-        let clock = ContinuousClock()
-        let start = clock.now
-        let outcome = await ShellCommand(operation: planned).run(into: spool) { group in
-            state.withLock { state in
-                state.group = group
-                if state.isKilled { group.kill() }
-            }
-        } deadline: {
-            state.withLock { $0.cancellationTime ?? clock.now } + ProcessGroup.grace
-        }
-        state.withLock { $0.group = nil }
+    private func outcome(of end: ProcessEnd, printed spool: OutputSpool) -> Outcome {
         // Once asked to end, a command that exits with 0 has tidied up rather than succeeded.
-        conclude(isCancelled ? .cancelled : outcome, duration: clock.now - start, spool: spool)
+        if isCancelled { return .cancelled }
+        if spool.mayHaveLostOutput { return .failed(.outputLost(end, directory: shell.spools.path)) }
+        return switch end {
+        case .exit(0): .succeeded
+        case .exit(let status): .failed(.exit(status))
+        case .signal(let number): .failed(.signal(number))
+        case .unknown(let reason): .failed(.unstartable(reason))
+        }
     }
 
     private func conclude(_ outcome: Outcome, duration: Duration? = nil, spool: OutputSpool? = nil) {
         switch outcome {
         case .succeeded: break
         case .failed(let failure): reportFailure(CommandFailure(failure: failure))
-        case .skipped, .cancelled: reportFailure(CancellationError())
+        case .skipped(let reason): reportFailure(CommandSkipped(reason: reason))
+        case .cancelled: reportFailure(CancellationError())
         }
         let conclusion = Conclusion(name: planned.name, outcome: outcome, duration: duration)
         ledger.end(conclusion, at: index, spool: spool) { self.finish() }
@@ -111,13 +139,20 @@ final class CommandOperation: Operation, @unchecked Sendable {
     private func finish() {
         willChangeValue(forKey: "isExecuting")
         willChangeValue(forKey: "isFinished")
-        state.withLock { state in
-            state.phase = .finished
-            state.task = nil
-        }
+        state.withLock { $0.phase = .finished }
         didChangeValue(forKey: "isExecuting")
         didChangeValue(forKey: "isFinished")
     }
+}
+
+/// What the operations of a run share.
+struct CommandShell: Sendable {
+    /// Takes the ends of the operations.
+    let ledger: RunLedger
+    /// Waits for their commands.
+    let watch: ProcessWatch
+    /// Holds what their commands print.
+    let spools: SpoolDirectory
 }
 
 /// Why the operation of a command failed, for whoever looks at it as an operation.
@@ -125,6 +160,13 @@ private struct CommandFailure: Error, CustomStringConvertible {
     let failure: Outcome.Failure
 
     var description: String { RunReport.text(of: failure) }
+}
+
+/// Why the operation of a command was skipped, for whoever looks at it as an operation.
+private struct CommandSkipped: OperationTrace.Ending {
+    let reason: String
+
+    var ending: String { "skipped: \(reason)" }
 }
 
 extension Priority {

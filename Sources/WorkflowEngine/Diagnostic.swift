@@ -52,6 +52,6 @@ public struct Diagnostic: Error, Hashable {
     /// The line a compiler would print: `file:line:column: error: message; mend`.
     public func line(in file: String) -> String {
         let place = position.map { "\(file):\($0.line):\($0.column)" } ?? file
-        return "\(place): error: \(message)" + (mend.map { "; \($0)" } ?? "")
+        return ("\(place): error: \(message)" + (mend.map { "; \($0)" } ?? "")).visible
     }
 }

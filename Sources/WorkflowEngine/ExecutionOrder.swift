@@ -67,6 +67,7 @@ struct ExecutionOrder {
         }
         var next = 0
         var firstLeft = 0
+        var search = CycleSearch(links)
         while true {
             while next < ready.count {
                 possible.append(ready[next])
@@ -75,25 +76,51 @@ struct ExecutionOrder {
             }
             while firstLeft < isDone.count, isDone[firstLeft] { firstLeft += 1 }
             guard firstLeft < isDone.count else { return }
-            // Whoever is left waits for somebody left, so following the links must come round.
-            let cycle = Self.cycle(from: firstLeft, through: links) { !isDone[$0] }
+            // An operation that is left waits for one that is left, so following the links must come round.
+            let cycle = search.cycle(from: firstLeft) { !isDone[$0] }
             cycles.append(cycle)
             finish(cycle.map(\.waiting))
         }
     }
+}
 
-    private static func cycle(from start: Int, through links: [[Link]], isLeft: (Int) -> Bool) -> Cycle {
-        var path: [Link] = []
-        var steps: [Int: Int] = [:]
-        var current = start
+/// Follows links until they come round, again and again as cycles are taken out.
+///
+/// It continues where it was: to walk a long way to each of many cycles from its start would take the square of the time.
+private struct CycleSearch {
+    private let links: [[ExecutionOrder.Link]]
+    /// How many links of each operation lead to what is not left any more. What has left never comes back.
+    private var passed: [Int]
+    private var path: [ExecutionOrder.Link] = []
+    /// Where on the path an operation waits.
+    private var steps: [Int: Int] = [:]
+
+    init(_ links: [[ExecutionOrder.Link]]) {
+        self.links = links
+        passed = Array(repeating: 0, count: links.count)
+    }
+
+    /// A cycle among what is left, that can be reached from `start`, which is left.
+    mutating func cycle(from start: Int, isLeft: (Int) -> Bool) -> ExecutionOrder.Cycle {
+        // What has left the path since the last time was at its end: what waits for something left is left.
+        while let last = path.last, !isLeft(last.waiting) || !isLeft(last.awaited) { forget(last) }
+        var current = path.last?.awaited ?? start
         while steps[current] == nil {
             steps[current] = path.count
-            guard let link = links[current].first(where: { isLeft($0.awaited) }) else { return path }
-            path.append(link)
-            current = link.awaited
+            while passed[current] < links[current].count, !isLeft(links[current][passed[current]].awaited) {
+                passed[current] += 1
+            }
+            guard passed[current] < links[current].count else { return path }
+            path.append(links[current][passed[current]])
+            current = links[current][passed[current]].awaited
         }
         let cycle = path[steps[current]!...]
         let first = cycle.indices.min { cycle[$0].waiting < cycle[$1].waiting } ?? cycle.startIndex
         return Array(cycle[first...] + cycle[..<first])
+    }
+
+    private mutating func forget(_ link: ExecutionOrder.Link) {
+        path.removeLast()
+        steps[link.waiting] = nil
     }
 }

@@ -17,6 +17,8 @@ public enum Outcome: Equatable, Sendable {
         case signal(Int32)
         /// It could not be started, for the reason given.
         case unstartable(String)
+        /// It ended so, but the directory for what commands print had no space left: something of that may be lost.
+        case outputLost(ProcessEnd, directory: String)
     }
 }
 

@@ -13,7 +13,7 @@ struct ProcessGroup: Sendable {
     /// - Returns: Whether there was any.
     @discardableResult
     func send(_ signal: Int32) -> Bool {
-        Glibc.kill(-identifier, signal) == 0
+        Glibc.kill(-identifier, signal) == 0 || errno == EPERM
     }
 
     /// Ends all processes in the group at once.
@@ -21,38 +21,35 @@ struct ProcessGroup: Sendable {
         send(SIGKILL)
     }
 
-    /// Ends what is left in the group after its leader: by `SIGTERM`, and from `deadline` on by `SIGKILL`.
-    func end(by deadline: ContinuousClock.Instant) async {
-        guard send(SIGTERM) else { return }
-        let clock = ContinuousClock()
-        // The identifier is not given to another group while one process is left in this one.
-        while isAlive {
-            if clock.now >= deadline {
-                kill()
-                return
-            }
-            // Detached, or it would not sleep at all: it is in a cancelled task that this is called.
-            await Task.detached { try? await clock.sleep(for: .milliseconds(10)) }.value
-        }
-    }
-
     /// Whether a process in the group runs or could run.
     ///
-    /// To a signal, the dead whom their parent has not yet buried are in the group as well, and some systems
-    /// take seconds to bury orphans.
-    private var isAlive: Bool {
-        guard send(0), let processes = opendir("/proc") else { return false }
+    /// A signal also finds the dead whom their parent has not yet buried, and some systems take seconds to bury orphans. So
+    /// the states of the processes are read. Where they cannot be read, the signal has the last word.
+    var isAlive: Bool {
+        guard send(0) else { return false }
+        guard let processes = opendir("/proc") else { return true }
         defer { closedir(processes) }
         while let entry = readdir(processes) {
-            guard let file = fopen("/proc/\(entry.pointee.fileName)/stat", "r") else { continue }
-            defer { fclose(file) }
-            var line = [UInt8](repeating: 0, count: 512)
-            let length = fread(&line, 1, line.count, file)
-            // What follows the name of the command, which may hold anything, is its state, parent and group.
-            let text = String(decoding: line[..<length], as: UTF8.self)
-            let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
-            if fields.count > 2, fields[2] == "\(identifier)", !["Z", "X"].contains(fields[0]) { return true }
+            guard let first = entry.pointee.fileName.utf8.first, (0x30...0x39).contains(first),
+                let state = state(of: entry.pointee.fileName)
+            else { continue }
+            if state.group == identifier, !state.isDead { return true }
         }
         return false
+    }
+
+    private func state(of process: String) -> (group: pid_t, isDead: Bool)? {
+        let file = open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
+        // A process that is gone has no file. What cannot be read for want of a descriptor is taken for one of the group.
+        guard file >= 0 else { return errno == EMFILE || errno == ENFILE ? (identifier, false) : nil }
+        defer { close(file) }
+        let line = [UInt8](unsafeUninitializedCapacity: 512) { buffer, count in
+            count = max(read(file, buffer.baseAddress, buffer.count), 0)
+        }
+        // What follows the name of the command, which may hold anything, is its state, parent and group.
+        let text = String(decoding: line, as: UTF8.self)
+        let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+        guard fields.count > 2, let group = pid_t(fields[2]) else { return nil }
+        return (group, fields[0] == "Z" || fields[0] == "X")
     }
 }

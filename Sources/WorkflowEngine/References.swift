@@ -4,6 +4,9 @@ struct References {
     private let indices: [String: Int]
     private let families: [String: [Int]]
     private let unknowable: Set<String>
+    private var suggester = Suggester()
+    private var known: Suggester.Candidates?
+    private var members: [String: Suggester.Candidates] = [:]
 
     /// Prepares to resolve what `drafts` name.
     ///
@@ -18,7 +21,7 @@ struct References {
     }
 
     /// The operations that the one at `index` comes after, each once, with the place that names it.
-    func dependencies(of index: Int, diagnostics: inout Diagnostics) -> [Located<Int>] {
+    mutating func dependencies(of index: Int, diagnostics: inout Diagnostics) -> [Located<Int>] {
         var dependencies: [Located<Int>] = []
         var seen: Set<Int> = []
         for reference in drafts[index].references {
@@ -28,7 +31,7 @@ struct References {
         return dependencies
     }
 
-    private func operations(
+    private mutating func operations(
         named reference: Located<String>, by index: Int, diagnostics: inout Diagnostics
     ) -> [Int] {
         let name = reference.value
@@ -42,18 +45,33 @@ struct References {
         if let members = families[name] { return members }
         guard Template(name).placeholders.isEmpty else { return [] }
         let family = String(name.prefix { $0 != "[" })
-        if family != name, let members = families[family] {
+        if family != name, families[family] != nil {
             if !unknowable.contains(family) {
                 diagnostics.report(
                     "'\(family)' has no item '\(name.dropFirst(family.count + 1).dropLast())'", at: reference.position,
-                    mend: suggestion(for: name, among: members.map { drafts[$0].operation.name }))
+                    mend: suggester.suggestion(for: name, among: candidates(of: family)))
             }
             return []
         }
-        var seen: Set<String> = []
-        let known = drafts.map(\.description.name.value).filter { seen.insert($0).inserted }
         diagnostics.report(
-            "unknown operation '\(name)'", at: reference.position, mend: suggestion(for: name, among: known))
+            "unknown operation '\(name)'", at: reference.position,
+            mend: suggester.suggestion(for: name, among: candidates()))
         return []
+    }
+
+    /// The names in the file, made once: there may be as many errors as names.
+    private mutating func candidates() -> Suggester.Candidates {
+        if let known { return known }
+        var seen: Set<String> = []
+        let made = Suggester.Candidates(drafts.map(\.description.name.value).filter { seen.insert($0).inserted })
+        known = made
+        return made
+    }
+
+    private mutating func candidates(of family: String) -> Suggester.Candidates {
+        if let known = members[family] { return known }
+        let made = Suggester.Candidates((families[family] ?? []).map { drafts[$0].operation.name })
+        members[family] = made
+        return made
     }
 }

@@ -7,6 +7,8 @@ public enum RunEvent: Sendable {
     case started(PlannedOperation)
     /// An operation has ended; the spool holds what it printed, if it was started.
     case ended(Conclusion, OutputSpool?)
+    /// An operation waits for something of which the system has none left, said once of each kind.
+    case short(String)
 }
 
 /// Keeps the conclusions of a run, and tells of its events one at a time.
@@ -15,6 +17,7 @@ final class RunLedger: Sendable {
     private let events = OperationQueue()
     private let handler: @Sendable (RunEvent) -> Bool
     private let failsFast: Bool
+    private let shortages = Mutex<[Shortage]>([])
     private let cancellation = Mutex<(@Sendable () -> Void)?>(nil)
 
     /// A ledger without conclusions.
@@ -54,6 +57,15 @@ final class RunLedger: Sendable {
     /// Tells that an operation starts.
     func start(_ operation: PlannedOperation) {
         events.addOperation { self.tell(.started(operation)) }
+    }
+
+    /// Tells that an operation waits for something that is short.
+    func note(_ shortage: Shortage) {
+        let isNew = shortages.withLock { shortages in
+            defer { if !shortages.contains(shortage) { shortages.append(shortage) } }
+            return !shortages.contains(shortage)
+        }
+        if isNew { events.addOperation { self.tell(.short(shortage.text)) } }
     }
 
     /// Takes down how an operation ended and tells of it.

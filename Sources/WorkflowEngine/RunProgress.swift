@@ -10,13 +10,17 @@ public struct RunStatus: Sendable, Equatable {
     /// The names of those that run, the one that runs longest first.
     public var running: [String] = []
 
-    /// The status in a line of at most so many characters.
+    /// The status in a line of at most so many columns of a terminal.
     public func line(columns: Int) -> String {
         let count = String(total)
         let ended = String(ended)
         var line = "[" + String(repeating: " ", count: count.count - ended.count) + ended + "/" + count + "]"
-        if !running.isEmpty { line += " " + running.joined(separator: ", ") }
-        return line.count <= columns ? line : line.prefix(max(columns - 1, 0)) + "…"
+        for name in running {
+            // Of a thousand names the first few fill the line.
+            if line.count > columns { break }
+            line += (name == running.first ? " " : ", ") + name.visible
+        }
+        return line.columnCount <= columns ? line : line.prefix(columns: max(columns - 1, 0)) + "…"
     }
 }
 

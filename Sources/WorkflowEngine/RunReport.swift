@@ -12,31 +12,35 @@ public struct RunReport: Sendable {
 
     private let detail: Detail
     private let isColoured: Bool
+    private let name: String?
 
     /// A report of so much detail, with or without colours of a terminal.
-    public init(detail: Detail = .normal, isColoured: Bool = false) {
+    ///
+    /// - Parameter name: The name of the workflow, which stands before the summary.
+    public init(detail: Detail = .normal, isColoured: Bool = false, name: String? = nil) {
         self.detail = detail
         self.isColoured = isColoured
+        self.name = name
     }
 
     /// The line for an operation that starts, if there is to be one.
     public func line(forStartOf operation: PlannedOperation) -> String? {
         guard detail == .verbose else { return nil }
-        return coloured("› \(operation.name)  \(operation.command)", .dim)
+        return coloured("› \(operation.name.visible)  \(operation.command.visibleLines)", .dim)
     }
 
     /// The line for an operation that ended, if there is to be one.
     public func line(for conclusion: Conclusion) -> String? {
-        let name = conclusion.name
+        let name = conclusion.name.visible
         switch conclusion.outcome {
         case .succeeded:
             guard detail != .quiet else { return nil }
             return coloured("✓", .green) + " \(name)" + (conclusion.duration.map { "  \($0.seconds)" } ?? "")
         case .failed(let failure):
-            return coloured("✗", .red) + " \(name)  \(Self.text(of: failure))"
+            return coloured("✗", .red) + " \(name)  \(Self.text(of: failure).visible)"
         case .skipped(let reason):
             guard detail != .quiet else { return nil }
-            return coloured("–", .yellow) + " \(name)  skipped: \(reason)"
+            return coloured("–", .yellow) + " \(name)  skipped: \(reason.visible)"
         case .cancelled:
             guard conclusion.duration != nil && detail != .quiet || detail == .verbose else { return nil }
             return coloured("–", .yellow) + " \(name)  cancelled"
@@ -69,7 +73,7 @@ public struct RunReport: Sendable {
             counts.skipped > 0 ? coloured("\(counts.skipped) skipped", .yellow) : nil,
             counts.cancelled > 0 ? coloured("\(counts.cancelled) cancelled", .yellow) : nil,
         ]
-        return parts.compactMap(\.self).joined(separator: ", ")
+        return (name.map { "\($0.visible): " } ?? "") + parts.compactMap(\.self).joined(separator: ", ")
             + " in \(result.wallTime.seconds) (\(result.processorTime.seconds) of processor time)"
     }
 
@@ -78,6 +82,16 @@ public struct RunReport: Sendable {
         case .exit(let status): "exit \(status)"
         case .signal(let number): "signal \(number)" + (signalNames[number].map { " (\($0))" } ?? "")
         case .unstartable(let reason): "cannot start: \(reason)"
+        case .outputLost(let end, let directory):
+            "\(text(of: end)), but output may be lost: no space was left in '\(directory)'"
+        }
+    }
+
+    private static func text(of end: ProcessEnd) -> String {
+        switch end {
+        case .exit(let status): text(of: Outcome.Failure.exit(status))
+        case .signal(let number): text(of: Outcome.Failure.signal(number))
+        case .unknown(let reason): reason
         }
     }
 

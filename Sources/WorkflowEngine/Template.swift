@@ -1,5 +1,7 @@
+import KeyValueObserving
+
 /// One item of a family.
-struct Item: Sendable {
+struct Item: Equatable, Sendable {
     /// The placeholders an item fills.
     static let placeholders = ["item", "item.name", "item.stem"]
 
@@ -13,6 +15,21 @@ struct Item: Sendable {
     var stem: String {
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return name }
         return String(name[..<dot])
+    }
+
+    /// The environment variable that holds what a placeholder stands for; `nil` if there is no such placeholder.
+    static func variable(of placeholder: String) -> String? {
+        switch placeholder {
+        case "item": "OPQ_ITEM"
+        case "item.name": "OPQ_ITEM_NAME"
+        case "item.stem": "OPQ_ITEM_STEM"
+        default: nil
+        }
+    }
+
+    /// The environment variables that hold the item, with their values.
+    var variables: [String: String] {
+        ["OPQ_ITEM": path, "OPQ_ITEM_NAME": name, "OPQ_ITEM_STEM": stem]
     }
 
     /// What a placeholder stands for; `nil` if there is no such placeholder.
@@ -30,12 +47,14 @@ struct Item: Sendable {
 ///
 /// All other braces are text, and so is `${item}`, which is the shell's.
 struct Template {
-    private enum Piece {
+    /// Text, or the name between braces.
+    enum Piece {
         case text(String)
         case placeholder(String)
     }
 
-    private var pieces: [Piece] = []
+    /// The string from left to right.
+    private(set) var pieces: [Piece] = []
 
     /// Finds the placeholders in `source`.
     init(_ source: String) {
@@ -69,18 +88,22 @@ struct Template {
         }
     }
 
-    /// The shell command with the values of `item` in place, each quoted as its surroundings need it.
-    func command(for item: Item?) -> String {
-        var quoting = ShellQuoting()
-        return pieces.reduce(into: "") { result, piece in
-            switch piece {
-            case .text(let text):
-                quoting.pass(text)
-                result += text
-            case .placeholder(let name):
-                result += item?.value(of: name).map { quoting.quoted($0) } ?? "{\(name)}"
-            }
+    /// What stands between braces and is almost a placeholder, with the placeholder it is almost.
+    static func misspeltPlaceholders(in source: String) -> [(name: String, meant: String)] {
+        var misspelt: [(name: String, meant: String)] = []
+        var previous: Character?
+        for (part, index) in zip(source.split(separator: "{", omittingEmptySubsequences: false), 0...) {
+            defer { previous = part.last ?? "{" }
+            guard index > 0, previous != "$", let end = part.firstIndex(of: "}") else { continue }
+            let name = String(part[..<end])
+            guard (3...12).contains(name.utf8.count), !name.hasPrefix("item."), name != "item",
+                name.utf8.allSatisfy({ $0 == UInt8(ascii: ".") || (UInt8(ascii: "A")...UInt8(ascii: "z")).contains($0) }
+                ),
+                let meant = nearestName(to: name, among: Item.placeholders)
+            else { continue }
+            misspelt.append((name, meant))
         }
+        return misspelt
     }
 
     /// The name of the placeholder that `text` opens with, if it does.

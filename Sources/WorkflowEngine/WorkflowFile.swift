@@ -1,3 +1,4 @@
+import Glibc
 public import SystemPackage
 
 /// A workflow file that has been read and checked.
@@ -8,23 +9,32 @@ public struct WorkflowFile: Sendable {
     public let diagnostics: [Diagnostic]
 
     /// Reads and checks the file at `path`, and looks up the globs in it.
+    ///
+    /// Paths in it are relative to its directory; to the current one if it is no file that stays where it is, but a pipe.
     public init(at path: FilePath) {
-        let text: String
+        let file: FileDescriptor
         do {
-            text = try Self.text(of: path)
+            file = try FileDescriptor.open(path, .readOnly, options: .closeOnExec)
         } catch {
-            self.init(plan: nil, diagnostics: [error])
+            self.init(plan: nil, diagnostics: [Diagnostic("cannot read the file: \(error)")])
             return
         }
-        let base = path.removingLastComponent()
-        self.init(text, base: base.isEmpty ? "." : base.string)
+        defer { try? file.close() }
+        let directory = path.removingLastComponent()
+        self.init(in: file, directory: directory.isEmpty || !file.isRegular ? "." : directory.string)
+    }
+
+    /// Reads and checks what comes from `file`; paths in it are relative to `directory`.
+    public init(in file: FileDescriptor, directory: String = ".") {
+        do {
+            self.init(try Self.text(of: file), base: directory)
+        } catch {
+            self.init(plan: nil, diagnostics: [error])
+        }
     }
 
     /// Checks `text` as that of a file in the directory `base`.
-    init(
-        _ text: String, base: String,
-        matches: @escaping (_ pattern: String, _ directory: String) -> [String] = { Glob(pattern: $0).matches(in: $1) }
-    ) {
+    init(_ text: String, base: String, matches: @escaping Glob.Finder = { Glob(pattern: $0).find(in: $1) }) {
         let parser = WorkflowParser(text)
         var planner = WorkflowPlanner(parser.workflow, base: base, matches: matches)
         let plan = planner.plan()
@@ -40,13 +50,10 @@ public struct WorkflowFile: Sendable {
         self.diagnostics = diagnostics
     }
 
-    private static func text(of path: FilePath) throws(Diagnostic) -> String {
+    private static func text(of file: FileDescriptor) throws(Diagnostic) -> String {
         let bytes: [UInt8]
         do {
-            let file = try FileDescriptor.open(path, .readOnly, options: .closeOnExec)
-            bytes = try file.closeAfter { try file.readToEnd() }
-        } catch let error as Errno {
-            throw Diagnostic("cannot read the file: \(error)")
+            bytes = try file.readToEnd()
         } catch {
             throw Diagnostic("cannot read the file: \(error)")
         }
@@ -57,6 +64,12 @@ public struct WorkflowFile: Sendable {
 }
 
 extension FileDescriptor {
+    /// Whether this is a file with contents of its own.
+    fileprivate var isRegular: Bool {
+        var status = Glibc.stat()
+        return fstat(rawValue, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
     /// Everything from the current offset to the end.
     fileprivate func readToEnd() throws -> [UInt8] {
         var bytes: [UInt8] = []

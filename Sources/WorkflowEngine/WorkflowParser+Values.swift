@@ -1,32 +1,34 @@
-internal import Yams
-
 extension WorkflowParser {
     /// A key of a mapping with its value.
     struct Entry {
         /// The key, which is not empty.
         let key: Located<String>
         /// The value, which may be left out.
-        let value: Node
+        let value: YAMLNode
 
         /// Where the value stands or, if it is left out, its key.
-        var position: SourcePosition {
-            value.isNull ? key.position : SourcePosition(value.mark) ?? key.position
-        }
+        var position: SourcePosition { value.isNull ? key.position : value.position }
     }
 
     /// The entries of a mapping whose keys must be among `keys`.
     mutating func entries(
-        of node: Node, as owner: String, at position: SourcePosition, keys: [String]
+        of node: YAMLNode, as owner: String, at position: SourcePosition, keys: [String]
     ) -> [Entry] {
         guard node.mapping != nil else {
             report(
                 "\(owner) must be a map, found \(node.kind)",
-                at: node.isNull ? position : SourcePosition(node.mark) ?? position,
+                at: node.isNull ? position : node.position,
                 mend: "its keys are \(keys.joined(separator: ", "))")
             return []
         }
         return entries(of: node).filter { entry in
             if keys.contains(entry.key.value) { return true }
+            if entry.key.value == "<<" {
+                report(
+                    "merging maps by '<<' is not supported", at: entry.key.position,
+                    mend: "write the keys out, or use an alias for each value")
+                return false
+            }
             report(
                 "unknown key '\(entry.key.value)' in \(owner)", at: entry.key.position,
                 mend: suggestion(for: entry.key.value, among: keys))
@@ -43,15 +45,14 @@ extension WorkflowParser {
         return entries(of: entry.value)
     }
 
-    private mutating func entries(of node: Node) -> [Entry] {
+    private mutating func entries(of node: YAMLNode) -> [Entry] {
         var firstPlaces: [String: SourcePosition] = [:]
-        return (node.mapping.map(Array.init) ?? []).compactMap { key, value in
-            let position = SourcePosition(key.mark) ?? SourcePosition(line: 1, column: 1)
-            guard let key = key.scalar?.string, !key.isEmpty else {
+        return (node.mapping ?? []).compactMap { key, value in
+            let position = key.position
+            guard let name = key.string, !name.isEmpty else {
                 report("a key must be a name, found \(key.kind)", at: position)
                 return nil
             }
-            let name = document?.nameOfRepeatedKey(key) ?? key
             if let first = firstPlaces.updateValue(firstPlaces[name] ?? position, forKey: name) {
                 report(
                     "duplicate key '\(name)'", at: position,
@@ -67,6 +68,7 @@ extension WorkflowParser {
     mutating func string(in entry: Entry, orNumber: Bool = false) -> Located<String>? {
         let text = text(of: entry.value, orNumber: orNumber)
         if text == nil { mismatch(in: entry, expected: orNumber ? "a string, a number or a boolean" : "a string") }
+        refuseNUL(in: text, of: entry)
         return text.map { Located($0, at: entry.position) }
     }
 
@@ -77,17 +79,18 @@ extension WorkflowParser {
                 mismatch(in: entry, expected: "a string or a list of strings")
                 return []
             }
+            refuseNUL(in: text, of: entry)
             return [Located(text, at: entry.position)]
         }
         return list.compactMap { node in
-            let key = Located(entry.key.value, at: SourcePosition(node.mark) ?? entry.position)
+            let key = Located(entry.key.value, at: node.isNull ? entry.position : node.position)
             return string(in: Entry(key: key, value: node), orNumber: orNumbers)
         }
     }
 
     /// The truth value that `entry` holds.
     mutating func bool(in entry: Entry) -> Bool? {
-        if entry.value.tagName == .bool, let bool = entry.value.bool { return bool }
+        if let bool = entry.value.bool { return bool }
         mismatch(in: entry, expected: "true or false")
         return nil
     }
@@ -95,47 +98,22 @@ extension WorkflowParser {
     /// Reports that `entry` holds something else than expected.
     mutating func mismatch(in entry: Entry, expected: String) {
         // `queue: {item}` is a map with the key `item` to YAML.
-        let isBarePlaceholder = entry.value.mapping?.keys.first?.scalar?.string.hasPrefix("item") == true
-        let isNumber = [.int, .float].contains(entry.value.tagName)
+        let isBarePlaceholder = entry.value.mapping?.first?.key.string?.hasPrefix("item") == true
         report(
             "'\(entry.key.value)' must be \(expected), found \(entry.value.kind)", at: entry.position,
-            mend: isBarePlaceholder || (isNumber && expected.contains("string")) ? "put it in quotes" : nil)
+            mend: isBarePlaceholder || (entry.value.isNumber && expected.contains("string")) ? "put it in quotes" : nil)
     }
 
-    private func text(of node: Node, orNumber: Bool) -> String? {
-        guard let scalar = node.scalar, !node.isNull else { return nil }
-        return orNumber || ![.int, .float].contains(node.tagName) ? scalar.string : nil
+    /// The system takes commands, paths and variables up to the first NUL.
+    private mutating func refuseNUL(in text: String?, of entry: Entry) {
+        guard let text, text.utf8.contains(0) else { return }
+        report(
+            "'\(entry.key.value)' holds a NUL character, where the rest would be cut off", at: entry.position,
+            mend: "write \\\\0 for a backslash and a zero within quotation marks")
     }
-}
 
-extension SourcePosition {
-    /// The place of a mark, if there is one.
-    init?(_ mark: Mark?) {
-        guard let mark else { return nil }
-        self.init(mark)
-    }
-}
-
-extension Node {
-    /// The tag by the rules of YAML; quoted scalars are strings.
-    var tagName: Tag.Name { Tag.Name(rawValue: tag.description) }
-
-    /// Whether nothing, or `~` or `null`, is written there.
-    var isNull: Bool { tagName == .null }
-
-    /// What a message calls this node.
-    var kind: String {
-        switch self {
-        case .mapping: "a map"
-        case .sequence: "a list"
-        case .alias: "an alias"
-        case .scalar(let scalar):
-            switch tagName {
-            case .null: "nothing"
-            case .int, .float: "the number \(scalar.string)"
-            case .bool: "the boolean \(scalar.string)"
-            default: "the string '\(scalar.string)'"
-            }
-        }
+    private func text(of node: YAMLNode, orNumber: Bool) -> String? {
+        guard let string = node.string, !node.isNull else { return nil }
+        return orNumber || !node.isNumber ? string : nil
     }
 }

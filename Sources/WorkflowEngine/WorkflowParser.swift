@@ -1,5 +1,3 @@
-internal import Yams
-
 /// Reads a workflow out of YAML text.
 ///
 /// It never stops at an error but reports it and goes on with what is left, so that one pass finds all.
@@ -38,7 +36,7 @@ struct WorkflowParser {
             }
         }
         if !hasOperations, root.mapping != nil {
-            report("the workflow has no 'operations'", at: SourcePosition(root.mark) ?? start, mend: "add operations:")
+            report("the workflow has no 'operations'", at: root.position, mend: "add operations:")
         }
     }
 
@@ -64,7 +62,7 @@ struct WorkflowParser {
     }
 
     private mutating func width(in entry: Entry) -> Int? {
-        guard let width = entry.value.int, entry.value.tagName == .int else {
+        guard let width = entry.value.int else {
             mismatch(in: entry, expected: "a whole number")
             return nil
         }
@@ -107,13 +105,27 @@ struct WorkflowParser {
     private mutating func environment(in entry: Entry) -> [(name: String, value: Located<String>)] {
         mapping(in: entry).compactMap { variable in
             let name = variable.key.value
-            if name.isEmpty || name.contains("=") || name.first?.isNumber == true {
+            if name.hasPrefix("OPQ_ITEM") {
+                report("'\(name)' is set by opq", at: variable.key.position, mend: "use another name")
+                return nil
+            }
+            guard let first = name.utf8.first, !(0x30...0x39).contains(first), name.utf8.allSatisfy(\.isInName) else {
                 report(
                     "'\(name)' cannot name an environment variable", at: variable.key.position,
                     mend: "use letters, digits and underscores, with no digit first")
                 return nil
             }
             return string(in: variable, orNumber: true).map { (name, $0) }
+        }
+    }
+}
+
+extension UInt8 {
+    /// Whether it is a letter, a digit or an underscore of ASCII.
+    fileprivate var isInName: Bool {
+        switch self {
+        case 0x30...0x39, 0x41...0x5A, 0x5F, 0x61...0x7A: true
+        default: false
         }
     }
 }

@@ -22,8 +22,10 @@ public struct PlannedOperation: Equatable, Sendable {
     public let command: String
     /// The directory to run in, relative to the current one unless absolute.
     public let directory: String
-    /// The variables it has in addition to those of this process.
+    /// The variables the file gives it in addition to those of this process.
     public let environment: [String: String]
+    /// The item, of a member of a family.
+    let item: Item?
     /// The name of its queue.
     public let queue: String
     /// Its priority among those that are ready in its queue.
@@ -34,6 +36,13 @@ public struct PlannedOperation: Equatable, Sendable {
     public internal(set) var dependencies: [Int] = []
     /// The index of the last barrier queued before it in its queue, which must have succeeded as well.
     public internal(set) var barrierAhead: Int?
+}
+
+extension PlannedOperation {
+    /// All variables it has in addition to those of this process: of the file, and `OPQ_ITEM` and so on for the item.
+    public var variables: [String: String] {
+        item.map { environment.merging($0.variables) { $1 } } ?? environment
+    }
 }
 
 extension WorkflowPlan {

@@ -1,7 +1,7 @@
 /// What a planner checks beside expanding and resolving names.
 extension WorkflowPlanner {
-    /// Reports placeholders that are unknown, or that no item will fill.
-    mutating func check(_ description: OperationDescription) {
+    /// Reports placeholders that are unknown, that no item will fill, or that stand where they cannot be filled.
+    mutating func check(_ description: OperationDescription, _ command: CommandTemplate?) {
         let fields = [description.run, description.queue, description.priority, description.directory]
         for field in fields.compactMap(\.self) + description.after + description.environment.map(\.value) {
             for name in Template(field.value).placeholders {
@@ -15,16 +15,47 @@ extension WorkflowPlanner {
                         mend: suggestion(for: name, among: Item.placeholders))
                 }
             }
+            guard description.each != nil else { continue }
+            for (name, meant) in Template.misspeltPlaceholders(in: field.value) {
+                diagnostics.report(
+                    "unknown placeholder '{\(name)}'", at: field.position, mend: "did you mean '\(meant)'?")
+            }
+        }
+        guard let run = description.run, description.each != nil else { return }
+        for misplaced in command?.misplaced ?? [] {
+            guard let variable = Item.variable(of: misplaced.placeholder) else { continue }
+            diagnostics.report(
+                "'{\(misplaced.placeholder)}' cannot be quoted where it stands: \(misplaced.obstacle.text)",
+                at: run.position,
+                mend: misplaced.obstacle.mend(variable: variable))
+        }
+    }
+
+    /// Reports a command or a variable that is longer than the system takes.
+    mutating func checkLengths(of operation: PlannedOperation, _ description: OperationDescription) {
+        let limit = 131_071
+        if let run = description.run, operation.command.utf8.count > limit {
+            diagnostics.report(
+                "the command of '\(description.name.value)' has \(operation.command.utf8.count) bytes, and the system takes "
+                    + "\(limit)", at: run.position, mend: "put it in a file, and run that")
+        }
+        for (name, value) in description.environment {
+            let count = name.utf8.count + 1 + (operation.environment[name]?.utf8.count ?? 0)
+            if count > limit {
+                diagnostics.report(
+                    "the variable '\(name)' has \(count) bytes, and the system takes \(limit)", at: value.position,
+                    mend: "put it in a file")
+            }
         }
     }
 
     /// The queue of that name, which is reported if it is unknown.
     mutating func queue(_ name: Located<String>?) -> String {
         guard let name else { return QueueDescription.defaultName }
-        let known = workflow.queues.map(\.name) + [QueueDescription.defaultName]
-        if !known.contains(name.value), Template(name.value).placeholders.isEmpty {
+        if !queueNames.contains(name.value), Template(name.value).placeholders.isEmpty {
             diagnostics.report(
-                "unknown queue '\(name.value)'", at: name.position, mend: suggestion(for: name.value, among: known))
+                "unknown queue '\(name.value)'", at: name.position,
+                mend: suggester.suggestion(for: name.value, among: queueCandidates))
         }
         return name.value
     }
@@ -53,7 +84,7 @@ extension WorkflowPlanner {
     mutating func report(_ cycles: [ExecutionOrder.Cycle], dependencies: [[Located<Int>]]) {
         var seen: Set<[String]> = []
         for cycle in cycles where seen.insert(cycle.map { drafts[$0.waiting].description.name.value }).inserted {
-            let path = (cycle.map(\.waiting) + [cycle[0].waiting]).map { drafts[$0].operation.name }
+            let path = path(of: cycle.map(\.waiting) + [cycle[0].waiting])
             // Barriers wait only for what stands further up, so somewhere an 'after' closes the circle.
             let reference = cycle.lazy.compactMap { link in
                 dependencies[link.waiting].first { $0.value == link.awaited }?.position
@@ -61,6 +92,15 @@ extension WorkflowPlanner {
             let message = "operations wait for each other: \(path.joined(separator: " → "))"
             diagnostics.report(message, at: reference, mend: mend(of: cycle))
         }
+    }
+
+    /// The names of operations; of a long path the start and the end.
+    private func path(of indices: [Int]) -> [String] {
+        let (start, end) = (6, 3)
+        guard indices.count > start + end + 1 else { return indices.map { drafts[$0].operation.name } }
+        let left = indices.count - start - end
+        return indices.prefix(start).map { drafts[$0].operation.name } + ["(\(left) more)"]
+            + indices.suffix(end).map { drafts[$0].operation.name }
     }
 
     private func mend(of cycle: ExecutionOrder.Cycle) -> String {

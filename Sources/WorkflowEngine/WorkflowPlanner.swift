@@ -13,7 +13,12 @@ struct WorkflowPlanner {
     /// The workflow to be planned.
     let workflow: Workflow
     private let base: String
-    private let matches: (_ pattern: String, _ directory: String) -> [String]
+    private let matches: Glob.Finder
+    /// The names of the queues, for a look and for suggestions.
+    let queueNames: Set<String>
+    private(set) lazy var queueCandidates = Suggester.Candidates(
+        workflow.queues.map(\.name) + [QueueDescription.defaultName])
+    var suggester = Suggester()
     /// The operations so far.
     private(set) var drafts: [Draft] = []
     /// The names of families whose items could not be told.
@@ -22,11 +27,9 @@ struct WorkflowPlanner {
     var diagnostics = Diagnostics()
 
     /// A planner for a workflow file in the directory `base`, which finds files by `matches`.
-    init(
-        _ workflow: Workflow, base: String,
-        matches: @escaping (_ pattern: String, _ directory: String) -> [String] = { Glob(pattern: $0).matches(in: $1) }
-    ) {
+    init(_ workflow: Workflow, base: String, matches: @escaping Glob.Finder = { Glob(pattern: $0).find(in: $1) }) {
         self.workflow = workflow
+        queueNames = Set(workflow.queues.map(\.name) + [QueueDescription.defaultName])
         self.base = base
         self.matches = matches
     }
@@ -41,7 +44,7 @@ struct WorkflowPlanner {
         {
             queues.append(QueueDescription(name: QueueDescription.defaultName))
         }
-        let references = References(to: drafts, families: families, unknowable: unknowable)
+        var references = References(to: drafts, families: families, unknowable: unknowable)
         let dependencies = drafts.indices.map { references.dependencies(of: $0, diagnostics: &diagnostics) }
         for index in drafts.indices { drafts[index].operation.dependencies = dependencies[index].map(\.value) }
         let barriers = BarrierOrder(drafts.map(\.operation))
@@ -61,17 +64,18 @@ struct WorkflowPlanner {
     }
 
     private mutating func expand(_ description: OperationDescription) {
-        check(description)
+        let command = description.run.map { CommandTemplate(Template($0.value)) }
+        check(description, command)
         guard description.each != nil else {
-            drafts.append(draft(of: description, for: nil))
+            drafts.append(draft(of: description, command, for: nil))
             return
         }
         let items = items(of: description)
-        drafts += items.map { draft(of: description, for: Item(path: $0)) }
+        for item in items { drafts.append(draft(of: description, command, for: Item(path: item))) }
         if items.isEmpty {
             // Something is wrong with it; the rest of what it says is checked all the same.
             unknowable.insert(description.name.value)
-            drafts.append(draft(of: description, for: nil))
+            drafts.append(draft(of: description, command, for: nil))
         }
     }
 
@@ -81,14 +85,29 @@ struct WorkflowPlanner {
         var items: [String] = []
         var seen: Set<String> = []
         for source in description.each ?? [] {
-            let found =
-                Glob.isPattern(source.value) ? matches(source.value, path(of: directory)) : [source.value]
-            if found.isEmpty {
-                diagnostics.report("'\(source.value)' matches nothing in \(path(of: directory))", at: source.position)
+            guard Glob.isPattern(source.value) else {
+                if seen.insert(source.value).inserted { items.append(source.value) }
+                continue
             }
-            items += found.filter { seen.insert($0).inserted }
+            let found = matches(source.value, path(of: directory))
+            report(found, of: source, in: path(of: directory))
+            items += found.paths.filter { seen.insert($0).inserted }
         }
         return items
+    }
+
+    private mutating func report(_ found: Glob.Findings, of pattern: Located<String>, in directory: String) {
+        for problem in found.problems {
+            let mend: String? =
+                switch problem.kind {
+                case .unreadable: "make it readable, or write a pattern that does not lead there"
+                case .notUTF8: "rename it"
+                }
+            diagnostics.report("'\(pattern.value)': \(problem.text)", at: pattern.position, mend: mend)
+        }
+        if found.paths.isEmpty, found.problems.isEmpty {
+            diagnostics.report("'\(pattern.value)' matches nothing in \(directory)", at: pattern.position)
+        }
     }
 
     private func path(of directory: String?) -> String {
@@ -96,7 +115,9 @@ struct WorkflowPlanner {
         return directory.hasPrefix("/") ? directory : base == "." ? directory : "\(base)/\(directory)"
     }
 
-    private mutating func draft(of description: OperationDescription, for item: Item?) -> Draft {
+    private mutating func draft(
+        of description: OperationDescription, _ command: CommandTemplate?, for item: Item?
+    ) -> Draft {
         func filled(_ field: Located<String>?) -> Located<String>? {
             field.map { Located(Template($0.value).text(for: item), at: $0.position) }
         }
@@ -104,12 +125,14 @@ struct WorkflowPlanner {
         let environment = description.environment.map { ($0.name, Template($0.value.value).text(for: item)) }
         let operation = PlannedOperation(
             name: name,
-            command: description.run.map { Template($0.value).command(for: item) } ?? "",
+            command: command?.command(for: item) ?? "",
             directory: path(of: filled(description.directory)?.value),
             environment: Dictionary(environment) { $1 },
+            item: item,
             queue: queue(filled(description.queue)),
             priority: priority(filled(description.priority)),
             isBarrier: description.isBarrier)
+        checkLengths(of: operation, description)
         return Draft(operation: operation, description: description, references: description.after.compactMap(filled))
     }
 }

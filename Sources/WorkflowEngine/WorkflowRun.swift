@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import Operations
 public import OperationsTrace
@@ -8,12 +9,23 @@ public struct RunOptions: Sendable {
     public var jobs: Int?
     /// Whether the first failure cancels the rest.
     public var failsFast = false
+    /// How many commands may run at a time, whatever the widths; `nil` stands for what the limit of descriptors allows.
+    public var commands: Int?
 
     /// Options for a run.
     public init(jobs: Int? = nil, failsFast: Bool = false) {
         self.jobs = jobs
         self.failsFast = failsFast
     }
+}
+
+/// Why a run cannot begin.
+public struct RunFailure: Error, CustomStringConvertible {
+    /// The reason in words.
+    public let description: String
+
+    /// A failure for the reason given.
+    public init(description: String) { self.description = description }
 }
 
 /// One run of a plan, on operation queues.
@@ -28,6 +40,7 @@ public final class WorkflowRun: Sendable {
     private let ledger: RunLedger
     private let queues: [String: OperationQueue]
     private let operations: [CommandOperation]
+    private let watch: ProcessWatch
 
     /// Follows the run by observing its operations.
     ///
@@ -45,15 +58,28 @@ public final class WorkflowRun: Sendable {
     ///
     /// - Parameter handler: Called with every event of the run, one at a time; when it returns `false`, the run
     ///   is cancelled.
-    public init(_ plan: WorkflowPlan, options: RunOptions, handler: @escaping @Sendable (RunEvent) -> Bool) {
+    /// - Throws: `RunFailure` if there are not enough descriptors, threads or space to begin with.
+    public init(_ plan: WorkflowPlan, options: RunOptions, handler: @escaping @Sendable (RunEvent) -> Bool) throws {
         let ledger = RunLedger(
             operationCount: plan.operations.count, failsFast: options.failsFast, handler: handler)
         self.plan = plan
         self.ledger = ledger
+        let start = try RunStart(plan, options: options)
+        watch = start.watch
         queues = Dictionary(uniqueKeysWithValues: plan.queues.map { ($0.name, OperationQueue($0, jobs: options.jobs)) })
-        operations = plan.operations.indices.map { CommandOperation($0, of: plan, ledger: ledger) }
+        let shell = CommandShell(ledger: ledger, watch: start.watch, spools: start.spools)
+        operations = plan.operations.indices.map { CommandOperation($0, of: plan, shell: shell) }
+        if let requirement = start.requirement {
+            for (operation, planned) in zip(operations, plan.operations) where !planned.isBarrier {
+                operation.addRequirement(requirement)
+            }
+        }
         ledger.cancelRun(by: { [weak self] in self?.cancel() })
         enqueue()
+    }
+
+    deinit {
+        watch.send(.stop)
     }
 
     /// Runs the workflow and waits for its end.
@@ -87,6 +113,24 @@ public final class WorkflowRun: Sendable {
         for operation in operations { operation.kill() }
     }
 
+    /// Stops all commands, as Ctrl-Z does, and starts no other. Returns when that is done.
+    public func pause() {
+        for queue in queues.values { queue.isSuspended = true }
+        signalAll(SIGSTOP)
+    }
+
+    /// Lets all commands go on, and starts others again.
+    public func resume() {
+        signalAll(SIGCONT)
+        for queue in queues.values { queue.isSuspended = false }
+    }
+
+    private func signalAll(_ signal: Int32) {
+        let isDone = DispatchSemaphore(value: 0)
+        watch.send(.signalAll(signal) { isDone.signal() })
+        isDone.wait()
+    }
+
     /// Queues all operations in the order of the plan.
     private func enqueue() {
         for (operation, planned) in zip(operations, plan.operations) {
@@ -111,7 +155,7 @@ extension OperationQueue {
     fileprivate convenience init(_ description: QueueDescription, jobs: Int?) {
         self.init()
         name = description.name
-        maxConcurrentOperationCount = description.width ?? jobs ?? sysconf(Int32(_SC_NPROCESSORS_ONLN))
+        maxConcurrentOperationCount = description.width(jobs: jobs)
         qualityOfService = description.quality.qualityOfService
         // All operations are to be in it before the first one is chosen by its priority.
         isSuspended = true

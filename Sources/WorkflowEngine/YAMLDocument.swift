@@ -1,81 +1,157 @@
-internal import Yams
+internal import CYaml
 
-/// A YAML document composed with the places of all its nodes, and with mappings that may repeat a key.
+/// A YAML document composed with the places of all its nodes.
 ///
-/// Yams gives up at the first repeated key. So that a file with one still gets all its other errors
-/// reported, earlier occurrences are renamed, scalar for scalar, to letters nobody types, and the document
-/// is composed anew; places in it stay what they are in the file.
+/// The parser beneath Yams is asked for its events: Yams itself gives up at the first key that a map has twice, and compares
+/// keys by all they hold, which for aliases of aliases is without bound. Here a key is just the first of a pair.
 struct YAMLDocument {
     /// The outermost node; `nil` for an empty document.
-    let root: Node?
-    /// The true names of renamed keys.
-    private var renamed: [String: String] = [:]
+    let root: YAMLNode?
 
     /// Composes `text`.
     ///
     /// - Throws: A `Diagnostic` if it is not YAML.
     init(_ text: String) throws(Diagnostic) {
-        // Not characters, among which a carriage return and a line feed are one.
-        var lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map(Array.init)
-        while true {
-            let attempt = lines.map { String(String.UnicodeScalarView($0)) }.joined(separator: "\n")
-            do {
-                root = try Yams.compose(yaml: attempt)
-                return
-            } catch YamlError.duplicatedKeysInMapping(let names, let context) {
-                let (line, column) = (context.mark.line - 1, context.mark.column - 1)
-                guard let name = names.first, let replacement = Self.unusedKey(renamed.count, asLongAs: name),
-                    lines.indices.contains(line),
-                    let start = Self.start(of: name, in: lines[line], from: column)
-                else {
-                    let list = names.map { "'\($0)'" }.joined(separator: ", ")
-                    throw Diagnostic("\(list) is given more than once here", at: SourcePosition(context.mark))
-                }
-                lines[line].replaceSubrange(start..<start + name.unicodeScalars.count, with: replacement.unicodeScalars)
-                renamed[replacement] = name
-            } catch {
-                throw Diagnostic(error, in: text)
+        var text = text
+        let result = text.withUTF8 { bytes in
+            Result { () throws(Diagnostic) in
+                var composer = YAMLComposer(bytes)
+                defer { composer.end() }
+                return try composer.compose()
             }
+        }
+        root = try result.get()
+    }
+}
+
+/// Makes nodes of the events of one document.
+private struct YAMLComposer {
+    private let text: UnsafeBufferPointer<UInt8>
+    // At a fixed address: the parser keeps pointers into itself.
+    private let parser = UnsafeMutablePointer<yaml_parser_t>.allocate(capacity: 1)
+    private var anchors: [String: YAMLNode] = [:]
+
+    init(_ text: UnsafeBufferPointer<UInt8>) {
+        self.text = text
+        yaml_parser_initialize(parser)
+        yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
+        yaml_parser_set_input_string(parser, text.baseAddress, text.count)
+    }
+
+    func end() {
+        yaml_parser_delete(parser)
+        parser.deallocate()
+    }
+
+    mutating func compose() throws(Diagnostic) -> YAMLNode? {
+        _ = try next { $0.type }
+        guard try next({ $0.type }) != YAML_STREAM_END_EVENT else { return nil }
+        guard let root = try node() else { return nil }
+        _ = try next { $0.type }
+        let (type, position) = try next { ($0.type, SourcePosition($0.start_mark)) }
+        guard type == YAML_STREAM_END_EVENT else {
+            throw Diagnostic("invalid YAML: expected a single document, but found another one", at: position)
+        }
+        return root
+    }
+
+    /// Hands over the next event, which is gone after that.
+    private func next<Value>(_ body: (borrowing yaml_event_t) -> Value) throws(Diagnostic) -> Value {
+        var event = yaml_event_t()
+        guard yaml_parser_parse(parser, &event) == 1 else { throw diagnostic }
+        defer { yaml_event_delete(&event) }
+        return body(event)
+    }
+
+    private enum Part {
+        case scalar(YAMLNode, anchor: String?)
+        case alias(String, SourcePosition)
+        case sequence(anchor: String?, SourcePosition)
+        case mapping(anchor: String?, SourcePosition)
+        case end
+    }
+
+    /// The node that begins with the next event; `nil` at the end of what holds it. The parser bounds the depth.
+    private mutating func node() throws(Diagnostic) -> YAMLNode? {
+        let node: YAMLNode
+        let name: String?
+        switch try next(Self.part) {
+        case .end: return nil
+        case .alias(let name, let position):
+            guard let node = anchors[name] else {
+                throw Diagnostic("invalid YAML: there is no anchor '&\(name)' above", at: position)
+            }
+            return node
+        case .scalar(let scalar, let anchor):
+            (node, name) = (scalar, anchor)
+        case .sequence(let anchor, let position):
+            var nodes: [YAMLNode] = []
+            while let element = try self.node() { nodes.append(element) }
+            (node, name) = (YAMLNode(.sequence(nodes), at: position), anchor)
+        case .mapping(let anchor, let position):
+            var pairs: [(key: YAMLNode, value: YAMLNode)] = []
+            while let key = try self.node(), let value = try self.node() { pairs.append((key, value)) }
+            (node, name) = (YAMLNode(.mapping(pairs), at: position), anchor)
+        }
+        if let name { anchors[name] = node }
+        return node
+    }
+
+    private static func part(_ event: borrowing yaml_event_t) -> Part {
+        let position = SourcePosition(event.start_mark)
+        switch event.type {
+        case YAML_SCALAR_EVENT:
+            let scalar = event.data.scalar
+            let text = String(decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length), as: UTF8.self)
+            // What is in quotes is a string, whatever it spells.
+            let tag = scalar.quoted_implicit == 1 ? "tag:yaml.org,2002:str" : string(scalar.tag)
+            return .scalar(YAMLNode(.scalar(text, tag: tag), at: position), anchor: string(scalar.anchor))
+        case YAML_ALIAS_EVENT: return .alias(string(event.data.alias.anchor) ?? "", position)
+        case YAML_SEQUENCE_START_EVENT: return .sequence(anchor: string(event.data.sequence_start.anchor), position)
+        case YAML_MAPPING_START_EVENT: return .mapping(anchor: string(event.data.mapping_start.anchor), position)
+        default: return .end
         }
     }
 
-    /// The true name of a key that was renamed because it occurs again further down in its mapping.
-    func nameOfRepeatedKey(_ key: String) -> String? { renamed[key] }
-
-    private static func unusedKey(_ number: Int, asLongAs name: String) -> String? {
-        guard let scalar = Unicode.Scalar(0xE000 + UInt32(number)), number < 0x1900, !name.isEmpty else { return nil }
-        return String(String.UnicodeScalarView(repeatElement(scalar, count: name.unicodeScalars.count)))
+    private static func string(_ bytes: UnsafeMutablePointer<UInt8>?) -> String? {
+        bytes.map { String(cString: UnsafePointer($0)) }
     }
 
-    /// Where `name` starts in `line`: at `column`, or right after a quotation mark there.
-    private static func start(of name: String, in line: [Unicode.Scalar], from column: Int) -> Int? {
-        [column, column + 1].first { line.dropFirst($0).starts(with: name.unicodeScalars) }
+    // MARK: - Errors
+
+    /// What the parser has to say of the text.
+    private var diagnostic: Diagnostic {
+        let problem = parser.pointee.problem.map { String(cString: $0) } ?? "it cannot be read"
+        switch parser.pointee.error {
+        case YAML_SCANNER_ERROR, YAML_PARSER_ERROR, YAML_COMPOSER_ERROR:
+            let position = SourcePosition(parser.pointee.problem_mark)
+            if problem.hasPrefix("Maximum nesting level") {
+                return Diagnostic("invalid YAML: lists and maps are in one another too deeply", at: position)
+            }
+            let context = parser.pointee.context.map { String(cString: $0) + ", " } ?? ""
+            // A command that holds a brace, in a map in braces.
+            let isWithinBrackets = problem.hasSuffix("',' or '}'") || problem.hasSuffix("',' or ']'")
+            return Diagnostic(
+                "invalid YAML: \(context)\(problem)", at: position,
+                mend: isWithinBrackets ? "put a value that holds {, }, [, ] or a comma in quotes" : nil)
+        case YAML_READER_ERROR:
+            return Diagnostic("invalid YAML: \(problem)", at: place(of: Int(parser.pointee.problem_offset)))
+        default:
+            return Diagnostic("invalid YAML: \(problem)", at: SourcePosition(line: 1, column: 1))
+        }
+    }
+
+    private func place(of offset: Int) -> SourcePosition {
+        let before = text.prefix(offset)
+        let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        // A byte that begins with 10 continues a character.
+        let column = before[lineStart...].count { $0 & 0xC0 != 0x80 } + 1
+        return SourcePosition(line: before.count { $0 == UInt8(ascii: "\n") } + 1, column: column)
     }
 }
 
 extension SourcePosition {
-    /// The place of a mark.
-    init(_ mark: Mark) {
-        self.init(line: mark.line, column: mark.column)
-    }
-}
-
-extension Diagnostic {
-    /// An error of the YAML parser about `text`.
-    fileprivate init(_ error: any Error, in text: String) {
-        switch error {
-        case YamlError.scanner(let context, let problem, let mark, _),
-            YamlError.parser(let context, let problem, let mark, _),
-            YamlError.composer(let context, let problem, let mark, _):
-            let message = [context?.text, problem].compactMap(\.self).joined(separator: ", ")
-            self.init("invalid YAML: \(message)", at: SourcePosition(mark))
-        case YamlError.reader(let problem, let offset, _, _):
-            let before = text.prefix(offset ?? 0)
-            let column = before.reversed().prefix { !$0.isNewline }.reduce(1) { $0 + $1.unicodeScalars.count }
-            let line = before.count(where: \.isNewline) + 1
-            self.init("invalid YAML: \(problem)", at: SourcePosition(line: line, column: column))
-        default:
-            self.init("invalid YAML: \(error)", at: SourcePosition(line: 1, column: 1))
-        }
+    fileprivate init(_ mark: yaml_mark_t) {
+        self.init(line: Int(mark.line) + 1, column: Int(mark.column) + 1)
     }
 }

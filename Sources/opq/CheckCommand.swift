@@ -1,7 +1,7 @@
 import ArgumentParser
 import WorkflowEngine
 
-/// Tells all that is wrong with a workflow file.
+/// Reports all that is wrong with a workflow file.
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
@@ -10,6 +10,6 @@ struct CheckCommand: ParsableCommand {
     @OptionGroup var workflow: WorkflowArgument
 
     func run() throws {
-        print("\(workflow.file): \(try workflow.plan().census)")
+        try printLine("\(workflow.file.visible): \(try workflow.plan().census)")
     }
 }

@@ -1,46 +1,97 @@
-import Dispatch
+import CPlatform
 import Glibc
 import Synchronization
+import WorkflowEngine
 
-/// Cancels a run when the process is told to end.
+/// Acts on the signals by which a user ends or stops this process.
 ///
-/// The first `SIGINT`, `SIGTERM` or `SIGHUP` cancels, the second kills, and a third ends the process as if
-/// nobody had listened.
+/// The first `SIGINT`, `SIGTERM` or `SIGHUP` cancels the run, the second kills it, and a third ends the process at once.
+/// `SIGQUIT` kills the run. `SIGTSTP` stops the commands, then this process.
+///
+/// One thread waits for them all, and does nothing else: no lock and no full pipe keeps it from a signal.
 final class Interruption: Sendable {
-    private static let signals = [SIGINT, SIGTERM, SIGHUP]
+    private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
 
-    // Not touched again: they are kept so that they go on listening.
-    nonisolated(unsafe) private let sources: [any DispatchSourceSignal]
-    private let count = Mutex(0)
+    private let run: WorkflowRun
+    /// Says that the run is being cancelled. Not called by the thread of the signals.
+    private let announce: @Sendable () -> Void
+    private let count = Atomic<Int>(0)
 
-    /// Whether there was a signal.
-    var hasHappened: Bool { count.withLock { $0 > 0 } }
+    /// Whether there was a signal that ends the run.
+    var hasHappened: Bool { count.load(ordering: .sequentiallyConsistent) > 0 }
 
-    /// Listens for signals as long as the object lives.
-    ///
-    /// - Parameters:
-    ///   - cancel: Called at the first signal.
-    ///   - kill: Called at the second.
-    init(cancel: @escaping @Sendable () -> Void, kill: @escaping @Sendable () -> Void) {
-        let queue = DispatchQueue(label: "opq.interruption")
-        sources = Self.signals.map { DispatchSource.makeSignalSource(signal: $0, queue: queue) }
-        for (source, number) in zip(sources, Self.signals) {
-            // The source only sees what would otherwise be acted on; commands start with default actions.
-            signal(number, SIG_IGN)
-            source.setEventHandler { [weak self] in
-                guard let self else { return }
-                let count = count.withLock { count in
-                    count += 1
-                    return count
-                }
-                if count == 1 {
-                    cancel()
-                } else {
-                    for number in Self.signals { signal(number, SIG_DFL) }
-                    kill()
-                }
-            }
-            source.activate()
+    /// Keeps the signals for the thread that waits for them. Call it before there is another thread: new ones inherit it.
+    static func block() {
+        var set = handled
+        pthread_sigmask(SIG_BLOCK, &set, nil)
+    }
+
+    /// All of ``signals`` but `SIGHUP` where it is ignored: so it is under `nohup`.
+    private static var handled: sigset_t {
+        var set = sigset_t()
+        sigemptyset(&set)
+        for signal in signals {
+            var action = sigaction()
+            sigaction(signal, nil, &action)
+            let isIgnored = unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+            if signal != SIGHUP || !isIgnored { sigaddset(&set, signal) }
         }
+        return set
+    }
+
+    /// Acts on signals from now on.
+    ///
+    /// - Throws: `RunFailure` if there is no thread for it.
+    init(of run: WorkflowRun, announce: @escaping @Sendable () -> Void) throws {
+        self.run = run
+        self.announce = announce
+        let this = Unmanaged.passRetained(self)
+        let isStarted = cplatform_start_thread(
+            { argument in
+                cplatform_set_thread_name("opq-signals")
+                Unmanaged<Interruption>.fromOpaque(argument.unsafelyUnwrapped).takeRetainedValue().wait()
+            }, this.toOpaque())
+        guard isStarted else {
+            this.release()
+            throw RunFailure(description: "no thread is left to wait for signals")
+        }
+    }
+
+    private func wait() {
+        var set = Self.handled
+        while true {
+            var signal: Int32 = 0
+            guard sigwait(&set, &signal) == 0 else { continue }
+            if signal == SIGTSTP {
+                stop()
+                continue
+            }
+            let number = count.add(1, ordering: .sequentiallyConsistent).newValue
+            if number > 2 { takeDefault(of: signal) }
+            if number == 2 || signal == SIGQUIT {
+                run.kill()
+            } else {
+                announce()
+                run.cancel()
+            }
+        }
+    }
+
+    /// Stops the commands and this process until it is continued.
+    private func stop() {
+        run.pause()
+        // The default action, so that the system decides whether anybody is there to continue this process.
+        takeDefault(of: SIGTSTP)
+        Interruption.block()
+        run.resume()
+    }
+
+    private func takeDefault(of number: Int32) {
+        signal(number, SIG_DFL)
+        var set = sigset_t()
+        sigemptyset(&set)
+        sigaddset(&set, number)
+        pthread_sigmask(SIG_UNBLOCK, &set, nil)
+        raise(number)
     }
 }

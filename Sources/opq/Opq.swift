@@ -8,12 +8,14 @@ struct Opq: ParsableCommand {
         commandName: "opq",
         abstract: "Runs a graph of shell commands, as many at a time as its queues are wide.",
         discussion: """
-            Exit status: 0 if all operations succeeded, 1 if one failed, 2 for bad input, 130 if interrupted.
+            Exit status: 0 if all operations succeeded, 1 if one failed, 2 for bad input or if nothing can be run, \
+            130 if interrupted.
             """,
         version: "0.1.0",
         subcommands: [RunCommand.self, CheckCommand.self, FetchCommand.self])
 
     static func main() {
+        openStandardStreams()
         do {
             var command = try parseAsRoot()
             try command.run()
@@ -25,10 +27,20 @@ struct Opq: ParsableCommand {
             Glibc.exit(ExitCode.badInput.rawValue)
         }
     }
+
+    /// Makes sure that the first three descriptors are taken: a file opened later must not become standard output.
+    ///
+    /// What was closed stays of no use: it is opened the other way round.
+    private static func openStandardStreams() {
+        for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) < 0 {
+            // The lowest number that is free is this one.
+            _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+        }
+    }
 }
 
 extension ExitCode {
-    /// The file or the command line is at fault.
+    /// The file or the command line is at fault, or the system has not what a run needs to begin.
     static let badInput = ExitCode(2)
     /// The run was ended by a signal.
     static let interrupted = ExitCode(130)

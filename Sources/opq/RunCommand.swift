@@ -27,7 +27,9 @@ struct RunCommand: ParsableCommand {
 
     @OptionGroup var workflow: WorkflowArgument
 
-    @Option(name: .shortAndLong, help: "The width of queues without one. (default: the number of processors)")
+    @Option(
+        name: [.customShort("j", allowingJoined: true), .long],
+        help: "The width of queues without one. (default: the number of processors)")
     var jobs: Int?
 
     @Flag(help: "Print the commands in a possible order and run none.")
@@ -53,53 +55,82 @@ struct RunCommand: ParsableCommand {
         if let jobs, jobs < 1 { throw ValidationError("--jobs must be 1 or more, found \(jobs).") }
     }
 
-    /// The files to be written, and what is to be in them.
-    private var recordings: [(path: String, contents: (OperationTrace) throws -> Data)] {
-        let title = workflow.file
-        return [
-            (trace, { try $0.chromeTrace() }),
-            (report, { Data($0.htmlTimeline(title: title).utf8) }),
-        ].compactMap { path, contents in path.map { ($0, contents) } }
+    /// The files to be written when the run has ended.
+    ///
+    /// - Throws: `ExitCode.badInput`, and says why, if one cannot be written.
+    private func recordings() throws -> (trace: Recording?, report: Recording?) {
+        var opened: [Recording] = []
+        do {
+            for path in [trace, report].compactMap(\.self) {
+                opened.append(try Recording(path: path, workflow: workflow.file, others: opened))
+            }
+        } catch {
+            for recording in opened { recording.abandon() }
+            throw failure(error.text)
+        }
+        return (trace == nil ? nil : opened.first, report == nil ? nil : opened.last)
     }
 
-    /// Writes a file.
-    ///
-    /// - Throws: `ExitCode.badInput`, and says why, when that is not possible.
-    private func write(_ contents: Data, to path: String) throws {
-        do { try contents.write(to: URL(fileURLWithPath: path)) } catch {
-            print("opq: cannot write \(path): \(error.localizedDescription)", to: &standardError)
-            throw ExitCode.badInput
-        }
+    private func failure(_ text: String) -> ExitCode {
+        print("opq: \(text.visible)", to: &standardError)
+        return .badInput
     }
 
     func run() throws {
         let plan = try workflow.plan()
         let isTerminal = isatty(STDOUT_FILENO) == 1 && getenv("TERM").map { String(cString: $0) } != "dumb"
+        if dryRun { return try printCommands(of: plan, escaped: isTerminal) }
         let isColoured = isTerminal && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true)
         let detail: RunReport.Detail = quiet ? .quiet : verbose ? .verbose : .normal
-        let printer = RunPrinter(report: RunReport(detail: detail, isColoured: isColoured))
-        if dryRun {
-            for index in plan.possibleOrder {
-                let operation = plan.operations[index]
-                _ = printer.print("# \(operation.name) in \(operation.directory)\n\(operation.command)")
-            }
-            return
-        }
+        let printer = RunPrinter(report: RunReport(detail: detail, isColoured: isColoured, name: plan.name))
         // Otherwise a reader that goes away, as in `opq run … | head`, would leave all commands running.
         signal(SIGPIPE, SIG_IGN)
+        Interruption.block()
+        let files = try recordings()
+        let outputs = FailedOutputs()
         let options = RunOptions(jobs: jobs, failsFast: failurePolicy == .failFast)
-        let run = WorkflowRun(plan, options: options) { printer.print($0) }
+        let run: WorkflowRun
+        let interruption: Interruption
+        do {
+            run = try WorkflowRun(plan, options: options) { event in
+                if files.report != nil { outputs.note(event) }
+                return printer.print(event)
+            }
+            interruption = try Interruption(of: run) { printer.announceCancellation() }
+        } catch {
+            files.trace?.abandon()
+            files.report?.abandon()
+            throw failure("cannot run: \(error)")
+        }
         let recording = OperationTrace()
-        // Before anything runs: a mistake in a path is not to be found out an hour later.
-        for (path, _) in recordings { try write(Data(), to: path) }
-        if !recordings.isEmpty { run.record(in: recording) }
-        let interruption = Interruption(cancel: run.cancel, kill: run.kill)
+        if files.trace != nil || files.report != nil { run.record(in: recording) }
         let status = isTerminal && detail != .quiet ? StatusLine(of: run, on: printer) : nil
         let result = run.run()
         status?.end()
-        _ = printer.print(printer.report.summary(of: result))
-        for (path, contents) in recordings { try write(contents(recording), to: path) }
+        let isPrinted = printer.print(printer.report.summary(of: result))
+        do {
+            let title = plan.name.map { "\($0) (\(workflow.file))" } ?? workflow.file
+            try files.trace?.write(recording.chromeTrace(title: title))
+            try files.report?.write(Data(recording.htmlTimeline(title: title, outputs: outputs.byName).utf8))
+        } catch {
+            throw failure((error as? Recording.Failure)?.text ?? "\(error)")
+        }
         if interruption.hasHappened { throw ExitCode.interrupted }
-        if !result.conclusions.allSatisfy({ $0.outcome == .succeeded }) { throw ExitCode.failure }
+        if !isPrinted || !result.conclusions.allSatisfy({ $0.outcome == .succeeded }) { throw ExitCode.failure }
+    }
+
+    /// Prints the commands in a possible order, each with the variables it has in addition.
+    private func printCommands(of plan: WorkflowPlan, escaped: Bool) throws {
+        for index in plan.possibleOrder {
+            let operation = plan.operations[index]
+            try printLine("# \(operation.name.visible) in \(operation.directory.visible)")
+            for (name, value) in operation.variables.sorted(by: { $0.key < $1.key }) {
+                // That of a family is said where it is used.
+                if operation.environment[name] == nil, !operation.command.contains(name) { continue }
+                let assignment = "\(name)='\(value.replacing("'", with: "'\\''"))'"
+                try printLine(escaped ? assignment.visibleLines : assignment)
+            }
+            try printLine(escaped ? operation.command.visibleLines : operation.command)
+        }
     }
 }

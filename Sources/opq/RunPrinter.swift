@@ -1,4 +1,5 @@
 import Glibc
+import Operations
 import Synchronization
 import WorkflowEngine
 
@@ -8,6 +9,7 @@ final class RunPrinter: Sendable {
     /// Words what is printed.
     let report: RunReport
     private let screen = Mutex(Screen())
+    private let notes = OperationQueue()
 
     /// A printer of a report.
     init(report: RunReport) { self.report = report }
@@ -24,8 +26,17 @@ final class RunPrinter: Sendable {
                 guard screen.put(line: report.line(for: conclusion)) else { return false }
                 guard let spool, report.showsOutput(of: conclusion) else { return true }
                 return screen.put(spool)
+            case .short(let text):
+                return screen.put(line: "opq: waiting: \(text)")
             }
         }
+    }
+
+    /// Says, when there is time for it, that a signal was understood.
+    ///
+    /// The caller does not wait: the screen may be held by a write to a terminal that takes nothing.
+    func announceCancellation() {
+        notes.addOperation { _ = self.print("opq: stopping; a second signal ends the commands at once") }
     }
 
     /// Prints a line, if there is one.

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Glibc
 
 /// Takes what is printed on standard error.
@@ -11,14 +12,30 @@ struct StandardError: TextOutputStream {
 /// Standard error, for `print(_:to:)`.
 nonisolated(unsafe) var standardError = StandardError()
 
+/// Prints a line on standard output.
+///
+/// - Throws: `ExitCode.failure` when that is not possible, and says why: a full disk, say.
+func printLine(_ line: String) throws {
+    var line = line + "\n"
+    guard !line.withUTF8({ writeAll(UnsafeRawBufferPointer($0), to: STDOUT_FILENO) }) else { return }
+    print("opq: cannot write to standard output: \(String(cString: strerror(errno)))", to: &standardError)
+    throw ExitCode.failure
+}
+
 /// Writes all of `bytes`.
 ///
-/// - Returns: Whether that was possible; it is not when the reader has gone.
+/// - Returns: Whether that was possible; if not, because the reader has gone or there is no space, `errno` says why.
 func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
     var rest = bytes[...]
     while !rest.isEmpty {
         let count = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-        if count < 0, errno != EINTR { return false }
+        if count < 0, errno == EAGAIN {
+            // Somebody who shares the descriptor has made it so that nobody waits for it.
+            var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            poll(&ready, 1, -1)
+        } else if count < 0, errno != EINTR {
+            return false
+        }
         rest = rest.dropFirst(max(count, 0))
     }
     return true

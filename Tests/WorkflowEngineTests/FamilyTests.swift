@@ -7,7 +7,8 @@ struct FamilyTests {
         let plan = try plan(
             of: "operations: {f: {run: 'cat {item}', each: ['*.c', b.c, 7]}}", files: ["*.c": ["a.c", "b.c"]])
         #expect(plan.operations.map(\.name) == ["f[a.c]", "f[b.c]", "f[7]"])
-        #expect(plan.operations.map(\.command) == ["cat a.c", "cat b.c", "cat 7"])
+        #expect(plan.operations.map(\.command) == ["cat a.c", "cat b.c", #"cat "${OPQ_ITEM}""#])
+        #expect(plan.operations.map(\.variables["OPQ_ITEM"]) == ["a.c", "b.c", "7"])
         #expect(plan.census == "1 queue, 1 operation (3 after each:)")
     }
 
@@ -18,7 +19,7 @@ struct FamilyTests {
               one-high: {run: x}
               f:
                 each: [d/high.txt]
-                run: cat {item} {item.name} {item.stem} ${item}
+                run: cat {item} {item.name} "{item.stem}" ${item}
                 queue: "{item.stem}"
                 after: "one-{item.stem}"
                 priority: "{item.stem}"
@@ -26,7 +27,9 @@ struct FamilyTests {
                 environment: {FILE: "{item.name}"}
             """
         let operation = try #require(try plan(of: text, base: "w").operations.last)
-        #expect(operation.command == "cat d/high.txt high.txt high ${item}")
+        #expect(operation.command == #"cat d/high.txt high.txt "${OPQ_ITEM_STEM}" ${item}"#)
+        #expect(operation.variables["OPQ_ITEM_STEM"] == "high")
+        #expect(operation.variables["OPQ_ITEM_NAME"] == "high.txt")
         #expect(operation.queue == "high")
         #expect(operation.dependencies == [0])
         #expect(operation.priority == .high)
@@ -68,14 +71,5 @@ struct FamilyTests {
     func `an item has a name and a stem`(path: String, name: String, stem: String) {
         #expect(Item(path: path).name == name)
         #expect(Item(path: path).stem == stem)
-    }
-
-    @Test(arguments: [
-        ("x {item}", "x 'a b'\\''$'"), ("x \"{item}\"", "x \"a b'\\$\""), ("x '{item}'", "x 'a b'\\''$'"),
-        ("x \"$(y {item})\" {item}", "x \"$(y 'a b'\\''$')\" 'a b'\\''$'"), ("x `y {item}`", "x `y 'a b'\\''$'`"),
-        ("x \\\" {item} # it's\n'{item}'", "x \\\" 'a b'\\''$' # it's\n'a b'\\''$'"),
-    ])
-    func `an item is one word of the command wherever it stands`(command: String, filled: String) {
-        #expect(Template(command).command(for: Item(path: "a b'$")) == filled)
     }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import WorkflowEngine
@@ -15,11 +16,38 @@ struct GlobTests {
         let directory = try TemporaryDirectory(files: [
             "a.swift", "b.swift", "n.txt", ".hidden", "S/c.swift", "S/.x", "S/d/e.swift", ".git/f.swift",
         ])
-        #expect(Glob(pattern: pattern).matches(in: directory.path) == paths)
+        #expect(Glob(pattern: pattern).find(in: directory.path) == Glob.Findings(paths: paths))
     }
 
     @Test func `an absolute pattern stands for itself`() throws {
         let directory = try TemporaryDirectory(files: ["a.c"])
-        #expect(Glob(pattern: directory.path + "/*.c").matches(in: "/nowhere") == [directory.path + "/a.c"])
+        #expect(Glob(pattern: directory.path + "/*.c").find(in: "/nowhere").paths == [directory.path + "/a.c"])
+    }
+
+    @Test func `a name that is not UTF-8 is reported if it matches`() throws {
+        let directory = try TemporaryDirectory(files: ["a.c"])
+        let file = open(directory.path + "/\u{1}.txt", O_CREAT | O_WRONLY, 0o600)
+        close(file)
+        // Latin-1 for ü.
+        rename(directory.path + "/\u{1}.txt", Array(directory.path.utf8CString.dropLast()) + [0x2F, -4, 0x2E, 0x74, 0])
+        #expect(Glob(pattern: "*.c").find(in: directory.path) == Glob.Findings(paths: ["a.c"]))
+        let found = Glob(pattern: "*.t").find(in: directory.path)
+        #expect(found.paths == [])
+        #expect(found.problems.map(\.text) == ["the name '\u{FFFD}.t' is not UTF-8"])
+        #expect(found.problems.map(\.kind) == [.notUTF8])
+    }
+
+    @Test func `a directory that cannot be read is reported`() throws {
+        let directory = try TemporaryDirectory(files: ["S/a.c"])
+        // Where permissions do not matter to the user of the test, a link to itself does.
+        symlink("loop", directory.path + "/loop")
+        let found = Glob(pattern: "loop/*").find(in: directory.path)
+        #expect(found.problems.isEmpty)
+        guard geteuid() != 0 else { return }
+        chmod(directory.path + "/S", 0)
+        defer { chmod(directory.path + "/S", 0o700) }
+        #expect(
+            Glob(pattern: "**/*.c").find(in: directory.path).problems.map(\.text)
+                == ["cannot read the directory 'S/': Permission denied"])
     }
 }

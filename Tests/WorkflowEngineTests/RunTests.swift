@@ -13,7 +13,7 @@ private func outcomes(
 ) async throws -> [String: Outcome] {
     let file = WorkflowFile(text, base: directory.path)
     try #require(file.diagnostics == [])
-    let run = WorkflowRun(try #require(file.plan), options: options, handler: handler)
+    let run = try WorkflowRun(try #require(file.plan), options: options, handler: handler)
     if let whenGateOpens {
         let gate = directory.path + "/gate"
         try #require(mkfifo(gate, 0o600) == 0)

@@ -1,0 +1,46 @@
+#define _GNU_SOURCE
+#include "CProcess.h"
+
+#if defined(__linux__)
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int cprocess_spawn(
+    pid_t *identifier, const char *program, char *const *arguments, char *const *environment, const char *directory,
+    int output) {
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t all, none;
+    sigfillset(&all);
+    sigemptyset(&none);
+    posix_spawnattr_init(&attributes);
+    int error = posix_spawn_file_actions_init(&actions);
+    if (!error) error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (!error) error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+    if (!error) error = posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
+    if (!error) error = posix_spawn_file_actions_addchdir_np(&actions, directory);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    if (!error) error = posix_spawn(identifier, program, &actions, &attributes, arguments, environment);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    return error;
+}
+
+// The number is the same on all architectures; the headers of older systems lack its name.
+int cprocess_open(pid_t identifier) { return (int)syscall(434, identifier, 0); }
+
+int cprocess_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC | O_NONBLOCK); }
+
+int cprocess_processors(void) {
+    cpu_set_t set;
+    // More processors than the set has room for: then all that are there.
+    if (sched_getaffinity(0, sizeof set, &set)) return (int)sysconf(_SC_NPROCESSORS_ONLN);
+    return CPU_COUNT(&set);
+}
+#endif

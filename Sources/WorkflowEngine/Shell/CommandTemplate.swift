@@ -1,0 +1,79 @@
+/// A shell command with placeholders, each of which is known to stand where a value stays what it is.
+///
+/// The shell gets a value through a variable, and never reads it as part of the command: whatever it holds, it is not run.
+/// Only values of letters, digits and the like stand in the command themselves, where people expect to read them.
+struct CommandTemplate {
+    private enum Piece {
+        case text(String)
+        case placeholder(String, ShellPlace)
+    }
+
+    /// A placeholder that stands where its value could not be kept from being code.
+    struct Misplaced: Equatable {
+        let placeholder: String
+        let obstacle: ShellObstacle
+    }
+
+    private var pieces: [Piece] = []
+    /// The placeholders that cannot be filled where they stand.
+    private(set) var misplaced: [Misplaced] = []
+
+    /// Finds out where the placeholders of a template stand.
+    init(_ template: Template) {
+        var scanner = ShellScanner()
+        for piece in template.pieces {
+            switch piece {
+            case .text(let text):
+                scanner.pass(text)
+                pieces.append(.text(text))
+            case .placeholder(let name):
+                do throws(ShellObstacle) {
+                    pieces.append(.placeholder(name, try scanner.place))
+                } catch {
+                    misplaced.append(Misplaced(placeholder: name, obstacle: error))
+                }
+                scanner.passValue()
+            }
+        }
+    }
+
+    /// The command for an item.
+    func command(for item: Item?) -> String {
+        pieces.reduce(into: "") { command, piece in
+            switch piece {
+            case .text(let text): command += text
+            // A value right behind a brace may make a list of alternatives of it.
+            case .placeholder(let name, let place):
+                command += Self.text(of: name, for: item, at: place, mayBePlain: command.last != "{")
+            }
+        }
+    }
+
+    private static func text(of name: String, for item: Item?, at place: ShellPlace, mayBePlain: Bool) -> String {
+        guard let value = item?.value(of: name), let variable = Item.variable(of: name) else { return "{\(name)}" }
+        let isPlain = mayBePlain && Self.isPlain(value)
+        return switch place {
+        case .comment: "{\(name)}"
+        case .hereDocument: "${\(variable)}"
+        case .word: isPlain ? value : "\"${\(variable)}\""
+        case .doubleQuotes: isPlain ? value : "${\(variable)}"
+        case .singleQuotes: isPlain ? value : "'\"${\(variable)}\"'"
+        }
+    }
+
+    /// Whether a value means nothing but itself wherever it stands: no assignment, no reserved word, no number in front of a
+    /// redirection.
+    private static func isPlain(_ value: String) -> Bool {
+        var hasMark = false
+        for byte in value.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                continue
+            case UInt8(ascii: "."), UInt8(ascii: "/"): hasMark = true
+            default: return false
+            }
+        }
+        return hasMark
+    }
+}
