@@ -13,7 +13,7 @@ struct ToldFlips: ~Copyable, Sendable {
     struct Counts: Equatable {
         fileprivate var rawValue: UInt32
         /// Those of an operation that was not observed until now.
-        static var none: Self { Self(rawValue: 0) }
+        static var unobserved: Self { Self(rawValue: 0) }
     }
 
     /// Acquire: states that are read later are not older.

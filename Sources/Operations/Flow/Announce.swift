@@ -98,7 +98,7 @@ extension Operation {
         let result = change()
         // Who began to observe in the meantime set the bit before reading anything. So either it has read the states as
         // they are now, or the bit is seen here, and it is told.
-        if result != nil, word.lifecycle.contains(.observed) { announceLate(properties, since: .none) }
+        if result != nil, word.lifecycle.contains(.observed) { announceLate(properties, since: .unobserved) }
         return result
     }
 

@@ -20,7 +20,7 @@ extension Operation {
     private final func cancelUnobserved() -> Bool {
         guard word.update({ $0.cancelled() }) != nil else { return false }
         if word.lifecycle.contains(.observed), claimsCancellation {
-            announceLate([.isCancelled], since: .none)
+            announceLate([.isCancelled], since: .unobserved)
         }
         return true
     }
