@@ -65,6 +65,13 @@ extension OperationQueue.State {
 
     mutating func noteOffer(_ id: Schedule.ID) { ownErrands().offered.insert(id) }
 
+    /// A gated operation leaves the lines of the resources that it waits for.
+    mutating func noteNotReady(_ id: Schedule.ID) {
+        let errands = ownErrands()
+        errands.offered.remove(id)
+        errands.notReady.insert(id)
+    }
+
     /// An operation leaves the queue, which has that bound.
     mutating func leftSpecial(_ operation: Operation, _ lifecycle: Lifecycle, _ bound: Bound?) {
         if lifecycle.contains(.keyed) { leftKeyed(operation.scheduleID) }
@@ -75,11 +82,7 @@ extension OperationQueue.State {
     /// Something holds the operation back since it became ready.
     mutating func claimFailed(_ id: Schedule.ID, _ lifecycle: Lifecycle) {
         if lifecycle.contains(.keyed) { heldBackKeyed(id) }
-        if lifecycle.contains(.gated) {
-            let errands = ownErrands()
-            errands.offered.remove(id)
-            errands.notReady.insert(id)
-        }
+        if lifecycle.contains(.gated) { noteNotReady(id) }
     }
 
     mutating func claimedSpecial(_ id: Schedule.ID, _ lifecycle: Lifecycle) {

@@ -125,7 +125,10 @@ extension OperationQueue {
         _ operation: Operation, _ id: Schedule.ID, _ lifecycle: Lifecycle, lane: PriorityLane, isReady: Bool,
         to state: inout State
     ) {
-        if isReady, lifecycle.contains(.gated) { state.noteOffer(id) }
+        if lifecycle.contains(.gated) {
+            // A cancelled operation needs no resources, and may wait long for room: others pass it in their lines.
+            if lifecycle.isCancelled { state.noteNotReady(id) } else if isReady { state.noteOffer(id) }
+        }
         if lifecycle.contains(.keyed) {
             state.admitKeyed(operation, id, lifecycle, lane: lane, isReady: isReady)
         } else if operation.ticket.arrival != 0 {
