@@ -209,7 +209,8 @@ let package = Package(
             name: "OperationsTests", dependencies: ["Operations", "SchedulerCore", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "OperationsStressTests", dependencies: ["CAllocator", "Operations", "SchedulerCore", "TestSupport"],
+            name: "OperationsStressTests",
+            dependencies: ["CAllocator", "Operations", "OperationsTesting", "SchedulerCore", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "OperationsFoundationTests",

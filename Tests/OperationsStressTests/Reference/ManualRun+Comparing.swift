@@ -1,0 +1,105 @@
+import Operations
+import OperationsTesting
+
+// What can be seen of operations and queues, compared with the reference.
+extension ManualRun {
+    /// Compares what can be seen of operations and queues with the reference, which learns what has ended.
+    func observe(except starting: Int? = nil) {
+        guard difference == nil else { return }
+        reference.now = Int(clock.now.offset / .milliseconds(1))
+        // First the ends: the start of another one may be due to them.
+        for number in operations.indices where number != starting { observeEnd(number) }
+        for number in operations.indices where number != starting { observeState(number) }
+        for (number, queue) in queues.enumerated() {
+            let line = reference.queues[number].line.compactMap(\.operation)
+            let listed = queue.lister.listedOperations
+            if listed.count != line.count || zip(listed, line).contains(where: { $0 !== operations[$1] }) {
+                fail("queue \(number) lists \(listed.map { $0.name! }), not \(line)")
+            }
+        }
+    }
+
+    func observeEnd(_ number: Int) {
+        let old = reference.operations[number]
+        guard old.phase != .ended, operations[number].isFinished else { return }
+        observeCancellation(number)
+        if old.phase == .running {
+            let isClosed = hasReturned.contains(number) || operations[number].isCancelled
+            if !isClosed { fail("operation \(number) ended while its work ran") }
+        } else if !operations[number].isCancelled {
+            fail("operation \(number) ended without having run")
+        } else if let obstacle = reference.obstacle(number) {
+            fail("the cancelled operation \(number) ended although \(obstacle)")
+        }
+        reference.ended(number)
+        note("\(number) ended")
+    }
+
+    func observeState(_ number: Int) {
+        let operation = reference.operations[number]
+        guard operation.phase != .ended else { return }
+        observeCancellation(number)
+        let isExecuting = operations[number].isExecuting
+        if isExecuting, operation.phase != .running { start(number) }
+        if !isExecuting, operation.phase == .running { fail("operation \(number) does not execute any more") }
+    }
+
+    func observeCancellation(_ number: Int) {
+        let isCancelled = operations[number].isCancelled
+        let operation = reference.operations[number]
+        if operation.isCancelled, !isCancelled { fail("operation \(number) is not cancelled") }
+        guard isCancelled, !operation.isCancelled else { return }
+        if !isOverTime(number), !hasFailedCondition(number), !hasFailedDependency(number) {
+            fail("operation \(number) is cancelled for no reason")
+        }
+        reference.operations[number].isCancelled = true
+    }
+
+    func isOverTime(_ number: Int) -> Bool {
+        let (plan, operation) = (program.plans[number], reference.operations[number])
+        guard operation.queue != nil, operation.phase == .waiting || operation.phase == .running else { return false }
+        if let deadline = plan.deadline, deadline <= reference.now { return true }
+        guard let timeout = plan.timeout, operation.phase == .running else { return false }
+        return operation.startTime + timeout <= reference.now
+    }
+
+    func hasFailedCondition(_ number: Int) -> Bool {
+        if case .fails = program.plans[number].condition {
+            reference.operations[number].testing == .nothing
+        } else {
+            false
+        }
+    }
+
+    func hasFailedDependency(_ number: Int) -> Bool {
+        program.plans[number].failurePolicy != .runAnyway && reference.operations[number].queue != nil
+            && reference.operations[number].dependencies.contains {
+                switch operations[$0].operationOutcome {
+                case .succeeded, nil: false
+                case .failed, .cancelled: true
+                }
+            }
+    }
+
+    func start(_ number: Int) {
+        guard difference == nil else { return }
+        if let obstacle = reference.obstacle(number) { return fail("operation \(number) starts although \(obstacle)") }
+        if let other = reference.overtaken(by: number) { fail("operation \(number) starts before \(other)") }
+        if !reference.operations[number].isCancelled {
+            if hasFailedCondition(number) { fail("operation \(number) starts though its condition failed") }
+            if hasFailedDependency(number) { fail("operation \(number) starts though a dependency failed") }
+        }
+        reference.started(number)
+        note("\(number) started")
+    }
+}
+
+/// Reads what is deprecated as racy, without a warning: here one thread does everything.
+private protocol Lister { var listedOperations: [Operation] { get } }
+
+extension OperationQueue: Lister {
+    @available(*, deprecated)
+    fileprivate var listedOperations: [Operation] { operations }
+
+    fileprivate var lister: any Lister { self }
+}

@@ -1,0 +1,204 @@
+import Operations
+import OperationsTesting
+import TestSupport
+
+/// Runs a random program under a manual executor, and compares each step with the reference.
+final class ManualRun: ProgramRun, @unchecked Sendable {
+    // Sendable: used on one thread.
+    let program: RandomProgram
+    let executor: ManualExecutor
+    let clock = VirtualClock()
+    let pool: ResourcePool
+    var operations: [Operation] = []
+    var queues: [OperationQueue] = []
+    var reference: ReferenceSystem
+    var hasReturned: Set<Int> = []
+    var completions: [Int: Int] = [:]
+    var children: [Int: Int] = [:]
+    /// Those that operations had when they were added.
+    var earlyDependencies: [Int: Set<Int>] = [:]
+    var barriersAdded: [Int: Int] = [:]
+    var barriersRun: Set<Int> = []
+    /// Tasks that wait, and for what; those that have been resumed are gone.
+    var waiters: [Int: (operations: Set<Int>, queue: Int?)] = [:]
+    var lastWaiter = 0
+    var isStepping = false
+    /// The program is over, and work calls nothing any more.
+    var isClosing = false
+    var history: [String] = []
+    /// What differed first.
+    var difference: String?
+    var position = 0
+
+    /// Answers what differed from the reference and after how many calls; nil when all was as it has to be.
+    static func difference(of program: RandomProgram) -> (calls: Int, what: String)? {
+        let run = ManualRun(program)
+        run.runAll()
+        let remains = run.release()
+        if run.difference == nil, !remains.allSatisfy(\.isGone) { run.difference = "an operation or a queue remains" }
+        return run.difference.map { (run.position, $0) }
+    }
+
+    init(_ program: RandomProgram) {
+        self.program = program
+        executor = ManualExecutor(seed: program.seed)
+        pool = try! ResourcePool(["units": RandomProgram.capacity])
+        reference = ReferenceSystem(
+            operations: program.plans.map(ReferenceSystem.Operation.init), queues: [],
+            capacities: [0: RandomProgram.capacity, 1: 1, 2: 1])
+        for _ in 0..<RandomProgram.queueCount {
+            queues.append(executor.makeQueue())
+            reference.queues.append(.init())
+        }
+        let names = (1...2).map { "reference \(program.seed) \($0) \(ObjectIdentifier(self))" }
+        for (number, plan) in program.plans.enumerated() {
+            operations.append(
+                try! plan.makeOperation(number, for: self, pool: pool, names: names, clock: clock))
+            if case .notBefore(let time) = plan.condition {
+                operations[number].addCondition(.notBefore(.init(offset: .milliseconds(time)), clock: clock))
+            }
+            if let deadline = plan.deadline {
+                try! operations[number].setDeadline(.init(offset: .milliseconds(deadline)), clock: clock)
+            }
+        }
+    }
+
+    func fail(_ what: String) {
+        if difference == nil { difference = what + "; before that: " + history.suffix(20).joined(separator: ", ") }
+    }
+
+    func note(_ what: String) { if difference == nil { history.append(what) } }
+
+    // MARK: - The course
+
+    func runAll() {
+        for call in program.calls where difference == nil {
+            perform(call)
+            position += 1
+        }
+        settle()
+        isClosing = true
+        open()
+        settle()
+        // What is left waits for what is in no queue, or for what stands behind a barrier.
+        for number in operations.indices { perform(.cancel(number)) }
+        for number in operations.indices { perform(.add(number)) }
+        settle()
+        for (number, operation) in reference.operations.enumerated() {
+            if operation.queue != nil, operation.phase != .ended { fail("operation \(number) never ended") }
+            if operation.phase == .ended, completions[number] != 1 {
+                fail("operation \(number) completed \(completions[number] ?? 0) times")
+            }
+        }
+        for barrier in barriersAdded.keys where !barriersRun.contains(barrier) { fail("barrier \(barrier) never ran") }
+        if !waiters.isEmpty { fail("\(waiters.count) tasks wait for ever") }
+    }
+
+    /// Takes away all that holds operations back.
+    func open() {
+        for number in queues.indices {
+            for call: RandomProgram.Call in [
+                .setWidth(8, queue: number), .setLimitPerKey(nil, queue: number), .setRateLimit(nil, queue: number),
+                .setLimit(nil, key: 0, queue: number), .setLimit(nil, key: 1, queue: number),
+                .setSuspended(false, queue: number),
+            ] { perform(call) }
+            if reference.queues[number].bound != nil { perform(.setBound(nil, .refuse, queue: number)) }
+        }
+        perform(.setCapacity(RandomProgram.capacity))
+    }
+
+    /// Goes on until nothing happens any more, and ends what waits to be ended.
+    func settle() {
+        repeat {
+            rest()
+            for number in operations.indices where reference.operations[number].phase == .running {
+                perform(.end(number))
+            }
+        } while difference == nil && (executor.pendingCount > 0 || clock.advanceToNextSleeper())
+    }
+
+    func rest() {
+        while step() { observe() }
+        guard difference == nil else { return }
+        if let first = reference.overdue(hasSleepers: clock.sleeperCount > 0).first { fail("\(first) does not start") }
+        for (number, operation) in reference.operations.enumerated() where isOverTime(number) && !operation.isCancelled
+        {
+            fail("operation \(number) is over its time limit and not cancelled")
+        }
+        for waiter in waiters.values {
+            let isDue = waiter.operations.allSatisfy { reference.operations[$0].phase == .ended }
+            if waiter.queue.map({ reference.queues[$0].line.isEmpty }) ?? isDue {
+                fail("a task waits for what has ended")
+            }
+        }
+    }
+
+    func release() -> [Weak] {
+        let remains = operations.map { Weak($0) } + queues.map { Weak($0) }
+        operations = []
+        queues = []
+        return remains
+    }
+}
+
+// What the operations' work calls.
+extension ManualRun {
+    func began(_ number: Int) {
+        observe(except: number)
+        if reference.operations[number].isCancelled { fail("the cancelled operation \(number) runs") }
+        start(number)
+        if let call = program.plans[number].call, !isClosing { perform(call) }
+    }
+
+    func returned(_ number: Int) {
+        if !hasReturned.insert(number).inserted { fail("operation \(number) ran twice") }
+    }
+
+    func conditionBegan(_ number: Int) {
+        observe()
+        let operation = reference.operations[number]
+        if operation.testing != .toTest { fail("the condition of operation \(number) is tested again") }
+        // One that is cancelled just before may end meanwhile.
+        if !operation.isCancelled, operation.phase != .waiting {
+            fail("the condition of operation \(number), which is \(operation.phase), is tested")
+        }
+        // A dependency that is added later may be late for the test.
+        let dependencies = operation.dependencies.intersection((earlyDependencies[number] ?? []))
+        if !operation.isCancelled, dependencies.contains(where: { reference.operations[$0].phase != .ended }) {
+            fail("the condition of operation \(number) is tested before its dependencies have ended")
+        }
+        reference.operations[number].testing = .underWay
+        note("test of \(number) began")
+    }
+
+    func conditionEnded(_ number: Int, holds: Bool) {
+        reference.operations[number].testing = .nothing
+        note("test of \(number) ended")
+    }
+
+    func completed(_ number: Int) {
+        if !operations[number].isFinished { fail("operation \(number) completes before its end") }
+        completions[number, default: 0] += 1
+    }
+
+    func executes(_ operation: ClassicOperation, _ number: Int) {}
+
+    func childRan(of number: Int) {
+        children[number, default: 0] += 1
+        if children[number]! > program.plans[number].sleeps.count { fail("a child of group \(number) ran twice") }
+    }
+}
+
+extension ReferenceSystem.Operation {
+    init(_ plan: RandomProgram.Plan) {
+        priority = plan.priority.rawValue
+        if plan.units > 0 { needs[0] = plan.units }
+        if let name = plan.exclusiveName { needs[1 + name] = 1 }
+        hasCondition = plan.condition != .none
+        switch plan.condition {
+        case .none: break
+        case .holds, .fails: testing = .toTest
+        case .notBefore(let time): notBefore = time
+        }
+    }
+}

@@ -1,0 +1,200 @@
+import Operations
+
+/// What queues may do, in the plainest way: lists that are searched at each question. It knows neither threads nor how the
+/// library does it. Times are milliseconds.
+struct ReferenceSystem {
+    enum Phase { case idle, waitingForRoom, waiting, running, ended }
+    enum Testing { case nothing, toTest, underWay }
+    enum Member: Equatable {
+        case operation(Int), barrier(Int)
+
+        var operation: Int? { if case .operation(let number) = self { number } else { nil } }
+    }
+
+    struct Operation {
+        var phase = Phase.idle
+        var queue: Int?
+        var key: Int?
+        var priority = 0
+        var dependencies: Set<Int> = []
+        /// How many units of which resource.
+        var needs: [Int: Int] = [:]
+        var hasCondition = false
+        var testing = Testing.nothing
+        var notBefore = 0
+        var isCancelled = false
+        /// It has a place of a bounded queue.
+        var isBounded = false
+        var startTime = 0
+        /// No limit counts it: a cancelled group starts too, for its children have to end.
+        var wasCancelledAtStart = false
+        var isHolding: Bool { phase == .running && queue != nil && !wasCancelledAtStart }
+    }
+
+    struct Queue {
+        /// Operations and barriers that have not ended, in the order added.
+        var line: [Member] = []
+        var width = OperationQueue.defaultWidthCeiling
+        var isSuspended = false
+        var limitPerKey: Int?
+        var limits: [Int: Int] = [:]
+        var rate: RandomProgram.Rate?
+        /// When operations started under this rate.
+        var starts: [Int] = []
+        /// nil: it never had a bound.
+        var bound: Int?
+        var overflow = OperationQueue.Overflow.refuse
+        var places = 0
+        /// Operations that are added when there is room, in order.
+        var adders: [Int] = []
+    }
+
+    var operations: [Operation]
+    var queues: [Queue]
+    var capacities: [Int: Int]
+    var now = 0
+
+    /// Why the operation must not start now; nil when it may.
+    func obstacle(_ number: Int, atRest: Bool = false) -> String? {
+        let operation = operations[number]
+        if operation.phase != .waiting, operation.phase != .idle { return "it is \(operation.phase)" }
+        if let queue = operation.queue {
+            if let obstacle = obstacle(ofQueue: queue) { return obstacle }
+            if !front(of: queue).contains(number) { return "a barrier stands before it" }
+        }
+        if operation.isCancelled { return atRest && isOverRate(operation.queue) ? "the rate limit" : nil }
+        if operation.dependencies.contains(where: { operations[$0].phase != .ended }) { return "a dependency" }
+        // An operation that is started by hand tests and waits for nothing else.
+        guard operation.phase == .waiting, let queue = operation.queue else { return nil }
+        if operation.testing == .underWay || !atRest && operation.testing == .toTest { return "its condition" }
+        if operation.notBefore > now { return "it is too early" }
+        if isOverRate(queue) { return "the rate limit" }
+        if let key = operation.key, let limit = queues[queue].limits[key] ?? queues[queue].limitPerKey {
+            let others = operations.filter { $0.isHolding && $0.queue == queue && $0.key == key }
+            if others.count >= limit { return "the limit of key \(key)" }
+        }
+        return fits(number) ? nil : "resources"
+    }
+
+    func obstacle(ofQueue queue: Int) -> String? {
+        if queues[queue].isSuspended { return "its queue is suspended" }
+        return running(in: queue).count >= queues[queue].width ? "the width" : nil
+    }
+
+    func obstacle(ofBarrier barrier: Int, in queue: Int) -> String? {
+        if queues[queue].line.first != .barrier(barrier) { return "something stands before it" }
+        return obstacle(ofQueue: queue)
+    }
+
+    /// An operation that has to start before this one, by priority and order of adding.
+    func overtaken(by number: Int) -> Int? {
+        guard let queue = operations[number].queue else { return nil }
+        let line = front(of: queue)
+        return line.first { other in
+            let (a, b) = (operations[other], operations[number])
+            // What has a key, a condition or a resource has its turn at another time.
+            guard a.key == nil, a.needs.isEmpty, !a.hasCondition, obstacle(other) == nil else { return false }
+            let isEarlier = b.key == nil && line.firstIndex(of: other)! < line.firstIndex(of: number)!
+            return other != number && (a.priority > b.priority || a.priority == b.priority && isEarlier)
+        }
+    }
+
+    /// What has to happen before nothing happens any more.
+    func overdue(hasSleepers: Bool) -> [String] {
+        var overdue: [String] = []
+        for (number, queue) in queues.enumerated() where queue.rate == nil || !hasSleepers {
+            if case .barrier(let barrier) = queue.line.first, obstacle(ofBarrier: barrier, in: number) == nil {
+                overdue.append("barrier \(barrier) of queue \(number)")
+            }
+            for member in front(of: number) where obstacle(member, atRest: true) == nil {
+                if operations[member].isCancelled || !mayStandInLine(member) { overdue.append("operation \(member)") }
+            }
+        }
+        return overdue
+    }
+
+    /// An operation that waits for more than there is keeps others from the same resources.
+    private func mayStandInLine(_ number: Int) -> Bool {
+        var taken: Set<Int> = []
+        let waiting = operations.indices.filter { operations[$0].phase == .waiting && !operations[$0].isCancelled }
+        for _ in waiting {
+            for other in waiting where other != number {
+                let needs = Set(operations[other].needs.keys)
+                if !fits(other) || !needs.isDisjoint(with: taken) { taken.formUnion(needs) }
+            }
+        }
+        return !taken.isDisjoint(with: operations[number].needs.keys)
+    }
+
+    func front(of queue: Int) -> [Int] {
+        queues[queue].line.prefix { $0.operation != nil }.compactMap(\.operation)
+    }
+
+    func running(in queue: Int) -> [Int] {
+        operations.indices.filter { operations[$0].queue == queue && operations[$0].phase == .running }
+    }
+
+    private func fits(_ number: Int) -> Bool {
+        operations[number].needs.allSatisfy { resource, units in
+            operations.filter(\.isHolding).reduce(units) { $0 + ($1.needs[resource] ?? 0) } <= capacities[resource]!
+        }
+    }
+
+    private func isOverRate(_ queue: Int?) -> Bool {
+        guard let queue, let rate = queues[queue].rate else { return false }
+        return !rate.permitsStart(at: now, after: queues[queue].starts)
+    }
+
+    mutating func joined(_ number: Int, queue: Int) {
+        operations[number].phase = .waiting
+        operations[number].queue = queue
+        queues[queue].line.append(.operation(number))
+    }
+
+    mutating func started(_ number: Int) {
+        operations[number].phase = .running
+        operations[number].startTime = now
+        operations[number].wasCancelledAtStart = operations[number].isCancelled
+        if let queue = operations[number].queue, !operations[number].isCancelled { queues[queue].starts.append(now) }
+    }
+
+    mutating func ended(_ number: Int) {
+        operations[number].phase = .ended
+        guard let queue = operations[number].queue else { return }
+        queues[queue].line.removeAll { $0 == .operation(number) }
+        if operations[number].isBounded { queues[queue].places -= 1 }
+        letAddersIn(queue)
+    }
+
+    mutating func letAddersIn(_ queue: Int) {
+        while let bound = queues[queue].bound, queues[queue].places < bound, !queues[queue].adders.isEmpty {
+            operations[queues[queue].adders.removeFirst()].isBounded = true
+            queues[queue].places += 1
+        }
+    }
+
+    /// Takes places for operations; answers those that are cancelled in their favor, or nil when they are refused.
+    mutating func takePlaces(_ newcomers: [Int], queue place: Int) -> [Int]? {
+        let queue = queues[place]
+        guard let bound = queue.bound else { return [] }
+        let tooMany = min(newcomers.count, max(0, queue.places + newcomers.count - bound))
+        let missing = queue.adders.isEmpty ? tooMany : newcomers.count
+        var waiting = queue.line.compactMap(\.operation)
+        waiting.removeAll {
+            operations[$0].phase != .waiting || !operations[$0].isBounded || operations[$0].isCancelled
+        }
+        if queue.overflow == .shedLowest {
+            waiting = waiting.reversed().enumerated().sorted {
+                (operations[$0.element].priority, $0.offset) < (operations[$1.element].priority, $1.offset)
+            }.map(\.element)
+        }
+        let victims = Array(waiting.prefix(missing))
+        if missing > 0, queue.overflow == .refuse || victims.count < missing { return nil }
+        let lowest = newcomers.map { operations[$0].priority }.min()!
+        if queue.overflow == .shedLowest, victims.contains(where: { operations[$0].priority > lowest }) { return nil }
+        for victim in victims { operations[victim].isBounded = false }
+        for newcomer in newcomers { operations[newcomer].isBounded = true }
+        queues[place].places += newcomers.count - victims.count
+        return victims
+    }
+}

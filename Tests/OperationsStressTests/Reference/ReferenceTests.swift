@@ -1,0 +1,87 @@
+import TestSupport
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Random programs over several queues and every feature, compared with a slow and obvious reference.
+///
+/// A failure names its seed, and the calls that are left when all that does not matter has been taken away.
+/// `OPERATIONS_REFERENCE_SEED` repeats one seed; with `OPERATIONS_REFERENCE_TRACE` each seed is printed before its run.
+@Suite(.timeLimit(.minutes(10))) struct ReferenceTests {
+    private static let seed = getenv("OPERATIONS_REFERENCE_SEED").flatMap { UInt64(String(cString: $0)) }
+    private static let isTraced = getenv("OPERATIONS_REFERENCE_TRACE") != nil
+
+    @Test func `queues under a manual executor do what the reference does, step by step`() async {
+        for seed in Self.seeds(600) {
+            if Self.isTraced { print("reference: seed \(seed)") }
+            let difference: String? = await onThread {
+                guard let found = ManualRun.difference(of: RandomProgram(seed: seed)) else { return nil }
+                return "after \(found.calls) calls: \(found.what)\n\(Self.smallest(seed: seed))"
+            }
+            guard let difference else { continue }
+            Issue.record("seed \(seed), \(difference)")
+            return
+        }
+    }
+
+    @Test(arguments: 1...3)
+    func `queues on threads keep order, width, limits, barriers and exclusion, and lose nothing`(part: Int) async {
+        for seed in Self.seeds(100) {
+            if Self.isTraced { print("reference: seed \(seed)") }
+            let faults = await onThread { ThreadedRun.faults(of: RandomProgram(seed: seed)) }
+            guard !faults.isEmpty else { continue }
+            Issue.record("seed \(seed): \(faults.joined(separator: "; "))")
+            return
+        }
+    }
+
+    /// On a thread of its own: it waits, and the tasks of a program need the threads that tests run on.
+    private func onThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
+        await withCheckedContinuation { continuation in _ = TestThread { continuation.resume(returning: body()) } }
+    }
+
+    private static func seeds(_ normal: Int) -> [UInt64] {
+        if let seed { return [seed] }
+        let first = UInt64.random(in: 1..<1 << 40)
+        let seeds = (0..<UInt64(Stress.rounds(normal))).map { first + $0 }
+        print("reference: seeds from \(first), \(seeds.count) of them")
+        return seeds
+    }
+
+    /// The calls that still lead to a difference: first the shortest such beginning, then without each call that can be missed.
+    private static func smallest(seed: UInt64) -> String {
+        var program = RandomProgram(seed: seed)
+        var what = ""
+        func differs(_ changed: RandomProgram) -> Bool {
+            guard let found = ManualRun.difference(of: changed) else { return false }
+            (program, what) = (changed, found.what)
+            return true
+        }
+        for length in 0...program.calls.count {
+            var shorter = program
+            shorter.calls = Array(program.calls.prefix(length))
+            if differs(shorter) { break }
+        }
+        for index in program.calls.indices.reversed() {
+            var shorter = program
+            shorter.calls.remove(at: index)
+            _ = differs(shorter)
+        }
+        for index in program.plans.indices {
+            var plainer = program
+            plainer.plans[index] = .init()
+            plainer.plans[index].queue = program.plans[index].queue
+            if differs(plainer) { continue }
+            plainer = program
+            plainer.plans[index].kind = .block
+            _ = differs(plainer)
+        }
+        return "smallest: \(what)\n\(program)"
+    }
+}

@@ -1,0 +1,318 @@
+import Operations
+import OperationsTesting
+import TestSupport
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Runs a random program on threads: three of the test's own make the calls, the queues do the work. What must hold at any
+/// time is checked at each start; at the end everything has ended, once.
+final class ThreadedRun: ProgramRun, @unchecked Sendable {
+    // Sendable: what changes is behind a lock, or written before the threads begin and after they have ended.
+    private static let width = 3
+    private static let limitPerKey = 2
+    private static let patience = Duration.seconds(20)
+
+    private struct Board {
+        /// Operations that a thread adds, or has added; and those it has added by now.
+        var claimed: Set<Int> = []
+        var joined: Set<Int> = []
+        var keyed: Set<Int> = []
+        /// Dependencies that an operation had before it was added.
+        var dependencies: [Int: Set<Int>] = [:]
+        var running: Set<Int> = []
+        var runs: [Int: Int] = [:]
+        var completions: [Int: Int] = [:]
+        var barriers: [Int: Int] = [:]
+        var barriersJoined: Set<Int> = []
+        var barriersRun: Set<Int> = []
+        var barrierRunning: Set<Int> = []
+        /// The barriers that an operation was added behind.
+        var inFront: [Int: Set<Int>] = [:]
+        var waiters = 0
+        var isClosing = false
+        var faults: [String] = []
+        /// What a queue said last when it did not take an operation.
+        var refusal = ""
+    }
+
+    private let program: RandomProgram
+    private let clock = ContinuousClock()
+    private let pool = try! ResourcePool(["units": RandomProgram.capacity])
+    private let board = Guarded(Board())
+    private let ender = OperationQueue()
+    private var operations: [Operation] = []
+    private var queues: [OperationQueue] = []
+
+    static func faults(of program: RandomProgram) -> [String] {
+        let run = ThreadedRun(program)
+        run.runAll()
+        let faults = run.board.withLock { $0.faults }
+        if !faults.isEmpty { return faults }
+        let remains = run.operations.map { Weak($0) } + run.queues.map { Weak($0) }
+        (run.operations, run.queues) = ([], [])
+        // The thread that used it last may hold it for a moment more.
+        return run.happens { remains.allSatisfy(\.isGone) } ? [] : ["an operation or a queue remains"]
+    }
+
+    private init(_ program: RandomProgram) {
+        self.program = program
+        queues = (0..<RandomProgram.queueCount).map { _ in OperationQueue() }
+        for queue in queues {
+            queue.maxConcurrentOperationCount = Self.width
+            try! queue.setLimitPerKey(Self.limitPerKey)
+        }
+        let names = (1...2).map { "threads \(program.seed) \($0) \(ObjectIdentifier(self))" }
+        let start = clock.now
+        for (number, plan) in program.plans.enumerated() {
+            operations.append(try! plan.makeOperation(number, for: self, pool: pool, names: names, clock: clock))
+            if case .notBefore(let time) = plan.condition {
+                operations[number].addCondition(.notBefore(start + .milliseconds(time), clock: clock))
+            }
+            if let deadline = plan.deadline {
+                try! operations[number].setDeadline(start + .milliseconds(deadline), clock: clock)
+            }
+        }
+    }
+
+    private func fail(_ what: String) { board.withLock { $0.faults.append(what) } }
+
+    // MARK: - The course
+
+    private func runAll() {
+        let threads = (0..<3).map { part in
+            TestThread { [self] in
+                for index in stride(from: part, to: program.calls.count, by: 3) { perform(program.calls[index]) }
+            }
+        }
+        for thread in threads { thread.join() }
+        board.withLock { $0.isClosing = true }
+        let isOver = happens { [self] in
+            // Each time anew: work that is not over yet may still make a call.
+            open()
+            return operations.allSatisfy(\.isFinished)
+                && board.withLock { board in
+                    board.waiters == 0 && board.completions.count == operations.count
+                        && board.barriersRun.count == board.barriers.count
+                }
+        }
+        if !isOver {
+            let (refusal, waiters) = board.withLock { ($0.refusal, $0.waiters) }
+            fail("hangs: \(remaining.joined(separator: "; ")); \(waiters) tasks wait; refused: \(refusal)")
+        }
+        let runs = board.withLock { $0.runs }
+        for (number, operation) in operations.enumerated() where runs[number] == nil && !operation.isCancelled {
+            fail("operation \(number) has not run")
+        }
+    }
+
+    /// Takes away all that holds operations back, and adds what is in no queue.
+    private func open() {
+        for queue in queues {
+            queue.maxConcurrentOperationCount = Self.width
+            queue.setRateLimit(nil)
+            try! queue.setBound(nil)
+            queue.isSuspended = false
+        }
+        try! pool.setCapacity(RandomProgram.capacity, of: "units")
+        for number in operations.indices { add(number) }
+    }
+
+    private var remaining: [String] {
+        operations.enumerated().filter { !$0.element.isFinished }.map { number, operation in
+            "\(number): \(queues[program.plans[number].queue].explain(operation))"
+        }
+    }
+
+    /// Waits for what has to happen; false when it has not for a long time.
+    private func happens(_ condition: () -> Bool) -> Bool {
+        let end = clock.now + Self.patience
+        while !condition() {
+            guard clock.now < end else { return false }
+            usleep(1000)
+        }
+        return true
+    }
+
+    // MARK: - Work
+
+    func began(_ number: Int) {
+        let plan = program.plans[number]
+        let (dependencies, isClosing) = board.withLock { board in
+            board.running.insert(number)
+            board.runs[number, default: 0] += 1
+            check(number, plan, &board)
+            return (board.dependencies[number] ?? [], board.isClosing)
+        }
+        if let first = dependencies.first(where: { !operations[$0].isFinished }), !operations[number].isCancelled {
+            fail("operation \(number) runs before \(first) has ended")
+        }
+        if let call = plan.call, !isClosing { perform(call) }
+    }
+
+    private func check(_ number: Int, _ plan: RandomProgram.Plan, _ board: inout Board) {
+        func expect(_ isRight: Bool, _ what: String) {
+            if !isRight { board.faults.append("operation \(number): \(what)") }
+        }
+        func running(_ predicate: (RandomProgram.Plan, Int) -> Bool) -> [Int] {
+            isRunning(board).filter { predicate(program.plans[$0], $0) }
+        }
+        expect(board.runs[number] == 1, "ran twice")
+        expect(running { other, _ in other.queue == plan.queue }.count <= Self.width, "width")
+        expect(!board.barrierRunning.contains(plan.queue), "runs beside a barrier")
+        expect(board.inFront[number]?.isSubset(of: board.barriersRun) ?? true, "runs before a barrier in front of it")
+        if let key = plan.key, board.keyed.contains(number) {
+            let others = running { $0.queue == plan.queue && $0.key == key && board.keyed.contains($1) }
+            expect(others.count <= Self.limitPerKey, "limit of key \(key)")
+        }
+        if let name = plan.exclusiveName {
+            expect(running { other, _ in other.exclusiveName == name }.count == 1, "exclusion")
+        }
+        let units = running { _, _ in true }.reduce(0) { $0 + program.plans[$1].units }
+        expect(units <= RandomProgram.capacity + 1, "units")
+    }
+
+    /// A retry that is cancelled between two attempts ends without work.
+    private func isRunning(_ board: Board) -> Set<Int> { board.running.filter { !operations[$0].isFinished } }
+
+    func returned(_ number: Int) { board.withLock { _ = $0.running.remove(number) } }
+
+    func completed(_ number: Int) {
+        if !operations[number].isFinished { fail("operation \(number) completes before its end") }
+        let isFirst = board.withLock { board in
+            board.completions[number, default: 0] += 1
+            return board.completions[number] == 1
+        }
+        if !isFirst { fail("operation \(number) completes twice") }
+    }
+
+    func conditionBegan(_ number: Int) {}
+
+    func conditionEnded(_ number: Int, holds: Bool) {}
+
+    func executes(_ operation: ClassicOperation, _ number: Int) { ender.addOperation { operation.end() } }
+
+    func childRan(of number: Int) {}
+
+    // MARK: - Calls
+
+    private func perform(_ call: RandomProgram.Call) {
+        switch call {
+        case .add(let number): add(number)
+        case .addBatch(let numbers): for number in numbers { add(number) }
+        case .addWhenRoom(let number): addWhenRoom(number)
+        case .addBarrier(let barrier, let queue): addBarrier(barrier, queue: queue)
+        case .depend(let number, let other):
+            guard isSafe(number, on: other) else { return }
+            operations[number].addDependency(operations[other])
+            board.withLock { board in
+                if !board.claimed.contains(number) { board.dependencies[number, default: []].insert(other) }
+            }
+        case .removeDependency(let number, let other):
+            _ = board.withLock { $0.dependencies[number]?.remove(other) }
+            operations[number].removeDependency(operations[other])
+        case .cancel(let number): operations[number].cancel()
+        case .cancelAll(let queue): queues[queue].cancelAllOperations()
+        case .setPriority(let number, let priority): operations[number].queuePriority = priority
+        case .setWidth(let width, let queue): queues[queue].maxConcurrentOperationCount = width
+        case .setSuspended(let isSuspended, let queue): queues[queue].isSuspended = isSuspended
+        case .setLimitPerKey(let limit, let queue): try! queues[queue].setLimitPerKey(limit ?? Self.limitPerKey)
+        case .setLimit(let limit, let key, let queue): try! queues[queue].setLimit(limit, forKey: "\(key)")
+        case .setRateLimit(let rate, let queue): queues[queue].setRateLimit(rate?.limit)
+        case .setBound(let bound, let overflow, let queue): try! queues[queue].setBound(bound, whenFull: overflow)
+        case .setCapacity(let capacity): try! pool.setCapacity(capacity, of: "units")
+        case .wait(let number):
+            let operation = operations[number]
+            wait { await operation.waitUntilFinished() }
+        case .waitForAll(let queue):
+            let queue = queues[queue]
+            wait { await queue.waitUntilAllOperationsAreFinished() }
+        case .startByHand, .end, .step, .advance: Pause.yield()
+        }
+    }
+
+    /// In a program with barriers two operations could wait for each other across queues: there an operation depends on such
+    /// in earlier queues only.
+    private func isSafe(_ number: Int, on other: Int) -> Bool {
+        program.barriers.isEmpty || program.plans[other].queue < program.plans[number].queue
+    }
+
+    private func wait(_ body: @escaping @Sendable () async -> Void) {
+        board.withLock { $0.waiters += 1 }
+        Task { [self] in
+            await body()
+            board.withLock { $0.waiters -= 1 }
+        }
+    }
+
+    private func add(_ number: Int) {
+        let plan = program.plans[number]
+        guard claim(number, key: plan.key) else { return }
+        do throws(OperationError) {
+            if let key = plan.key {
+                try queues[plan.queue].tryAddOperation(operations[number], limitKey: "\(key)")
+            } else {
+                try queues[plan.queue].tryAddOperation(operations[number])
+            }
+            board.withLock { _ = $0.joined.insert(number) }
+        } catch {
+            // The queue is full; it is added in the end.
+            board.withLock { board in
+                board.claimed.remove(number)
+                board.refusal = "\(number): \(error)"
+            }
+        }
+    }
+
+    private func addWhenRoom(_ number: Int) {
+        guard claim(number, key: nil) else { return }
+        let (queue, operation) = (queues[program.plans[number].queue], operations[number])
+        wait { [self] in
+            do { try await queue.addOperationWhenRoom(operation) } catch { fail("operation \(number): \(error)") }
+            board.withLock { _ = $0.joined.insert(number) }
+        }
+    }
+
+    private func claim(_ number: Int, key: Int?) -> Bool {
+        board.withLock { board in
+            guard board.claimed.insert(number).inserted else { return false }
+            if key != nil { board.keyed.insert(number) }
+            let barriers = board.barriersJoined.filter { board.barriers[$0] == program.plans[number].queue }
+            board.inFront[number] = Set(barriers)
+            return true
+        }
+    }
+
+    private func addBarrier(_ barrier: Int, queue: Int) {
+        let before: Set<Int>? = board.withLock { board in
+            guard board.barriers[barrier] == nil else { return nil }
+            board.barriers[barrier] = queue
+            return board.joined.filter { program.plans[$0].queue == queue }
+        }
+        guard let before else { return }
+        queues[queue].addBarrierBlock { [self] in
+            if let first = before.first(where: { !operations[$0].isFinished }) {
+                fail("barrier \(barrier) runs before \(first) has ended")
+            }
+            board.withLock { board in
+                if !board.barrierRunning.insert(queue).inserted {
+                    board.faults.append("two barriers of queue \(queue)")
+                }
+                if let beside = isRunning(board).first(where: { program.plans[$0].queue == queue }) {
+                    board.faults.append("barrier \(barrier) runs beside \(beside)")
+                }
+            }
+            Pause.yield()
+            board.withLock { board in
+                board.barrierRunning.remove(queue)
+                if !board.barriersRun.insert(barrier).inserted { board.faults.append("barrier \(barrier) ran twice") }
+            }
+        }
+        board.withLock { _ = $0.barriersJoined.insert(barrier) }
+    }
+}
