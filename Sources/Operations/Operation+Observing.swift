@@ -91,8 +91,12 @@ extension Operation {
     fileprivate final func didAnnounce(_ key: PropertyKey) {
         guard word.lifecycle.contains(.observed) else { return }
         if key == ObservedProperty.isReady.keys[0] { return announceReadiness() }
-        let states = isPlainBlock ? [] : DependentStates.of(type(of: self)).affected(by: key)
-        ownAttachments.toldFlips.note(states.union(ObservedProperty(key) ?? []))
+        // The observers of the property are told here, and those of what depends on it by name. What depends on a key path
+        // without a name is told by `tellFlips`, which claims it.
+        if case .name = key {
+            let states = isPlainBlock ? [] : DependentStates.of(type(of: self)).affected(by: key)
+            ownAttachments.toldFlips.note(states.union(ObservedProperty(key) ?? []))
+        }
         PendingAnnouncements.end(key, of: self, in: ownAttachments)
     }
 
