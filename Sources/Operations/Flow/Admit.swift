@@ -215,7 +215,7 @@ final class PoolExecutor: TaskExecutor {
             self.executor = executor
         }
 
-        var isEager: Bool { false }
+        var urgency: Urgency { .prompt }
         var threadName: String? { "condition" }
 
         func work(on worker: Worker) { job.runSynchronously(on: executor.asUnownedTaskExecutor()) }

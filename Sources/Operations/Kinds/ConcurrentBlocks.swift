@@ -26,7 +26,7 @@ final class ConcurrentBlocks: WorkSource {
         level = ThreadContext.current.worker?.pool.level ?? .normal
     }
 
-    var isEager: Bool { true }
+    var urgency: Urgency { .eager }
     var threadName: String? { queue?.threadName ?? "block operation" }
 
     func run() {

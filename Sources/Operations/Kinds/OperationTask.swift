@@ -166,7 +166,7 @@ private final class LoneResumption: WorkSource {
 
     init(_ resumption: Resumption) { self.resumption = resumption }
 
-    var isEager: Bool { resumption.task?.queue?.isEager ?? false }
+    var urgency: Urgency { resumption.task?.queue?.urgency ?? .shared }
     var threadName: String? { resumption.task?.queue?.threadName ?? "async operation" }
 
     func work(on worker: Worker) { resumption.run(in: .current) }

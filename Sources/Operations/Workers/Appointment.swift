@@ -16,7 +16,7 @@ class Appointment: WorkSource, @unchecked Sendable {
     /// What is to be done.
     func keep() {}
 
-    final var isEager: Bool { true }
+    final var urgency: Urgency { .prompt }
     final var threadName: String? { "appointment" }
     final func work(on worker: Worker) { keep() }
 }

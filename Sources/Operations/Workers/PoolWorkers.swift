@@ -3,7 +3,9 @@ import Synchronization
 
 // The queues whose threads come from the pools.
 extension OperationQueue: WorkSource {
-    var isEager: Bool { state.withLock { $0.width != Self.defaultMaxConcurrentOperationCount } }
+    var urgency: Urgency {
+        state.withLock { $0.width == Self.defaultMaxConcurrentOperationCount ? .shared : .eager }
+    }
 
     var threadName: String? { state.withLock { $0.name } ?? "operation queue" }
 
@@ -232,7 +234,7 @@ private final class HandedOver: WorkSource {
         self.queue = queue
     }
 
-    var isEager: Bool { true }
+    var urgency: Urgency { .eager }
     var threadName: String? { queue.threadName }
 
     func work(on worker: Worker) {

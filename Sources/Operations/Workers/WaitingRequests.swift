@@ -2,27 +2,40 @@ import SchedulerCore
 
 /// The requests that wait for a worker, in the order made.
 ///
-/// Those of eager sources stand apart from all others: whether one may be granted is the same for all of its kind, so the
-/// oldest that may is the first of one of two.
+/// Requests of different urgency stand apart. Whether one may be granted is the same for all of its urgency, so the oldest
+/// that may be granted is the first of one of three.
 struct WaitingRequests {
-    private typealias Place = (request: WorkerPool.Request, number: UInt64)
+    private typealias Line = Ring<(request: WorkerPool.Request, number: UInt64)>
 
-    private var eager = Ring<Place>()
-    private var shared = Ring<Place>()
+    private var shared = Line()
+    private var eager = Line()
+    private var prompt = Line()
     private var lastNumber: UInt64 = 0
 
-    var count: Int { eager.count + shared.count }
+    var count: Int { shared.count + eager.count + prompt.count }
+    var promptCount: Int { prompt.count }
 
     mutating func append(_ request: WorkerPool.Request) {
         lastNumber += 1
-        if request.isEager { eager.append((request, lastNumber)) } else { shared.append((request, lastNumber)) }
+        switch request.urgency {
+        case .shared: shared.append((request, lastNumber))
+        case .eager: eager.append((request, lastNumber))
+        case .prompt: prompt.append((request, lastNumber))
+        }
     }
 
-    /// Removes the oldest of those kinds that may be granted. O(1).
-    mutating func removeFirst(eager mayBeEager: Bool, shared mayBeShared: Bool) -> WorkerPool.Request? {
-        let eagerNumber = mayBeEager ? eager.first?.number : nil
-        let sharedNumber = mayBeShared ? shared.first?.number : nil
-        return (eagerNumber ?? .max) < (sharedNumber ?? .max)
-            ? eager.popFirst()?.request : sharedNumber == nil ? nil : shared.popFirst()?.request
+    /// Removes the oldest request of those urgencies that may be granted. O(1).
+    mutating func removeFirst(
+        shared mayBeShared: Bool, eager mayBeEager: Bool, prompt mayBePrompt: Bool
+    ) -> WorkerPool.Request? {
+        let sharedNumber = mayBeShared ? shared.first?.number ?? .max : .max
+        let eagerNumber = mayBeEager ? eager.first?.number ?? .max : .max
+        let promptNumber = mayBePrompt ? prompt.first?.number ?? .max : .max
+        switch min(sharedNumber, eagerNumber, promptNumber) {
+        case .max: return nil
+        case sharedNumber: return shared.popFirst()?.request
+        case eagerNumber: return eager.popFirst()?.request
+        default: return prompt.popFirst()?.request
+        }
     }
 }

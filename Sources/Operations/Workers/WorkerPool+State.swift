@@ -2,15 +2,20 @@ import SchedulerCore
 
 // The pool's decisions. Each runs under the pool's lock and touches nothing else.
 extension WorkerPool.State {
-    func mayGrant(eager isEager: Bool) -> Bool {
-        let load = isEager ? eager : shared
-        let limit = isEager ? max(WorkerPool.eagerLimit, Processor.count) : Processor.count + allowance
+    func mayGrant(_ urgency: Urgency) -> Bool {
+        let load = self[urgency]
+        let limit =
+            switch urgency {
+            case .shared: Processor.count + allowance
+            case .eager: max(WorkerPool.eagerLimit, Processor.count)
+            case .prompt: Processor.count + promptAllowance
+            }
         return load.active < limit && load.busy < WorkerPool.ceiling
     }
 
     /// Finds a worker for a request, or room for a new one.
     mutating func grant(_ request: WorkerPool.Request, in pool: WorkerPool) -> WorkerPool.Grant {
-        guard mayGrant(eager: request.isEager) else { return .wait }
+        guard mayGrant(request.urgency) else { return .wait }
         if let worker = idle.popLast() {
             begin(worker, request)
             return .wake(worker)
@@ -22,13 +27,24 @@ extension WorkerPool.State {
 
     /// The oldest request that may have a worker now.
     mutating func takeRequest() -> WorkerPool.Request? {
-        requests.removeFirst(eager: mayGrant(eager: true), shared: mayGrant(eager: false))
+        requests.removeFirst(shared: mayGrant(.shared), eager: mayGrant(.eager), prompt: mayGrant(.prompt))
+    }
+
+    /// One more worker for prompt sources at each look at which some wait and none was served since the last look: then all
+    /// their workers run code of the user's that takes its time. Up to as many as for eager sources.
+    private mutating func helpPromptSources() {
+        if requests.promptCount == 0 {
+            promptAllowance = 0
+        } else if promptServed == promptServedBefore {
+            promptAllowance = min(promptAllowance + 1, WorkerPool.eagerLimit)
+        }
+        promptServedBefore = promptServed
     }
 
     mutating func begin(_ worker: Worker, _ request: WorkerPool.Request) {
         busy[ObjectIdentifier(worker)] = worker
         worker.census.source = request.source
-        worker.census.isEager = request.isEager
+        worker.census.urgency = request.urgency
         update(worker) { $0.busy += 1 }
         worker.census.since = MonotonicClock.now
         worker.census.isSeenBlocked = false
@@ -45,6 +61,7 @@ extension WorkerPool.State {
         }
         worker.census.isSeenBlocked = false
         worker.census.isWaiting = false
+        if worker.census.urgency == .prompt { promptServed &+= 1 }
         return worker.census.source.take()
     }
 
@@ -57,7 +74,7 @@ extension WorkerPool.State {
     }
 
     private mutating func update(_ worker: Worker, _ change: (inout WorkerPool.Load) -> Void) {
-        if worker.census.isEager { change(&eager) } else { change(&shared) }
+        change(&self[worker.census.urgency])
     }
 
     /// Compares every busy worker with the last look.
@@ -77,7 +94,7 @@ extension WorkerPool.State {
             mark(worker, \.isSeenBlocked, stoodStill && (worker.census.isSeenBlocked || clock.isAsleep))
             if !worker.census.isBlocked, worker.census.lastUsed != .max {
                 computing += 1
-                if !worker.census.isEager { surplus.append(worker) }
+                if worker.census.urgency == .shared { surplus.append(worker) }
             }
             let hasDebt = worker.hasDebt
             if hasDebt, worker.census.hadDebt, done == worker.census.lastDone, worker.collectDebt() {
@@ -87,11 +104,13 @@ extension WorkerPool.State {
             worker.census.lastUsed = used
             worker.census.lastDone = done
         }
-        allowance = computing == 0 ? shared.blocked : 0
+        allowance = computing == 0 ? self[.shared].blocked : 0
+        helpPromptSources()
         for worker in surplus.dropFirst(Processor.count) { worker.retireSoon() }
         let hasDebts = !debtors.isEmpty || busy.values.contains { $0.hasDebt }
         return WorkerPool.Findings(
             debtors: debtors, isWorthwhile: requests.count > 0 || hasDebts,
-            isUrgent: eager.blocked + shared.blocked > 0 || hasDebts)
+            isUrgent: Urgency.allCases.contains { self[$0].blocked > 0 } || hasDebts
+                || requests.promptCount > 0)
     }
 }

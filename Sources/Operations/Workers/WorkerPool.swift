@@ -3,13 +3,13 @@ import SchedulerCore
 
 /// The threads of one service level.
 ///
-/// A source asks for one worker at a time. It gets one at once while fewer work, not counting the blocked, than there
-/// are cores (for eager sources: than `eagerLimit`). Otherwise the request waits, until a worker has nothing left to do,
-/// waits inside the system, or is seen by the `Monitor` to be blocked. A worker without work sleeps, and its thread ends
-/// after `idleSeconds`.
+/// A source asks for one worker at a time. It gets one at once while fewer of its urgency work, not counting the blocked,
+/// than there are cores (for eager sources: than `eagerLimit`). Otherwise the request waits, until a worker has nothing left
+/// to do, waits inside the system, or is seen by the `Monitor` to be blocked. A worker without work sleeps, and its thread
+/// ends after `idleSeconds`.
 final class WorkerPool: Sendable {
-    /// The most threads that work for eager sources, and for all others, blocked ones included. Well above what one
-    /// source may have: operations of several may wait for one another.
+    /// The most threads that work for the sources of one urgency, blocked ones included. Well above what one source may
+    /// have: operations of several may wait for one another.
     static let ceiling = 4096
     /// Up to here sources that ask for their width get threads without delay.
     static let eagerLimit = 64
@@ -34,12 +34,36 @@ final class WorkerPool: Sendable {
         var idle: [Worker] = []
         var busy: [ObjectIdentifier: Worker] = [:]
         var requests = WaitingRequests()
-        /// The workers of eager sources and those of all others. The two do not wait for one another: a serial queue that
-        /// computes for ever takes no core from the queues of default width.
-        var eager = Load()
-        var shared = Load()
-        /// How many more may work because all that do were seen to be blocked; see `Monitor`.
+        /// The workers of the sources of each urgency. They do not wait for one another: a serial queue that computes for ever
+        /// takes no core from the queues of default width, and time goes on while both compute.
+        private var shared = Load()
+        private var eager = Load()
+        private var prompt = Load()
+        /// How many more may work for shared sources because all workers were seen to be blocked; see `Monitor`.
         var allowance = 0
+        /// How many more may work for prompt sources because those that do are slow; see `Monitor`.
+        var promptAllowance = 0
+        /// How many prompt sources have been served; tells whether those that wait make headway.
+        var promptServed = 0
+        /// The same at the last look.
+        var promptServedBefore = 0
+
+        subscript(urgency: Urgency) -> Load {
+            get {
+                switch urgency {
+                case .shared: shared
+                case .eager: eager
+                case .prompt: prompt
+                }
+            }
+            set {
+                switch urgency {
+                case .shared: shared = newValue
+                case .eager: eager = newValue
+                case .prompt: prompt = newValue
+                }
+            }
+        }
     }
 
     struct Load {
@@ -52,11 +76,11 @@ final class WorkerPool: Sendable {
     /// A source that wants one worker. What is asked of the source is asked before the lock is taken.
     struct Request {
         let source: any WorkSource
-        let isEager: Bool
+        let urgency: Urgency
 
         init(_ source: any WorkSource) {
             self.source = source
-            isEager = source.isEager
+            urgency = source.urgency
         }
     }
 
@@ -64,7 +88,7 @@ final class WorkerPool: Sendable {
     struct Census {
         var clock: ThreadClock?
         var source: (any WorkSource)?
-        var isEager = false
+        var urgency = Urgency.shared
         var since: UInt64 = 0
         var isWaiting = false
         var isSeenBlocked = false

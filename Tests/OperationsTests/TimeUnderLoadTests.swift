@@ -1,0 +1,139 @@
+@testable import Operations
+import Synchronization
+import TestSupport
+import Testing
+
+/// Rule A8: what time decides happens also while all threads compute that a queue may have.
+@Suite(.timeLimit(.minutes(2)), .serialized) struct TimeUnderLoadTests {
+    @Test func `time goes on while every processor computes`() {
+        // Not on a thread of the tests' own pool, on which others wait.
+        TestThread { Self.passTime() }.join()
+    }
+
+    #if os(Linux)
+    @Test func `time goes on while the only processor computes`() async {
+        await #expect(processExitsWith: .success) {
+            precondition(useOneProcessor() && Processor.count == 1)
+            TimeUnderLoadTests.passTime()
+        }
+    }
+    #endif
+
+    @Test func `sources of time and policies get a worker however many others work`() {
+        var state = WorkerPool.State()
+        for urgency in [Urgency.shared, .eager] { state[urgency].busy = 1000 }
+        #expect(!state.mayGrant(.shared) && !state.mayGrant(.eager) && state.mayGrant(.prompt))
+        // Their own workers have something to do that takes its time: one more at each look, up to a bound.
+        state[.prompt].busy = Processor.count
+        #expect(!state.mayGrant(.prompt))
+        let source = IdleSource()
+        state.requests.append(.init(source))
+        for looks in 1...200 {
+            _ = state.survey()
+            state[.prompt].busy = Processor.count + min(looks, WorkerPool.eagerLimit) - 1
+            #expect(state.mayGrant(.prompt))
+            state[.prompt].busy += 1
+            #expect(!state.mayGrant(.prompt))
+        }
+        let request = state.requests.removeFirst(shared: true, eager: true, prompt: true)
+        #expect(request?.source === source && state.requests.promptCount == 0)
+        _ = state.survey()
+        state[.prompt].busy = Processor.count
+        #expect(!state.mayGrant(.prompt))
+    }
+
+    @Test func `requests are served in the order made, apart from those that may not be granted`() {
+        var requests = WaitingRequests()
+        let sources = [Urgency.shared, .eager, .prompt, .shared, .prompt].map(IdleSource.init)
+        for source in sources { requests.append(.init(source)) }
+        let masks = [
+            (false, false, true), (true, true, true), (false, true, true), (true, true, true), (false, true, true),
+        ]
+        let served = masks.map { requests.removeFirst(shared: $0, eager: $1, prompt: $2)?.source }
+        let expected = [sources[2], sources[0], sources[1], sources[3], sources[4]]
+        #expect(zip(served, expected).allSatisfy { $0 === $1 } && requests.count == 0)
+    }
+
+    /// Computes until everything that time decides has happened. On the threads of a level that other tests do not use.
+    private static func passTime() {
+        do { try tryPassTime() } catch { Issue.record(error) }
+    }
+
+    private static func tryPassTime() throws {
+        let isOver = Atomic(false)
+        let computing = makeQueue(isSerial: false)
+        let started = Gate(Processor.count)
+        for _ in 0..<Processor.count {
+            computing.addOperation {
+                started.open()
+                while !isOver.load(ordering: .relaxed) {}
+            }
+        }
+        started.pass()
+
+        let limited = HeldUntilCancelled()
+        try limited.setTimeout(.milliseconds(5))
+        let apart = makeQueue(isSerial: true)
+        apart.addOperation(limited)
+        limited.started.pass()
+
+        let suspended = makeQueue(isSerial: true)
+        let stall = Gate()
+        suspended.stallHandler = { _ in stall.open() }
+        suspended.stallDelay = .milliseconds(5)
+        suspended.isSuspended = true
+        let late = BlockOperation {}
+        try late.setDeadline(ContinuousClock.now.advanced(by: .milliseconds(5)), clock: ContinuousClock())
+        let isLate = Gate()
+        late.addDependency(Operations.Operation())
+        let token = late.observe(\.isCancelled) { _, _ in isLate.open() }
+        suspended.addOperation(late)
+
+        let gated = BlockOperation {}
+        gated.addCondition(
+            OperationCondition("tested") { _ in
+                try await ContinuousClock().sleep(for: .milliseconds(5))
+            })
+        makeQueue(isSerial: true).addOperation(gated)
+
+        let limiting = makeQueue(isSerial: true)
+        limiting.setRateLimit(try .tokenBucket(1, per: .milliseconds(5)))
+        for _ in 0..<5 { limiting.addOperation {} }
+        // Serial queues wait for no computing queue of default width.
+        limiting.waitUntilAllOperationsAreFinished()
+        gated.waitUntilFinished()
+        stall.pass()
+        isLate.pass()
+        apart.waitUntilAllOperationsAreFinished()
+        isOver.store(true, ordering: .relaxed)
+        token.invalidate()
+        suspended.isSuspended = false
+        for queue in [computing, suspended] { queue.waitUntilAllOperationsAreFinished() }
+    }
+
+    private static func makeQueue(isSerial: Bool) -> OperationQueue {
+        let queue = OperationQueue()
+        queue.qualityOfService = .utility
+        if isSerial { queue.maxConcurrentOperationCount = 1 }
+        return queue
+    }
+}
+
+private final class IdleSource: WorkSource {
+    let urgency: Urgency
+    let threadName: String? = nil
+
+    init(_ urgency: Urgency = .prompt) { self.urgency = urgency }
+
+    func work(on worker: Worker) {}
+}
+
+/// Computes until it is cancelled.
+private final class HeldUntilCancelled: Operations.Operation, @unchecked Sendable {
+    let started = Gate()
+
+    override func main() {
+        started.open()
+        while !isCancelled {}
+    }
+}
