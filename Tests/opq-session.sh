@@ -29,9 +29,14 @@ operations:
 END
 cat > failing.yml << 'END'
 operations:
-  bad: { run: exit 3 }
+  bad: { run: echo why; exit 3 }
   next: { run: "true", after: bad }
   good: { run: "true" }
+END
+cat > items.yml << 'END'
+name: items
+operations:
+  say: { run: "echo '<'{item}'>'", each: ["a b", "a\eb"] }
 END
 cat > wrong.yml << 'END'
 operations:
@@ -48,8 +53,8 @@ cat > endless.yml << 'END'
 operations:
   stubborn:
     run: |
-      sh -c 'trap "" HUP INT TERM; echo $$ > stubborn; echo > gate; while :; do sleep 1; done' &
       sleep 1000 & echo $! > sleeper
+      sh -c 'trap "" HUP INT TERM; echo $$ > stubborn; echo > gate; while :; do sleep 1; done' &
       wait
   tidy: { run: "trap 'touch tidied; exit' TERM; echo > gate; while :; do sleep 1; done" }
   never: { run: touch ran, after: tidy }
@@ -80,6 +85,18 @@ check 'run refuses what check does' test "$(wc -l < err)" -eq 2
 status 2 check missing.yml
 check 'a missing file is told' grep -qx 'missing.yml: error: cannot read the file: No such file or directory' err
 status 2 check .
+status 0 check - < good.yml
+check 'standard input is a workflow' grep -qx -- '-: 1 queue, 2 operations' out
+mkfifo piped && cat good.yml > piped &
+status 0 run --quiet piped
+wait
+if [ -e /dev/full ]; then
+    full() { timeout 60 "$opq" "$@" > /dev/full 2> err; }
+    full check good.yml
+    check 'check says that it cannot write' test $? -eq 1
+    full run --dry-run good.yml
+    check 'a dry run says that it cannot write' grep -q 'cannot write to standard output: No space left on device' err
+fi
 status 2 check latin.yml
 check 'a file that is not UTF-8 is told' grep -qx 'latin.yml:1:24: error: the file is not UTF-8' err
 
@@ -88,6 +105,26 @@ check 'output is in order and in one piece' test "$(sed 's/  .*//' out | head -n
 check 'the summary counts' grep -q '^2 succeeded in ' out
 status 0 run --dry-run good.yml
 check 'a dry run prints commands' grep -qx 'printf three' out
+status 0 run --dry-run items.yml
+check 'a dry run prints variables' grep -qx "OPQ_ITEM='a b'" out
+status 0 run -j2 items.yml
+check 'any name is an item' grep -qx '<a b>' out
+check 'a workflow has a name' grep -q '^items: 2 succeeded' out
+check 'a name prints no control character' test "$(grep '^✓' out | grep -c "$(printf '\033')")" -eq 0
+cp good.yml kept.yml
+status 2 run kept.yml --report kept.yml
+check 'a report does not take the place of the workflow' cmp -s kept.yml good.yml
+ln -s kept.yml link.yml
+status 2 run kept.yml --trace link.yml
+check 'not by another name either' cmp -s kept.yml good.yml
+status 2 run good.yml --trace same --report same
+check 'a refused file is not left behind' test ! -e same
+echo old > old
+status 2 run wrong.yml --report old
+check 'a report keeps what it holds until the end' grep -qx old old
+status 1 run failing.yml --report page.html --trace trace.json
+check 'a report shows what a failed operation printed' grep -q '<pre>why' page.html
+check 'a report shows what was skipped' grep -q '<td>skipped: dependency bad failed</td>' page.html
 status 0 run --quiet good.yml
 check 'quiet success is silent' test ! -s out
 status 1 run failing.yml
@@ -101,7 +138,21 @@ check 'much output is not mixed' test "$(tr -s xy < out | grep -c '^[xy]$')" -eq
 (ulimit -v 4000000 && timeout 60 "$opq" run output.yml > out 2> err)
 check 'much output takes no memory' test "$(wc -c < out)" -gt 200000000
 
-for signal in INT TERM HUP; do
+(unset TMPDIR; export TMPDIR=/nowhere/at/all; timeout 60 "$opq" run good.yml > out 2> err)
+check 'a run that cannot begin exits with 2' test $? -eq 2
+check 'a missing TMPDIR is named' grep -q "cannot make a temporary file in '/nowhere/at/all': No such file" err
+
+{ echo operations:; for i in $(seq 300); do echo "  o$i: { run: 'echo $i' }"; done; } > many.yml
+for limit in 1024 64 32; do
+    (ulimit -n $limit && timeout 60 "$opq" run --jobs 100 many.yml > out 2> err)
+    check "$limit descriptors are enough" grep -q '^300 succeeded' out
+done
+# The shell sets the limit last: it needs some itself.
+sh -c 'ulimit -n 11 && exec timeout 60 "$@"' sh "$opq" run many.yml > out 2> err
+check 'too few descriptors are told' test $? -eq 2
+check 'too few descriptors are named' grep -q 'no file descriptor is left (ulimit -n is 11)' err
+
+for signal in INT TERM HUP QUIT; do
     rm -f gate tidied && mkfifo gate
     timeout --foreground 60 "$opq" run --jobs 2 endless.yml > out 2> err &
     timer=$!
@@ -112,14 +163,33 @@ for signal in INT TERM HUP; do
     actual=$?
     exec 3>&-
     check "SIG$signal exits with 130, not $actual" test $actual -eq 130
-    check "SIG$signal lets commands tidy up" test -e tidied
+    test $signal = QUIT || check "SIG$signal lets commands tidy up" test -e tidied
     check "SIG$signal ends what ignores it" gone stubborn
     check "SIG$signal ends grandchildren" gone sleeper
     check "SIG$signal is summed up" grep -q '^0 succeeded, 3 cancelled in ' out
     check "SIG$signal starts nothing" test ! -e ran
+    test $signal = QUIT || check "SIG$signal is answered" grep -q '^opq: stopping; a second signal' out
 done
 
+rm -f gate && mkfifo gate
+timeout --foreground 60 "$opq" run --jobs 2 endless.yml > out 2> err &
+timer=$!
+exec 3<> gate
+read -r _ <&3 && read -r _ <&3
+process=$(pgrep -P $timer)
+kill -TSTP "$process" && kill -TERM "$process"
+# Whether it was stopped depends on who watches the process group of this script.
+while kill -CONT "$process" 2> /dev/null; do sleep 0.1; done
+wait $timer
+actual=$?
+exec 3>&-
+check "SIGTSTP keeps no other signal away, $actual" test $actual -eq 130
+check 'SIGTSTP leaves nothing stopped' gone stubborn
+
 if command -v script > /dev/null; then
+    printf 'operations: { asks: { run: stty raw < /dev/tty } }' > asks.yml
+    TERM=xterm timeout 60 script -qec "'$opq' run asks.yml" /dev/null < /dev/null > out
+    check 'a command that wants the terminal fails' grep -q 'asks  exit' out
     rm -f seen && mkfifo seen
     TERM=xterm timeout 60 script -qfec "'$opq' run watched.yml" /dev/null < /dev/null > out &
     session=$!

@@ -63,4 +63,24 @@ import Testing
         #expect(trace.htmlTimeline().contains("0 operations"))
         #expect(try String(decoding: trace.chromeTrace(), as: UTF8.self).contains("traceEvents"))
     }
+
+    private struct Skip: OperationTrace.Ending { let ending = "skipped: no reason" }
+
+    @Test func `the table has an end in its own words, what was printed, and what it leaves out`() throws {
+        let trace = OperationTrace()
+        for index in 0..<30 {
+            let operation = BlockOperation {}
+            operation.name = "operation \(index)"
+            trace.record(operation, asIn: "queue")
+            if index == 7 { operation.reportFailure(Skip()) }
+            operation.start()
+        }
+        let page = trace.htmlTimeline(title: "x", outputs: ["operation 7": "<it>", "operation 8": "not shown"])
+        #expect(page.contains("<td>skipped: no reason</td>"))
+        #expect(page.contains("<pre>&lt;it&gt;</pre>"))
+        #expect(!page.contains("not shown"))
+        #expect(page.contains("<caption>The 20 of 30 operations that ran longest"))
+        #expect(page.contains("text-anchor=\"end\"") || !page.contains("x=\"1000\""))
+        #expect(try String(decoding: trace.chromeTrace(title: "pack"), as: UTF8.self).contains(#""title":"pack""#))
+    }
 }

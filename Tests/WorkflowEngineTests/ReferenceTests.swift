@@ -129,4 +129,51 @@ struct ReferenceTests {
         #expect(try plan(of: text).possibleOrder == [1, 2, 0, 3, 4])
         #expect(try plan(of: text).operations.map(\.barrierAhead) == [nil, nil, nil, nil, 3])
     }
+
+    @Test func `a long cycle is told by its start and its end`() {
+        let operations = (0..<1000).map { "  o\($0): {run: x, after: o\(($0 + 1) % 1000)}\n" }.joined()
+        #expect(
+            complaints(about: "operations:\n" + operations) == [
+                "w:2:23: error: operations wait for each other: o0 → o1 → o2 → o3 → o4 → o5 → (992 more) → o998 → o999 → o0; "
+                    + "take one of them out of an 'after'"
+            ])
+    }
+
+    @Test func `many cycles behind a long way are found in one walk`() {
+        // Each cycle is reached by the whole chain only: walked for each, it would be walked 3000 times.
+        let chain = (0..<3000).map { "  p\($0): {run: x, after: p\($0 + 1)}\n" }.joined()
+        let all = (0..<3000).map { "c\($0)" }.joined(separator: ", ")
+        let cycles = (0..<3000).map { "  c\($0): {run: x, after: d\($0)}\n  d\($0): {run: x, after: c\($0)}\n" }
+            .joined()
+        let text = "operations:\n\(chain)  p3000: {run: x, after: [\(all)]}\n\(cycles)"
+        #expect(complaints(about: text).count == 3000)
+    }
+
+    @Test func `a suggestion is made as long as there are steps for it`() {
+        let candidates = Suggester.Candidates(["compress", "verify", "list"])
+        var suggester = Suggester(steps: 1000)
+        #expect(suggester.suggestion(for: "compres", among: candidates) == "did you mean 'compress'?")
+        #expect(suggester.suggestion(for: "xyzzyxyzzy", among: candidates) == "expected one of compress, verify, list")
+        #expect(suggester.suggestion(for: "Verfiy", among: candidates) == "did you mean 'verify'?")
+        let many = Suggester.Candidates((0..<1000).map { "operation\($0)" })
+        #expect(suggester.suggestion(for: "operatoin0", among: many) == nil)
+        #expect(suggester.steps <= 0)
+    }
+
+    @Test func `errors all over a file are all told, the first with suggestions`() {
+        let operations = (0..<4000).map { "  operation\($0): {run: x, after: qperatoin\($0)}\n" }.joined()
+        let complaints = complaints(about: "operations:\n" + operations)
+        #expect(complaints.count == 4000)
+        #expect(complaints.first?.hasSuffix("did you mean 'operation0'?") == true)
+    }
+
+    @Test(arguments: [("{itm}", "item"), ("{items}", "item"), ("{Item}", "item"), ("{item_name}", "item.name")])
+    func `what is almost a placeholder is told`(written: String, meant: String) {
+        #expect(
+            complaints(
+                about: "operations: {f: {run: 'x \(written) ${itm} {time} {other}', each: [a]}, g: {run: '\(written)'}}"
+            ) == [
+                "w:1:23: error: unknown placeholder '\(written)'; did you mean '\(meant)'?"
+            ])
+    }
 }

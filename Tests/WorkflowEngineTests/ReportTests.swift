@@ -25,6 +25,36 @@ struct ReportTests {
         #expect(status.line(columns: 1) == "…")
     }
 
+    @Test func `the status fits by columns, not by characters`() {
+        var status = RunStatus(total: 1)
+        status.running = ["日本語のファイル", "e\u{301}\u{200B}x"]
+        #expect(status.line(columns: 80) == "[0/1] 日本語のファイル, e\u{301}\u{200B}x")
+        #expect(status.line(columns: 12) == "[0/1] 日本…")
+        #expect(status.line(columns: 11) == "[0/1] 日本…")
+        #expect(status.line(columns: 10) == "[0/1] 日…")
+        status.running = ["a\u{1B}[2J\nb"]
+        #expect(status.line(columns: 80) == #"[0/1] a\u{1B}[2J\nb"#)
+    }
+
+    @Test func `control characters in names are shown as escapes`() {
+        let name = "a\n✓ forged\u{1B}[31m"
+        #expect(RunReport().line(for: Conclusion(name: name, outcome: .succeeded)) == #"✓ a\n✓ forged\u{1B}[31m"#)
+        #expect(
+            RunReport().line(for: Conclusion(name: "b", outcome: .skipped("dependency \(name) failed")))
+                == #"– b  skipped: dependency a\n✓ forged\u{1B}[31m failed"#)
+    }
+
+    @Test func `the summary has the name of the workflow`() {
+        #expect(RunReport(name: "pack").summary(of: result([.succeeded]))?.hasPrefix("pack: 1 succeeded in ") == true)
+    }
+
+    @Test func `lost output is told with the directory`() {
+        let outcome = Outcome.failed(.outputLost(.exit(0), directory: "/full"))
+        #expect(
+            RunReport().line(for: Conclusion(name: "a", outcome: outcome))
+                == "✗ a  exit 0, but output may be lost: no space was left in '/full'")
+    }
+
     @Test func `the status is what observing the operations tells`() {
         let operations = ["a", "b"].map { name in
             let operation = Operation()

@@ -29,6 +29,10 @@ private func outcomes(
     return Dictionary(uniqueKeysWithValues: result.conclusions.map { ($0.name, $0.outcome) })
 }
 
+private struct WeakSpool {
+    weak var spool: OutputSpool?
+}
+
 @Suite(.timeLimit(.minutes(5)))
 struct RunTests {
     @Test func `operations run after those they come after`() async throws {
@@ -137,6 +141,69 @@ struct RunTests {
         let text = "operations: {a: {run: 'true'}, b: {run: sleep 1000, after: a}}"
         let outcomes = try await outcomes(of: text, in: TemporaryDirectory()) { _ in false }
         #expect(outcomes["b"] == .cancelled)
+    }
+
+    @Test func `an operation that has ended keeps neither its output nor its descriptor`() async throws {
+        let spools = Guarded<[WeakSpool]>([])
+        _ = try await outcomes(
+            of: "operations: {f: {run: echo x, each: [1, 2, 3, 4, 5, 6, 7, 8, 9]}}", in: TemporaryDirectory()
+        ) {
+            if case .ended(_, let spool?) = $0 { spools.withLock { $0.append(WeakSpool(spool: spool)) } }
+            return true
+        }
+        #expect(spools.withLock(\.count) == 9)
+        #expect(spools.withLock { $0.allSatisfy { $0.spool == nil } })
+    }
+
+    @Test func `no more commands run at a time than there are descriptors for`() async throws {
+        let text = """
+            operations:
+              f:
+                run: for i in 1 2; do if mkdir s$i; then rmdir s$i; exit; fi; done; exit 1
+                each: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]
+              end: {run: rm -r ., barrier: true}
+            """
+        var options = RunOptions(jobs: 8)
+        options.commands = 2
+        let outcomes = try await outcomes(of: text, in: TemporaryDirectory(), options: options)
+        #expect(outcomes.filter { $0.key != "end" }.allSatisfy { $0.value == .succeeded })
+    }
+
+    @Test func `a command leads a session without a terminal`() async throws {
+        let text = #"""
+            operations:
+              leads: {run: 'read -r _ _ _ _ group session _ < /proc/$$/stat; test "$group $session" = "$$ $$"'}
+              asks: {run: exec 3< /dev/tty}
+            """#
+        let outcomes = try await outcomes(of: text, in: TemporaryDirectory())
+        #expect(outcomes["leads"] == .succeeded)
+        #expect(outcomes["asks"] != .succeeded)
+    }
+
+    @Test func `a command that stopped itself ends when it is cancelled`() async throws {
+        let directory = try TemporaryDirectory()
+        let text = "operations: {a: {run: 'echo $$ > pid; echo > gate; kill -STOP $$'}}"
+        let outcomes = try await outcomes(of: text, in: directory) { _ in
+            true
+        } whenGateOpens: {
+            $0.cancel()
+        }
+        #expect(outcomes == ["a": .cancelled])
+        try await waitForEnd(of: directory.text(of: "pid"))
+    }
+
+    @Test func `a run that is paused continues`() async throws {
+        let directory = try TemporaryDirectory()
+        let text = "operations: {a: {run: 'echo > gate; read x < door'}, b: {run: 'true', after: a}}"
+        try #require(mkfifo(directory.path + "/door", 0o600) == 0)
+        let outcomes = try await outcomes(of: text, in: directory) { _ in
+            true
+        } whenGateOpens: {
+            $0.pause()
+            $0.resume()
+            close(open(directory.path + "/door", O_WRONLY))
+        }
+        #expect(outcomes == ["a": .failed(.exit(1)), "b": .skipped("dependency a failed")])
     }
 
     @Test func `what a command leaves running is ended with it`() async throws {

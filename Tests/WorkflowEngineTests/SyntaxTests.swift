@@ -111,4 +111,69 @@ struct SyntaxTests {
             """
         #expect(try plan(of: text).operations.map(\.dependencies) == [[], [], [0], [1]])
     }
+
+    @Test(arguments: ["A B", "é", "A-B", "²", "A\u{301}"])
+    func `only letters, digits and underscores of ASCII name a variable`(name: String) {
+        let complaints = complaints(about: "operations: {a: {run: x, environment: {\"\(name)\": x}}}")
+        #expect(complaints.count == 1)
+        #expect(complaints.first?.contains("cannot name an environment variable") == true)
+    }
+
+    @Test func `the variables of an item cannot be set`() {
+        #expect(
+            complaints(about: "operations: {a: {run: x, environment: {OPQ_ITEM: x}}}") == [
+                "w:1:40: error: 'OPQ_ITEM' is set by opq; use another name"
+            ])
+    }
+
+    @Test func `a NUL character is refused`() {
+        #expect(
+            complaints(about: #"operations: {a: {run: "echo \0 x", each: ["a\0b"], directory: "\0"}}"#).count == 3)
+        #expect(
+            complaints(about: #"operations: {a: {run: "echo \0 x"}}"#).first?
+                .hasPrefix("w:1:23: error: 'run' holds a NUL character, where the rest would be cut off") == true)
+    }
+
+    @Test func `a command that is too long is refused`() {
+        let long = String(repeating: "x", count: 131_072)
+        #expect(
+            complaints(about: "operations: {a: {run: \(long)}}") == [
+                "w:1:23: error: the command of 'a' has 131072 bytes, and the system takes 131071; put it in a file, and run that"
+            ])
+        #expect(complaints(about: "operations: {a: {run: \(long.dropLast())}}") == [])
+        #expect(complaints(about: "operations: {a: {run: x, environment: {A: \(long)}}}").count == 1)
+    }
+
+    @Test func `what YAML has and a workflow has not is named`() {
+        #expect(
+            complaints(about: "operations: {a: &a {run: x}, b: {<<: *a}}") == [
+                "w:1:30: error: operation 'b' has no 'run'; give it the shell command to run",
+                "w:1:34: error: merging maps by '<<' is not supported; write the keys out, or use an alias for each value",
+            ])
+        #expect(
+            complaints(about: String(repeating: "[", count: 2000)).first?
+                .contains("invalid YAML: lists and maps are in one another too deeply") == true)
+        #expect(
+            complaints(about: "operations:\n  a: { run: tar xzf {item} }").first?
+                .hasSuffix("; put a value that holds {, }, [, ] or a comma in quotes") == true)
+    }
+
+    @Test func `any number of duplicate keys is told in one pass`() {
+        let text = "operations:\n  a:\n    run: x\n" + String(repeating: "    priority: low\n", count: 5000)
+        #expect(complaints(about: text).count == 4999)
+    }
+
+    @Test func `a key that is an alias of aliases without bound is only a wrong key`() {
+        let levels = (1...40).map { "a\($0): &a\($0) [*a\($0 - 1), *a\($0 - 1)]\n" }.joined()
+        let complaints = complaints(about: "a0: &a0 [x]\n\(levels)? *a40\n: x\noperations: {a: {run: x}}\n")
+        #expect(complaints.last == "w:41:6: error: a key must be a name, found a list")
+        #expect(complaints.count == 42)
+    }
+
+    @Test func `control characters cannot forge a line of an error`() {
+        #expect(
+            complaints(about: #"operations: {a: {run: x, after: "b\n\e[31mw:1:1: error: x\u202e"}}"#) == [
+                #"w:1:33: error: unknown operation 'b\n\u{1B}[31mw:1:1: error: x\u{202E}'; expected a"#
+            ])
+    }
 }

@@ -29,6 +29,12 @@ struct CommandProcess: Sendable {
         self.descriptor = descriptor < 0 ? nil : FileDescriptor(rawValue: descriptor)
     }
 
+    /// A process that was started elsewhere, without a descriptor.
+    init(identifier: pid_t) {
+        self.identifier = identifier
+        descriptor = nil
+    }
+
     /// How the process ended, once it has; it is gone with that.
     func end() -> ProcessEnd? {
         var status: Int32 = 0

@@ -37,13 +37,14 @@ final class ProcessWatch: Sendable {
 
     /// A watch with its thread.
     ///
+    /// - Parameter patience: How long something may be short while no command holds any of it.
     /// - Throws: `Shortage` if there is no descriptor or no thread for it.
-    init() throws(Shortage) {
+    init(patience: Duration = .seconds(3)) throws(Shortage) {
         var ends: [Int32] = [-1, -1]
         guard cprocess_pipe(&ends) == 0 else { throw Shortage(errno, directory: "/") ?? .descriptors }
         wakeReader = FileDescriptor(rawValue: ends[0])
         wakeWriter = FileDescriptor(rawValue: ends[1])
-        let loop = Unmanaged.passRetained(ProcessWatchLoop(self))
+        let loop = Unmanaged.passRetained(ProcessWatchLoop(self, patience: patience))
         let isStarted = cplatform_start_thread(
             { argument in
                 cplatform_set_thread_name("opq-processes")

@@ -18,10 +18,9 @@ final class ProcessWatchLoop {
     private static let pollPause = Duration.milliseconds(20)
     /// How often what was short is tried again while nothing of this run ends.
     private static let attemptPause = Duration.milliseconds(100)
-    /// How long something may be short while no command of this run holds any of it.
-    private static let patience = Duration.seconds(3)
 
     private let watch: ProcessWatch
+    private let patience: Duration
     private let clock = ContinuousClock()
     private var children: [ProcessWatch.Token: Child] = [:]
     private var attempts: [ProcessWatch.Attempt] = []
@@ -31,7 +30,10 @@ final class ProcessWatchLoop {
     private var isStopped = false
 
     /// The loop of a watch.
-    init(_ watch: ProcessWatch) { self.watch = watch }
+    init(_ watch: ProcessWatch, patience: Duration) {
+        self.watch = watch
+        self.patience = patience
+    }
 
     /// Runs until it is told to stop, and nothing is left to be watched.
     func run() {
@@ -143,7 +145,7 @@ final class ProcessWatchLoop {
     private func tryAgain() {
         guard let next = nextAttempt, next <= clock.now else { return }
         while let first = attempts.first {
-            let isLast = children.isEmpty && shortSince.map { clock.now - $0 >= Self.patience } ?? false
+            let isLast = children.isEmpty && shortSince.map { clock.now - $0 >= patience } ?? false
             guard first(isLast) else { break }
             attempts.removeFirst()
             for message in watch.takeMessages() { act(on: message) }

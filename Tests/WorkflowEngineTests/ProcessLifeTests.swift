@@ -1,0 +1,88 @@
+import Testing
+
+@testable import WorkflowEngine
+
+struct ProcessLifeTests {
+    private let start = ContinuousClock.now
+    private let grace = Duration.seconds(2)
+
+    @Test func `a command that leaves nothing behind is finished at once`() {
+        var life = ProcessLife(grace: grace)
+        #expect(life.nextInstant == nil)
+        #expect(life.leaderEnded(.exit(0), at: start) == [.terminate, .look])
+        #expect(life.looked(isAlive: false, at: start) == [.finish(.exit(0))])
+    }
+
+    @Test func `what a command leaves is asked to end, looked at, and killed when its time is over`() {
+        var life = ProcessLife(grace: grace)
+        _ = life.leaderEnded(.exit(3), at: start)
+        var now = start
+        var looks = 0
+        var actions = life.looked(isAlive: true, at: now)
+        while actions.isEmpty {
+            now = life.nextInstant ?? now + .seconds(100)
+            #expect(life.timePassed(at: now) == .look)
+            actions = life.looked(isAlive: true, at: now)
+            looks += 1
+        }
+        #expect(actions == [.kill, .finish(.exit(3))])
+        #expect(now == start + grace)
+        #expect(looks < 200)
+    }
+
+    @Test func `a cancelled command is asked once, and killed when it does not end`() {
+        var life = ProcessLife(grace: grace)
+        #expect(life.cancel(at: start) == .terminate)
+        #expect(life.cancel(at: start + .seconds(1)) == nil)
+        #expect(life.nextInstant == start + grace)
+        #expect(life.timePassed(at: start + .seconds(1)) == nil)
+        #expect(life.timePassed(at: start + grace) == .kill)
+        // Its end is on its way: there is nothing to wake up for.
+        #expect(life.nextInstant == nil)
+        #expect(life.timePassed(at: start + .seconds(9)) == nil)
+        _ = life.leaderEnded(.signal(9), at: start + grace)
+        #expect(life.looked(isAlive: true, at: start + grace) == [.kill, .finish(.signal(9))])
+    }
+
+    @Test func `the rest of a cancelled command has what is left of its time`() {
+        var life = ProcessLife(grace: grace)
+        _ = life.cancel(at: start)
+        _ = life.leaderEnded(.signal(15), at: start + .seconds(1))
+        #expect(life.looked(isAlive: true, at: start + .milliseconds(1999)) == [])
+        #expect(life.nextInstant == start + .seconds(2))
+        #expect(life.looked(isAlive: true, at: start + .seconds(2)) == [.kill, .finish(.signal(15))])
+    }
+
+    @Test func `a kill waits for nothing`() {
+        var life = ProcessLife(grace: grace)
+        #expect(life.kill(at: start) == .kill)
+        #expect(life.cancel(at: start) == nil)
+        _ = life.leaderEnded(.signal(9), at: start)
+        #expect(life.looked(isAlive: true, at: start) == [.kill, .finish(.signal(9))])
+
+        var leaving = ProcessLife(grace: grace)
+        _ = leaving.leaderEnded(.exit(0), at: start)
+        _ = leaving.looked(isAlive: true, at: start)
+        #expect(leaving.kill(at: start) == .kill)
+        #expect(leaving.timePassed(at: start) == .look)
+        #expect(leaving.looked(isAlive: true, at: start) == [.kill, .finish(.exit(0))])
+    }
+
+    @Test(arguments: [
+        (1024, 5, 505), (64, 5, 25), (32, 5, 9), (16, 5, 1), (12, 5, 0), (5, 5, 0), (20_000, 20_100, 0),
+    ])
+    func `descriptors bound the commands`(limit: Int, open: Int, commands: Int) {
+        #expect(DescriptorBudget(limit: limit, open: open).commands == commands)
+    }
+
+    @Test(
+        arguments: [
+            (24, "no file descriptor is left (ulimit -n is "), (23, "the system has no open file left"),
+            (11, "no process is left (ulimit -u is "), (12, "no memory is left"), (28, "no space is left in '/x'"),
+            (122, "no space is left in '/x'"),
+        ] as [(Int32, String)])
+    func `a shortage has a name`(error: Int32, text: String) throws {
+        #expect(try #require(Shortage(error, directory: "/x")).text.hasPrefix(text))
+        #expect(Shortage(2, directory: "/x") == nil)
+    }
+}

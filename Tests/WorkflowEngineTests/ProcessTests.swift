@@ -1,0 +1,93 @@
+import Foundation
+import Synchronization
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import WorkflowEngine
+
+@Suite(.timeLimit(.minutes(1)))
+struct ProcessTests {
+    @Test func `what was short is tried again until it is there`() async throws {
+        let watch = try ProcessWatch()
+        let count = Atomic<Int>(0)
+        await withCheckedContinuation { continuation in
+            watch.send(
+                .attempt { isLast in
+                    #expect(!isLast)
+                    guard count.add(1, ordering: .relaxed).newValue == 3 else { return false }
+                    continuation.resume()
+                    return true
+                })
+        }
+        watch.send(.stop)
+    }
+
+    @Test func `what stays short is tried for a last time when nothing runs that could give it back`() async throws {
+        let watch = try ProcessWatch(patience: .milliseconds(1))
+        await withCheckedContinuation { continuation in
+            watch.send(
+                .attempt { isLast in
+                    if isLast { continuation.resume() }
+                    return isLast
+                })
+        }
+        watch.send(.stop)
+    }
+
+    @Test func `what is short is not given up while a command runs, and tried when it ends`() async throws {
+        let directory = try TemporaryDirectory()
+        try #require(mkfifo(directory.path + "/gate", 0o600) == 0)
+        let watch = try ProcessWatch(patience: .zero)
+        let spool = try SpoolDirectory().makeSpool()
+        let process = try CommandProcess(operation("read x < gate", in: directory), output: spool.file)
+        let hasEnded = Atomic(false)
+        let count = Atomic<Int>(0)
+        watch.send(.watch(process, watch.makeToken()) { _ in hasEnded.store(true, ordering: .sequentiallyConsistent) })
+        await withCheckedContinuation { continuation in
+            watch.send(
+                .attempt { isLast in
+                    #expect(!isLast)
+                    if count.add(1, ordering: .relaxed).newValue == 2 {
+                        Thread.detachNewThread { close(open(directory.path + "/gate", O_WRONLY)) }
+                    }
+                    guard hasEnded.load(ordering: .sequentiallyConsistent) else { return false }
+                    continuation.resume()
+                    return true
+                })
+        }
+        watch.send(.stop)
+    }
+
+    @Test func `a process without a descriptor is watched as well`() async throws {
+        let directory = try TemporaryDirectory()
+        let watch = try ProcessWatch()
+        let spool = try SpoolDirectory().makeSpool()
+        let process = try CommandProcess(operation("exit 5", in: directory), output: spool.file)
+        let bare = CommandProcess(identifier: process.identifier)
+        let end = await withCheckedContinuation { continuation in
+            watch.send(.watch(bare, watch.makeToken()) { continuation.resume(returning: $0) })
+        }
+        #expect(end == .exit(5))
+        try process.descriptor?.close()
+        watch.send(.stop)
+    }
+
+    @Test func `a spool knows when the space ran out`() throws {
+        // A file system of its own is not to be had in a test: one that has no space to give is.
+        let directory = SpoolDirectory(path: "/proc/self/nowhere")
+        #expect(
+            throws: StartFailure(
+                text: "cannot make a temporary file in '/proc/self/nowhere': No such file or directory")
+        ) {
+            try directory.makeSpool()
+        }
+        #expect(try !SpoolDirectory().makeSpool().mayHaveLostOutput)
+    }
+
+    private func operation(_ command: String, in directory: TemporaryDirectory) -> PlannedOperation {
+        PlannedOperation(
+            name: "x", command: command, directory: directory.path, environment: [:], item: nil, queue: "q",
+            priority: .normal, isBarrier: false)
+    }
+}

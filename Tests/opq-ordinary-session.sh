@@ -1,0 +1,138 @@
+#!/bin/sh
+# Runs the session with opq, and the README's first command, under the conditions of ordinary machines: as a user other than
+# root, with 1,024 descriptors, on one processor, in the C locale and in one of UTF-8, with little temporary space, without a
+# terminal and with closed standard input, with umask 077, with few descriptors and with few processes.
+# Usage: Tests/opq-ordinary-session.sh [path of opq]
+#
+# What this machine cannot do, for want of root or of a tool, is skipped with a line.
+set -u
+opq=$(realpath "${1:-.build/debug/opq}")
+root=$(realpath "$(dirname "$0")/..")
+work=$(mktemp -d)
+passed=0 failed=0
+mounted=
+
+end() {
+    [ -z "$mounted" ] || umount "$mounted"
+    rm -rf "$work"
+}
+trap end EXIT
+trap 'exit 1' HUP INT TERM
+
+# Everything that is run is where any user may read it.
+chmod 755 "$work"
+mkdir -p "$work/bin" "$work/project/Examples" "$work/tmp"
+cp "$opq" "$work/bin/opq"
+cp "$root/Tests/opq-session.sh" "$root/Tests/session.sh" "$work/bin"
+cp -R "$root/Sources" "$root/Tests" "$work/project"
+cp -R "$root/Examples/Workflows" "$work/project/Examples"
+chmod -R a+rX "$work"
+chmod 1777 "$work/tmp"
+
+# as_user COMMAND...: runs it as nobody, if this is root; as the user who runs this, who is ordinary, if not.
+as_user() { "$@"; }
+if [ "$(id -u)" -eq 0 ]; then
+    if command -v setpriv > /dev/null; then
+        as_user() { setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=/ "$@"; }
+        chown -R 65534:65534 "$work/project" "$work/tmp"
+    else
+        echo 'skipped: another user than root, for want of setpriv'
+    fi
+fi
+
+# condition NAME COMMAND...: the command must succeed.
+condition() {
+    name=$1
+    shift
+    if "$@" > "$work/log" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "failed: $name"
+        sed 's/^/    /' "$work/log" | tail -n 40
+    fi
+}
+
+# session COMMAND...: the session with opq, run by this command.
+session() { as_user env TMPDIR="$work/tmp" "$@" sh "$work/bin/opq-session.sh" "$work/bin/opq"; }
+
+# first_command COMMAND...: the README's first command, run by this command; also sees that nothing has failed.
+first_command() {
+    as_user env TMPDIR="$work/tmp" "$@" "$work/bin/opq" run "$work/project/Examples/Workflows/digest.yml" > "$work/first" 2>&1
+    actual=$?
+    tail -n 3 "$work/first"
+    [ $actual -eq 0 ] && tail -n 1 "$work/first" | grep -Eq '^digest: [0-9]+ succeeded in '
+}
+
+few_descriptors() { first_command sh -c 'ulimit -n 1024 && exec "$@"' sh; }
+condition "the README's first command with 1,024 descriptors" few_descriptors
+for limit in 64 32; do
+    fewer() { first_command sh -c "ulimit -n $limit && exec \"\$@\"" sh; }
+    condition "the README's first command with $limit descriptors" fewer
+done
+condition 'as an ordinary user, with 1,024 descriptors' session sh -c 'ulimit -n 1024 && exec "$@"' sh
+if command -v taskset > /dev/null; then
+    condition 'on one processor' session taskset -c 0
+    condition "the README's first command on one processor" first_command taskset -c 0
+else
+    echo 'skipped: one processor, for want of taskset'
+fi
+condition 'in the C locale' session env -u LC_ALL LANG=C
+utf8=$(locale -a 2> /dev/null | grep -iE '^(C|en_US)\.utf-?8$' | head -n 1)
+if [ -n "$utf8" ]; then
+    condition 'in a locale of UTF-8' session env -u LC_ALL LANG="$utf8"
+else
+    echo 'skipped: a locale of UTF-8, for want of one'
+fi
+closed() { session sh -c 'exec "$@" <&-' sh; }
+condition 'without a terminal and with closed standard input' closed
+if command -v setsid > /dev/null; then
+    condition 'in a session of its own' session setsid -w
+fi
+private() { session sh -c 'umask 077 && exec "$@"' sh; }
+condition 'with umask 077' private
+
+# full: what commands print does not fit; each operation that may have lost some says so, and nothing hangs.
+full() {
+    printf 'operations:\n  big: { run: "head -c 3000000 /dev/zero; true" }\n  small: { run: "echo x", after: big }\n' > "$work/full.yml"
+    as_user env TMPDIR="$work/small" timeout 60 "$work/bin/opq" run "$work/full.yml" > "$work/first" 2>&1
+    [ $? -eq 1 ] && grep -aq "big  exit 0, but output may be lost: no space was left in '$work/small'" "$work/first"
+}
+roomy() {
+    # The space of an operation that has ended is free for the next.
+    printf 'operations: { f: { run: "head -c 700000 /dev/zero", each: [1, 2, 3, 4, 5, 6, 7, 8] } }' > "$work/roomy.yml"
+    as_user env TMPDIR="$work/small" timeout 60 "$work/bin/opq" run --jobs 1 "$work/roomy.yml" > "$work/first" 2>&1
+    tail -n 1 "$work/first" | grep -aq '^8 succeeded'
+}
+mkdir "$work/small"
+if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=1m,mode=1777 tmpfs "$work/small" 2> /dev/null; then
+    mounted=$work/small
+    condition 'with too little temporary space' full
+    condition 'with little temporary space' roomy
+else
+    echo 'skipped: little temporary space, for want of the right to mount'
+fi
+
+# processes LIMIT: so many processes and threads; the run succeeds, or ends with the cause by name.
+processes() {
+    printf 'operations: { f: { run: "true", each: [1, 2, 3, 4, 5, 6, 7, 8, 9] } }' > "$work/processes.yml"
+    timeout 60 prlimit --nproc="$1" setpriv --reuid="$user" --regid="$user" --clear-groups \
+        "$work/bin/opq" run --jobs 9 "$work/processes.yml" > "$work/first" 2>&1
+    actual=$?
+    cat "$work/first"
+    case $actual in
+    0) true ;;
+    124 | 137) false ;;
+    *) grep -Eq "no process is left \(ulimit -u is $1" "$work/first" ;;
+    esac
+}
+if [ "$(id -u)" -eq 0 ] && command -v setpriv > /dev/null && command -v prlimit > /dev/null; then
+    # A user who has no other process.
+    user=64917
+    for limit in 4 6 8 9 10 12 16 20 40; do condition "with $limit processes" processes $limit; done
+else
+    echo 'skipped: few processes, for want of a user who has no others'
+fi
+
+echo "$passed conditions passed, $failed failed"
+test $failed -eq 0
