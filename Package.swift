@@ -297,6 +297,8 @@ let package = Package(
         .testTarget(
             name: "AdoptionBySelectorTests", dependencies: ["Operations"], swiftSettings: adoptionSettings),
         .testTarget(
+            name: "AdoptionStylesTests", dependencies: ["OperationsFoundation"], swiftSettings: adoptionSettings),
+        .testTarget(
             name: "WorkflowEngineTests", dependencies: ["WorkflowEngine", "TestSupport"], swiftSettings: settings),
     ]
 )
