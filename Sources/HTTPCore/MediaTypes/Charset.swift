@@ -1,51 +1,87 @@
 #if Networking
-/// How the bytes of a text are to be read. Reading never fails: what is not valid becomes U+FFFD.
-public enum Charset: String, Hashable, Sendable, Codable, CaseIterable {
-    case utf8 = "utf-8"
-    case usASCII = "us-ascii"
-    case latin1 = "iso-8859-1"
-    case windows1252 = "windows-1252"
-    /// The byte order mark says which order; without one it is little-endian, as browsers take it.
-    case utf16 = "utf-16"
-    case utf16BigEndian = "utf-16be"
-    case utf16LittleEndian = "utf-16le"
+/// How the bytes of a text are to be read: a charset of the WHATWG's Encoding Standard, which is what the web uses.
+///
+/// Where servers say one charset and mean a larger one, as browsers know, the larger one is meant: `gb2312` and `gbk` are
+/// GB18030, `shift_jis` is Windows-31J, `euc-kr` is Windows-949, and `big5` has the additions of Hong Kong.
+///
+/// Reading never fails: what is not valid becomes U+FFFD. Unicode, ASCII and Latin-1 are read by this module. The system reads
+/// the others: `iconv` on Linux, Core Foundation on Apple's systems.
+public struct Charset: Hashable, Sendable {
+    private enum Decoding: Hashable {
+        case utf8, ascii, latin1
+        /// The byte order mark says which order; without one it is little-endian, as browsers take it.
+        case utf16
+        case utf16BigEndian, utf16LittleEndian
+    }
 
-    /// By a name as Content-Type has it; nil for those that are not known.
+    private enum Reader: Hashable {
+        case own(Decoding)
+        case system(SystemCharset)
+    }
+
+    private let reader: Reader
+
+    private init(_ decoding: Decoding) { reader = .own(decoding) }
+
+    public static let utf8 = Charset(.utf8)
+    public static let usASCII = Charset(.ascii)
+    public static let latin1 = Charset(.latin1)
+    public static let utf16 = Charset(.utf16)
+    public static let utf16BigEndian = Charset(.utf16BigEndian)
+    public static let utf16LittleEndian = Charset(.utf16LittleEndian)
+
+    /// By a name or alias as `Content-Type` has it, in any case. Nil for a charset that the web does not use, or that this system
+    /// cannot read.
     public init?(name: String) {
-        switch name.lowercased() {
-        case "utf-8", "utf8", "unicode-1-1-utf-8": self = .utf8
-        case "us-ascii", "ascii", "ansi_x3.4-1968", "iso646-us": self = .usASCII
-        case "iso-8859-1", "iso8859-1", "iso_8859-1", "latin1", "l1": self = .latin1
-        case "windows-1252", "cp1252", "x-cp1252": self = .windows1252
-        case "utf-16", "utf16": self = .utf16
-        case "utf-16be", "utf16be": self = .utf16BigEndian
-        case "utf-16le", "utf16le": self = .utf16LittleEndian
-        default: return nil
+        switch CharsetLabel.simplified(name) {
+        case "utf8", "unicode11utf8", "unicode20utf8": self = .utf8
+        case "usascii", "ascii", "ansix341968", "ansix341986", "iso646us": self = .usASCII
+        case "iso88591", "isolatin1", "latin1", "l1", "ibm819", "cp819": self = .latin1
+        case "utf16": self = .utf16
+        case "utf16be", "unicodefffe": self = .utf16BigEndian
+        case "utf16le", "unicode", "unicodefeff", "ucs2", "iso10646ucs2": self = .utf16LittleEndian
+        case let label:
+            guard let charset = CharsetLabel.converter(for: label).flatMap(SystemCharset.init) else { return nil }
+            reader = .system(charset)
         }
     }
 
-    /// Of a body with this type: its charset; UTF-8 if it has none, or one that is not known (rule R5).
-    public init(of media: MediaType?) { self = media?.charset.flatMap(Charset.init(name:)) ?? .utf8 }
+    /// Of a body with this type: its charset; UTF-8 if it has none. Nil for one that is not known.
+    public init?(of media: MediaType?) {
+        // Some servers write a quote only.
+        guard let name = media?.charset, name.contains(where: { $0.isLetter || $0.isNumber }) else {
+            self = .utf8
+            return
+        }
+        self.init(name: name)
+    }
 
     /// The text without a byte order mark.
     public func text(_ bytes: some Sequence<UInt8>) -> String {
-        switch self {
-        case .utf8:
-            let bytes = Array(bytes)
+        let bytes = Array(bytes)
+        switch reader {
+        case .own(.utf8):
             return String(decoding: bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...], as: UTF8.self)
-        case .usASCII: return Self.scalars(bytes) { $0 < 0x80 ? Unicode.Scalar($0) : "\u{FFFD}" }
-        case .latin1: return Self.scalars(bytes) { Unicode.Scalar($0) }
-        case .windows1252:
-            return Self.scalars(bytes) { 0x80..<0xA0 ~= $0 ? Self.windows[Int($0) - 0x80] : Unicode.Scalar($0) }
-        case .utf16:
-            let bytes = Array(bytes)
-            return Self.utf16(bytes, bigEndian: bytes.starts(with: [0xFE, 0xFF]))
-        case .utf16BigEndian: return Self.utf16(Array(bytes), bigEndian: true)
-        case .utf16LittleEndian: return Self.utf16(Array(bytes), bigEndian: false)
+        case .own(.ascii): return Self.scalars(bytes) { $0 < 0x80 ? Unicode.Scalar($0) : "\u{FFFD}" }
+        case .own(.latin1): return Self.scalars(bytes) { Unicode.Scalar($0) }
+        case .own(.utf16): return Self.utf16(bytes, bigEndian: bytes.starts(with: [0xFE, 0xFF]))
+        case .own(.utf16BigEndian): return Self.utf16(bytes, bigEndian: true)
+        case .own(.utf16LittleEndian): return Self.utf16(bytes, bigEndian: false)
+        case .system(let charset): return charset.text(bytes)
         }
     }
 
-    private static func scalars(_ bytes: some Sequence<UInt8>, _ scalar: (UInt8) -> Unicode.Scalar) -> String {
+    /// The text of a body, by the charset of its type. In a charset that is not known, what is valid UTF-8 is read as such.
+    ///
+    /// - Throws: `UnknownCharset` for other bytes in a charset that is not known.
+    static func text(_ body: some Sequence<UInt8>, of media: MediaType?) throws(UnknownCharset) -> String {
+        if let charset = Charset(of: media) { return charset.text(body) }
+        let bytes = Array(body)
+        guard String(validating: bytes, as: UTF8.self) != nil else { throw UnknownCharset(name: media?.charset ?? "") }
+        return Charset.utf8.text(bytes)
+    }
+
+    private static func scalars(_ bytes: [UInt8], _ scalar: (UInt8) -> Unicode.Scalar) -> String {
         String(String.UnicodeScalarView(bytes.map(scalar)))
     }
 
@@ -59,13 +95,14 @@ public enum Charset: String, Hashable, Sendable, Codable, CaseIterable {
         if !bytes.count.isMultiple(of: 2) { units.append(0xFFFD) }
         return String(decoding: units, as: UTF16.self)
     }
+}
 
-    /// From 0x80 on; the five that Windows leaves open stay what they are.
-    private static let windows: [Unicode.Scalar] = [
-        "\u{20AC}", "\u{81}", "\u{201A}", "\u{0192}", "\u{201E}", "\u{2026}", "\u{2020}", "\u{2021}",
-        "\u{02C6}", "\u{2030}", "\u{0160}", "\u{2039}", "\u{0152}", "\u{8D}", "\u{017D}", "\u{8F}",
-        "\u{90}", "\u{2018}", "\u{2019}", "\u{201C}", "\u{201D}", "\u{2022}", "\u{2013}", "\u{2014}",
-        "\u{02DC}", "\u{2122}", "\u{0161}", "\u{203A}", "\u{0153}", "\u{9D}", "\u{017E}", "\u{0178}",
-    ]
+/// The text is in a charset that this system does not know, and it is not valid UTF-8. The reason `undecodable` of an
+/// `HTTPError` has it.
+public struct UnknownCharset: Error, Hashable, Sendable, CustomStringConvertible {
+    /// As the server wrote it, in lower case.
+    public let name: String
+
+    public var description: String { "the charset '\(name)' is not known" }
 }
 #endif

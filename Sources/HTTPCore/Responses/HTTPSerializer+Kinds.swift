@@ -1,6 +1,11 @@
 #if Networking
-public import FoundationEssentials
 import HTTPTypes
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
 extension HTTPSerializer where Value == Data {
     /// The bytes.
@@ -8,10 +13,13 @@ extension HTTPSerializer where Value == Data {
 }
 
 extension HTTPSerializer where Value == String {
-    /// The text, read by the charset of its type, else as UTF-8; what is not valid becomes U+FFFD.
+    /// The text, read by the charset of its type, or as UTF-8 if the type has none; what is not valid becomes U+FFFD.
+    ///
+    /// In a charset that is not known the text is read as UTF-8 if it is valid UTF-8. Else the error is `undecodable` with an
+    /// `UnknownCharset`.
     public static var text: Self {
         Self { body, response in
-            Charset(of: response.headerFields[.contentType].flatMap { MediaType($0) }).text(body)
+            try Charset.text(body, of: response.headerFields[.contentType].flatMap { MediaType($0) })
         }
     }
 }

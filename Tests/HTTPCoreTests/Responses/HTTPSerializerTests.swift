@@ -51,6 +51,17 @@ import Testing
         #expect(try HTTPSerializer.text.value(Data(), response(), url: "") == "")
     }
 
+    @Test func `text in a charset that is not known is UTF-8, or fails with the charset's name`() throws {
+        let gbk = Data([0xC4, 0xE3, 0xBA, 0xC3])
+        let text = HTTPSerializer.text
+        #expect(try text.value(gbk, response(200, "text/plain; charset=gbk"), url: "") == "你好")
+        let unknown = response(200, "text/plain; charset=Klingon")
+        #expect(try text.value(Data("ü".utf8), unknown, url: "") == "ü")
+        let error = #expect(throws: HTTPError.self) { try text.value(gbk, unknown, url: "") }
+        guard case .undecodable(let cause) = error?.reason else { return #expect(Bool(false), "\(error as Any)") }
+        #expect((cause as? UnknownCharset)?.name == "klingon")
+    }
+
     @Test(
         arguments: [
             (#"{"name":"a"}"#, "application/json", nil),
