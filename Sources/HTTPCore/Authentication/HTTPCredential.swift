@@ -1,5 +1,9 @@
 #if Networking
+#if canImport(FoundationEssentials)
 import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// What one authenticates with (rule R8). Its description says nothing of it.
 public enum HTTPCredential: Hashable, Sendable {

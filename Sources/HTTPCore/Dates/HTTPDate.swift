@@ -1,5 +1,9 @@
 #if Networking
+#if canImport(FoundationEssentials)
 package import FoundationEssentials
+#else
+package import Foundation
+#endif
 
 /// Dates as HTTP writes them (RFC 9110, section 5.6.7), to the second, in GMT.
 package enum HTTPDate {

@@ -1,5 +1,9 @@
 #if Networking
+#if canImport(FoundationEssentials)
 package import FoundationEssentials
+#else
+package import Foundation
+#endif
 
 /// The field Retry-After (RFC 9110, section 10.2.3; rule R10).
 package enum RetryAfter {

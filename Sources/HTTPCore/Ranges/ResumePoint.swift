@@ -1,6 +1,11 @@
 #if Networking
-package import FoundationEssentials
 package import HTTPTypes
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
 
 /// Where an interrupted download goes on, and by what one knows that it is still the same (rules R4 and D1).
 package struct ResumePoint: Hashable, Sendable, Codable {

@@ -1,5 +1,9 @@
 #if Networking
+#if canImport(FoundationEssentials)
 public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
 /// A request's body in memory, with the Content-Type that goes with it (rule R11).
 public struct EncodedBody: Hashable, Sendable, Codable {

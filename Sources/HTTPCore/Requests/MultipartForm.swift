@@ -1,5 +1,9 @@
 #if Networking
+#if canImport(FoundationEssentials)
 public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
 /// A form whose fields may be files (`multipart/form-data`, RFC 7578; rule R11). It is sent piece by piece: files are
 /// not read into memory, and still the length of the whole is known before.

@@ -1,5 +1,9 @@
 #if Networking
+#if canImport(FoundationEssentials)
 package import FoundationEssentials
+#else
+package import Foundation
+#endif
 
 /// What a multipart form is on its way: pieces to send one after the other, and how long they are together.
 package struct MultipartLayout: Hashable, Sendable {

@@ -1,6 +1,11 @@
 #if Networking
-public import FoundationEssentials
 public import HTTPTypes
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
 /// Made once: a hundred numbers for each request would be felt.
 private let statusesOfSuccess = Set(200..<300)
