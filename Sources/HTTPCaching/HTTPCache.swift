@@ -7,7 +7,8 @@ public import Foundation
 ///
 /// Two processes may use one directory, and any of them may be killed at any moment. A file that is damaged, a disk that is
 /// full, or a directory that cannot be written to makes the cache keep less, never a request fail; `onError` tells of it.
-/// Files are readable by their owner alone. Bodies of up to 256 KiB are compared with their digest when they are read from
+/// Files are readable by their owner alone. A directory, or a file in it, that belongs to another user is not used: that
+/// user could put in answers. The directories above it have to be trustworthy. Bodies of up to 256 KiB are compared with their digest when they are read from
 /// disk, larger ones by their length only.
 ///
 /// Methods may be called from anywhere. They wait for the disk on threads of the cache's own.
@@ -35,14 +36,16 @@ public final class HTTPCache: Sendable {
     /// Opens a cache, which is made if it is not there.
     ///
     /// - Parameters:
-    ///   - directory: Of the cache alone. Made with those above it, for its owner only.
+    ///   - directory: Of the cache alone. Made with those above it, for its owner only. If it is there, it has to belong to
+    ///     this process's user; others lose the right to write to it.
     ///   - memoryLimit: Bytes of bodies kept in memory.
     ///   - diskLimit: Bytes on disk. Above it the entries that were not used for longest go, down to nine tenths.
     ///   - ageLimit: Entries go so long after they came or were last found valid.
     ///   - synchronises: Whether each body is forced to disk before it has its name, which is slow. Without it, a power
     ///     failure (not a crash) may damage bodies that were stored just before.
     ///   - onError: Called, on no thread in particular and one call after the other, with what went wrong.
-    /// - Throws: `unusableDirectory` if there is no such directory and it cannot be made.
+    /// - Throws: `unusableDirectory` if there is no such directory and it cannot be made; `foreignOwner` if it belongs to
+    ///   another user.
     public convenience init(
         directory: String, memoryLimit: Int = 32 << 20, diskLimit: Int = 512 << 20, ageLimit: Duration? = nil,
         synchronises: Bool = false, onError: (@Sendable (HTTPCacheError) -> Void)? = nil

@@ -5,6 +5,8 @@ import Foundation
 public enum HTTPCacheError: Error, Sendable, CustomStringConvertible {
     /// The directory cannot be made, or is something else; `code` is an errno.
     case unusableDirectory(path: String, code: Int32)
+    /// The directory, a part of it, or the index belongs to another user, who could put answers in it.
+    case foreignOwner(path: String)
     /// The index was damaged. It was renamed to `setAside`, and a new one begun.
     case damagedIndex(setAside: String)
     /// The index cannot be opened, read or written.
@@ -21,6 +23,8 @@ public enum HTTPCacheError: Error, Sendable, CustomStringConvertible {
         switch self {
         case .unusableDirectory(let path, let code):
             "\(path) cannot hold the cache: \(reason(code)). Give a directory that this process may make or write to."
+        case .foreignOwner(let path):
+            "\(path) belongs to another user, and is not used. Give a directory that belongs to this process's user."
         case .damagedIndex(let setAside):
             "The cache's index was damaged. It is kept as \(setAside), which may be deleted; a new one has been begun."
         case .index(let path, let error):

@@ -17,7 +17,8 @@ struct BodyFiles {
         self.synchronises = synchronises
     }
 
-    /// Makes a directory and those above it that are missing, each for the owner alone.
+    /// Makes a directory and those above it that are missing, each for the owner alone. One that is there is closed to
+    /// others, who could put in files of their own.
     static func makeDirectory(_ path: String) throws(HTTPCacheError) {
         if mkdir(path, 0o700) == 0 { return }
         var code = errno
@@ -28,6 +29,22 @@ struct BodyFiles {
         var status = stat()
         if code == EEXIST, stat(path, &status) == 0 { code = status.st_mode & S_IFMT == S_IFDIR ? 0 : ENOTDIR }
         guard code == 0 else { throw .unusableDirectory(path: path, code: code) }
+        try checkOwner(path)
+        let writable = S_IWGRP | S_IWOTH
+        if status.st_mode & writable != 0, chmod(path, status.st_mode & 0o7777 & ~writable) != 0 {
+            throw .unusableDirectory(path: path, code: errno)
+        }
+    }
+
+    /// What another user owns he can change at any time, and so can the owner of a link to it. What is not there belongs to
+    /// nobody.
+    static func checkOwner(_ path: String) throws(HTTPCacheError) {
+        var (link, file) = (stat(), stat())
+        guard lstat(path, &link) == 0 else { return }
+        let isLink = link.st_mode & S_IFMT == S_IFLNK
+        if isLink, link.st_uid != geteuid(), link.st_uid != 0 { throw .foreignOwner(path: path) }
+        guard stat(path, &file) == 0 else { return }
+        if file.st_uid != geteuid() { throw .foreignOwner(path: path) }
     }
 
     /// Only digests become names, so nothing that a server says does.
@@ -45,6 +62,7 @@ struct BodyFiles {
     func has(_ digest: String, size: Int64) -> Bool {
         var status = stat()
         return lstat(path(of: digest), &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size == size
+            && status.st_uid == geteuid()
     }
 
     /// Gives a finished file its name.
@@ -64,7 +82,7 @@ struct BodyFiles {
         }
         let file = OpenFile(descriptor, path: path)
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_size == size else { return nil }
+        guard fstat(descriptor, &status) == 0, status.st_size == size, status.st_uid == geteuid() else { return nil }
         return file
     }
 
@@ -131,7 +149,7 @@ final class OpenFile: Sendable {
             let (start, end) = (done, data.count)
             let got = data.withUnsafeMutableBytes { buffer in
                 pread(
-                    descriptor, buffer.baseAddress.unsafelyUnwrapped + start, end - start, off_t(offset) + off_t(start))
+                    descriptor, buffer.baseAddress! + start, end - start, off_t(offset) + off_t(start))
             }
             if got < 0, errno == EINTR { continue }
             guard got >= 0 else { throw .cannotRead(path: path, code: errno) }

@@ -25,6 +25,8 @@ final class CacheIndex {
         configuration.journalMode = .wal
         configuration.busyMode = .timeout(busyTimeout)
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = NORMAL") }
+        // SQLite reads the log as if it were the file.
+        for suffix in ["", "-wal", "-shm"] { try BodyFiles.checkOwner(path + suffix) }
         try Self.prepareFile(path)
         database = try DatabaseQueue(path: path, configuration: configuration)
         try database.write { try Self.createTables($0) }
