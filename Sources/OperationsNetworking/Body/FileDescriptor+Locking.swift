@@ -44,7 +44,8 @@ extension SystemFile {
         return true
     }
 
-    private func isStill(at path: FilePath) throws -> Bool {
+    /// Whether the path is a name of this file.
+    func isStill(at path: FilePath) throws -> Bool {
         let own = try stat()
         guard let there = try? path.stat() else { return false }
         return own.inode == there.inode && own.deviceID == there.deviceID

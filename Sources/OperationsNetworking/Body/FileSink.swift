@@ -13,14 +13,14 @@ import Foundation
 
 /// Writes the body to a file beside the target, and gives it the target's name when it is complete (rule D1).
 ///
-/// Beside `NAME` stand `NAME.part`, what has come so far, and `NAME.part.json`, what it is a part of: so another operation,
-/// also in another process, goes on where this one was. Both are gone when the target is there. Two that write the same
-/// target at a time exclude each other by a lock on the part.
+/// Beside the target stands what has come so far, and what it is a part of (`PartNames`): so another operation, also in
+/// another process, goes on where this one was. Both are gone when the target is there. Two that write the same target at a
+/// time exclude each other by a lock on the part.
 final class FileSink: BodySink, @unchecked Sendable {
     // Sendable: used by one task at a time.
     private let target: FilePath
-    private let part: FilePath
-    private let note: FilePath
+    /// Nil for a target that can have none.
+    private let names: PartNames?
     private let digest: HTTPDigest?
     private let steps: FileStepHook?
     private var file: SystemFile?
@@ -36,8 +36,7 @@ final class FileSink: BodySink, @unchecked Sendable {
 
     init(target: String, digest: HTTPDigest?, steps: FileStepHook? = nil) {
         self.target = FilePath(target)
-        part = FilePath(target + ".part")
-        note = FilePath(target + ".part.json")
+        names = PartNames(of: self.target)
         self.digest = digest
         self.steps = steps
     }
@@ -47,9 +46,9 @@ final class FileSink: BodySink, @unchecked Sendable {
     var prefersRanges: Bool { true }
 
     func resumePoint(for address: HTTPAddress) throws -> ResumePoint? {
-        let file = try opened()
+        let (file, names) = try opened()
         let length = try attempting { try file.seek(offset: 0, from: .end) }
-        guard length > 0, let data = try? Data(contentsOf: URL(filePath: note.string)),
+        guard length > 0, let data = try? Data(contentsOf: URL(filePath: names.note.string)),
             let note = try? JSONDecoder().decode(Note.self, from: data),
             note.url == address.withoutFragment.withoutCredentials.description
         else { return nil }
@@ -58,7 +57,7 @@ final class FileSink: BodySink, @unchecked Sendable {
 
     func begin(at offset: Int64, length: Int64?, _ head: HTTPResponse, at address: HTTPAddress) throws {
         guard 200..<300 ~= head.status.code else { throw TransferFailure(.unacceptableStatus(head.status.code)) }
-        let file = try opened()
+        let (file, names) = try opened()
         try attempting {
             try file.resize(to: offset)
             try file.seek(offset: offset, from: .start)
@@ -67,12 +66,12 @@ final class FileSink: BodySink, @unchecked Sendable {
         hash = offset == 0 && digest != nil ? SHA256() : nil
         guard offset == 0 else { return }
         // First gone, then made anew: a part is never taken for a part of something else.
-        try? FileManager.default.removeItem(atPath: note.string)
+        removeNote()
         guard let point = ResumePoint(beginning: head) else { return }
         let content = Note(url: address.withoutFragment.withoutCredentials.description, point: point)
         try attempting {
             try steps?(.noted)
-            try JSONEncoder().encode(content).write(to: URL(filePath: note.string), options: .atomic)
+            try JSONEncoder().encode(content).write(to: URL(filePath: names.note.string), options: .atomic)
         }
     }
 
@@ -87,7 +86,7 @@ final class FileSink: BodySink, @unchecked Sendable {
     }
 
     func finish() throws {
-        let file = try opened()
+        let (file, names) = try opened()
         if let digest {
             let actual = try hash.map { HTTPDigest(Array($0.finalize())) } ?? attempting { try HTTPDigest(of: file) }
             guard actual == digest else {
@@ -97,25 +96,34 @@ final class FileSink: BodySink, @unchecked Sendable {
         }
         try attempting {
             try steps?(.renamed)
-            try rename(part, to: target)
+            guard try file.isStill(at: names.part) else {
+                // It describes what is gone.
+                removeNote()
+                throw PartIsTaken(path: names.part.string)
+            }
+            try rename(names.part, to: target)
         }
-        try? FileManager.default.removeItem(atPath: note.string)
+        removeNote()
         close()
     }
 
     func forget() {
-        try? FileManager.default.removeItem(atPath: note.string)
+        removeNote()
         try? file?.resize(to: 0)
         (count, hash) = (0, nil)
     }
 
     /// What is there stays, if it can be continued.
     func abandon(_ failure: any Error) {
-        guard file != nil else { return }
-        if !FileManager.default.fileExists(atPath: note.string) {
-            try? FileManager.default.removeItem(atPath: part.string)
+        guard let file, let names else { return }
+        if !FileManager.default.fileExists(atPath: names.note.string), (try? file.isStill(at: names.part)) == true {
+            try? FileManager.default.removeItem(atPath: names.part.string)
         }
         close()
+    }
+
+    private func removeNote() {
+        if let names { try? FileManager.default.removeItem(atPath: names.note.string) }
     }
 
     private func close() {
@@ -123,17 +131,18 @@ final class FileSink: BodySink, @unchecked Sendable {
         file = nil
     }
 
-    private func opened() throws -> SystemFile {
-        if let file { return file }
+    private func opened() throws -> (SystemFile, PartNames) {
+        guard let names else { throw TransferFailure(.unusableName(target.lastComponent?.string ?? target.string)) }
+        if let file { return (file, names) }
         let new = try attempting {
             try steps?(.opened)
-            return try SystemFile.openExclusively(part)
+            return try SystemFile.openExclusively(names.part)
         }
         guard let new else {
-            throw TransferFailure(.cannotWrite(path: target.string, PartIsTaken(path: part.string)))
+            throw TransferFailure(.cannotWrite(path: target.string, PartIsTaken(path: names.part.string)))
         }
         file = new
-        return new
+        return (new, names)
     }
 
     private func attempting<Result>(_ body: () throws -> Result) throws -> Result {
@@ -153,7 +162,7 @@ enum FileStep: String, CaseIterable, Sendable { case opened, noted, written, ren
 /// Called before each step. Throws in place of the file operation: so tests have the disk full at any of them.
 typealias FileStepHook = @Sendable (FileStep) throws -> Void
 
-/// Another operation, maybe of another process, downloads to the same place.
+/// Another operation, maybe of another process, downloads to the same place, or a program has replaced what has come so far.
 public struct PartIsTaken: Error, CustomStringConvertible {
     public let path: String
     public var description: String { "'\(path)' is being written by another download" }

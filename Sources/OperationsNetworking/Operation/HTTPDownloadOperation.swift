@@ -2,9 +2,9 @@
 import HTTPCore
 import Operations
 
-/// A download to a file (rule D1). What comes is written to `NAME.part` beside the target, which gets its name when it is
-/// complete, and its digest right. An interrupted download is gone on with by the next one to the same place, also by
-/// another process, if the server still has the same.
+/// A download to a file (rule D1). What comes is written to `.NAME.part` beside the target, which gets its name when it is
+/// complete, and its digest right. The next download to the same place continues an interrupted one, also in another
+/// process, if the server still has the same. (Of a long `NAME` the part has the beginning and a digest.)
 public final class HTTPDownloadOperation: AnyHTTPOperation, @unchecked Sendable {
     /// Where the file will be.
     public let target: String
@@ -12,7 +12,8 @@ public final class HTTPDownloadOperation: AnyHTTPOperation, @unchecked Sendable 
 
     /// - Parameters:
     ///   - request: What to ask for.
-    ///   - target: The path of the file. Its folder has to be there; a file of that name is replaced.
+    ///   - target: The path of the file. Its folder has to be there; a file of that name is replaced. A name that begins
+    ///     with a dot and ends in `.part` or `.part.json` is kept for parts, and fails with `unusableName`.
     ///   - digest: What the file is to be; if it is something else, it is thrown away and the operation fails with
     ///     `digestMismatch`.
     ///   - session: What it shares with others.

@@ -27,7 +27,7 @@ import Testing
                 #expect(report.completions == 1, place)
                 if let state = report.pausedState { #expect(state == .paused, place) }
                 // Under the final name nothing but the whole; a part only with the note of what it is a part of.
-                let left: [[String]] = report.reason == nil ? [[], ["x"]] : [[], ["x.part", "x.part.json"]]
+                let left: [[String]] = report.reason == nil ? [[], ["x"]] : [[], [".x.part", ".x.part.json"]]
                 #expect(left.contains(report.files), place)
                 #expect(target == .download || report.files.isEmpty, place)
             }
