@@ -25,6 +25,8 @@ extension LoopbackServer {
 
         public var `protocol`: TransportProtocol
         public var certificate: Certificate
+        /// Whether TLS is 1.1 at most, as of servers that are long out of date.
+        public var speaksOldTLSOnly = false
         /// Who issues the certificate; nil for an authority of this server's own.
         public var authority: LoopbackAuthority?
         /// The most bytes of a request's body that is kept. For more the answer is 413, and the connection is closed.

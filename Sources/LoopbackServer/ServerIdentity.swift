@@ -17,6 +17,9 @@ struct ServerIdentity: Sendable {
                 certificateChain: [.certificate(try NIOSSLCertificate(bytes: leaf.der, format: .der))],
                 privateKey: .privateKey(try NIOSSLPrivateKey(bytes: leaf.privateKeyDER, format: .der)))
             tls.applicationProtocols = configuration.protocol == .http2 ? ["h2", "http/1.1"] : ["http/1.1"]
+            if configuration.speaksOldTLSOnly {
+                (tls.minimumTLSVersion, tls.maximumTLSVersion) = (.tlsv1, .tlsv11)
+            }
             context = try NIOSSLContext(configuration: tls)
             certificates = LoopbackCertificates(
                 rootDER: authority.rootDER, rootPEM: authority.rootPEM, leafDER: leaf.der, leafPEM: leaf.pem,

@@ -4,7 +4,8 @@ import HTTPCore
 import NIOCore
 public import NIOSSL
 
-/// Whom a session trusts (rule R9). As it is made: the system's roots, and the host's name is checked.
+/// Whom a session trusts (rule R9). As it is made: the system's roots, and the host's name is checked. Connections use TLS
+/// 1.2 or 1.3; a server that knows older versions only is refused.
 public struct HTTPTrust: Sendable {
     /// Trusted besides the system's roots.
     public var additionalRoots: [NIOSSLCertificate] = []
@@ -27,6 +28,8 @@ public struct HTTPTrust: Sendable {
 
     var configuration: TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
+        // Both older versions are obsolete (RFC 8996).
+        configuration.minimumTLSVersion = .tlsv12
         if onlyAdditionalRoots {
             configuration.trustRoots = .certificates(additionalRoots)
         } else if !additionalRoots.isEmpty {

@@ -34,6 +34,18 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false]) func `a server that speaks TLS 1.1 at most is refused`(isVerified: Bool)
+        async throws
+    {
+        var configuration = LoopbackServer.Configuration(protocol: .http1TLS)
+        configuration.speaksOldTLSOnly = true
+        try await withServer({ _ in .text("x") }, configuration) { server in
+            let session = try HTTPSession.trusting(server) { $0.trust.isVerificationOn = isVerified }
+            #expect(await outcome(session, server) == "connection")
+            #expect(server.requests.isEmpty)
+        }
+    }
+
     @Test(arguments: [true, false]) func `a session that verifies nothing says so, and no other does`(
         isOn: Bool
     ) async throws {
