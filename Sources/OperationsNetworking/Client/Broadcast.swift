@@ -42,6 +42,9 @@ package final class Broadcast<Element: Sendable>: Sendable {
 
     private let state: Locked<State>
 
+    /// Streams end with what they tell of.
+    deinit { finish() }
+
     /// - Parameter isFinished: The end has been already.
     package init(isFinished: Bool = false) {
         var state = State()

@@ -21,7 +21,7 @@ public struct HTTPEvent: Sendable {
 }
 
 extension HTTPClientQueue {
-    /// What happens from now on, as it happens. What is not taken is kept.
+    /// What happens from now on, as it happens. What is not taken is kept. Ends with the client.
     public var requestEvents: AsyncStream<HTTPEvent> { events.stream() }
 }
 #endif
