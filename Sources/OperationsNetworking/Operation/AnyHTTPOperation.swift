@@ -183,14 +183,15 @@ public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendab
         }
     }
 
-    /// Before it is tried again; nil if that is no use, or not allowed (rule R10).
+    /// How long to wait before it is tried again. Nil if that is no use or not allowed, or if the server asks for a longer
+    /// wait than the session allows (rule R10).
     private final func delay(after failures: Int, _ error: HTTPError) -> Duration? {
         guard let policy = session.configuration.retryPolicy, policy.permitsRetry(after: failures, error),
             error.mayRetry(request.method, marking: request.retryMarking, bodyIsRepeatable: transfer.source == nil)
         else { return nil }
-        let delay = policy.delay(beforeRetry: failures)
-        let wish = error.response?.headerFields[.retryAfter].flatMap { RetryAfter.delay($0, now: Date()) }
-        return max(delay, wish ?? .zero)
+        let asked = error.response?.headerFields[.retryAfter].flatMap { RetryAfter.delay($0, now: Date()) } ?? .zero
+        guard asked <= session.configuration.longestRetryAfter else { return nil }
+        return max(policy.delay(beforeRetry: failures), asked)
     }
 
     /// Why there is no value, when it has finished without one.

@@ -54,6 +54,9 @@ public final class HTTPSession: Sendable {
         /// For requests whose marking permits it, when they fail in a way that may pass. A server's `Retry-After` is waited
         /// for, if it is longer. No slot is held while waiting.
         public var retryPolicy: RetryPolicy?
+        /// The longest `Retry-After` that is waited for, at most a day. A request whose server asks for a longer wait fails at
+        /// once; the error's `response` has the field.
+        public var longestRetryAfter = Duration.seconds(120)
         /// For all requests, as their policy says; nil for none.
         public var cache: HTTPCache?
         /// Where credentials come from when a server or proxy asks for them.

@@ -160,6 +160,21 @@ import Testing
         await server.stop()
     }
 
+    @Test(arguments: ["86400", "121", "Fri, 31 Dec 2199 23:59:59 GMT", "99999999999999999999"])
+    func `a server that asks for a longer wait than the session allows fails the request at once`(
+        wait: String
+    ) async throws {
+        let policy = try RetryPolicy(retries: 1, backoff: .constant(.zero))
+        let session = HTTPSession.plain { $0.retryPolicy = policy }
+        let routes = LoopbackRoutes([.unavailable(times: 1, retryAfter: wait, then: .always("/", .text("x")))])
+        let server = try await LoopbackServer.start(routes: routes)
+        let operation = HTTPOperation(get(server.url + "/"), session: session)
+        queue.addOperation(operation)
+        #expect(await reason { try await operation.value }?.text == "unacceptableStatus")
+        #expect(server.requests.count == 1)
+        await server.stop()
+    }
+
     /// Here the end comes after the operation has seen that there is a while to wait, and before it waits.
     @Test func `a wait to be tried again ends, also if the clock goes on before it has begun`() async throws {
         let clock = LookedAtClock()
@@ -201,7 +216,7 @@ import Testing
                 queue.addOperation(second)
                 // Two at a time exclude each other.
                 #expect(await reason { try await second.value }?.text == "cannotWrite")
-                #expect(folder.names == ["x.part", "x.part.json"])
+                #expect(folder.names == [".x.part", ".x.part.json"])
                 first.cancel()
                 _ = await reason { try await first.value }
                 let third = first.copy()
