@@ -36,12 +36,15 @@ extension HTTPCache {
     ///
     /// After a method that is not safe, the target and what the response names is invalidated; after a HEAD, what is stored
     /// is updated or dropped; a response that may not be stored drops what it takes the place of.
+    ///
+    /// - Parameter ticket: What `answer` gave before the request was sent. Nil: as if it had been sent now.
     package func received(
         _ response: HTTPResponse, to request: HTTPRequest, policy: HTTPCachePolicy = .default,
-        expectedLength: ExpectedLength = .announced, requestTime: Date, responseTime: Date
+        expectedLength: ExpectedLength = .announced, requestTime: Date, responseTime: Date,
+        since ticket: CacheTicket? = nil
     ) async -> CacheWriter? {
         for target in Invalidation.targets(of: response, to: request) {
-            await store.remove(.response, key: target.key)
+            await store.invalidate(target.key)
         }
         if request.method == .head, policy.reading != .ignore {
             await store.noteHead(response, to: request, requestTime: requestTime, responseTime: responseTime)
@@ -55,10 +58,12 @@ extension HTTPCache {
             guard let target = TargetURI(request),
                 let variant = Variance(of: response.headerFields).secondaryKey(of: request.headerFields)
             else { return nil }
+            let shelf = store.shelf(policy.retention)
+            let given = if let ticket { ticket } else { await store.ticket(shelf) }
             return CacheWriter(
                 StoredResponse(response, requestTime: requestTime, responseTime: responseTime), key: target.key,
                 variant: variant, expectedLength: length(of: response, expectedLength),
-                in: store.shelf(policy.retention), of: store, on: writing)
+                in: shelf, of: store, since: given, on: writing)
         }
     }
 

@@ -115,13 +115,14 @@ public final class HTTPCache: Sendable {
     /// What the entries count for, in bytes: bodies, heads, and 256 each.
     public var size: Int64 { get async { await store.total().cost } }
 
-    /// Removes everything.
+    /// Removes everything. What was asked for before is not kept when it comes.
     public func removeAll() async { await store.changeAll { try $0.removeAll() } }
 
-    /// Removes the responses from an absolute URL, of all variants.
+    /// Removes the responses from an absolute URL, written in any form, of all variants. What was asked for before is not
+    /// kept when it comes. No effect for what is no absolute `http` or `https` URL.
     public func remove(_ url: String) async {
         guard let target = TargetURI(url) else { return }
-        await store.remove(.response, key: target.key)
+        await store.invalidate(target.key)
     }
 
     /// Removes the responses that are not fresh.

@@ -9,7 +9,7 @@ public struct HTTPCachePolicy: Codable, Hashable, Sendable {
     public enum Reading: String, Codable, Hashable, Sendable, CaseIterable {
         /// RFC 9111, with the `Cache-Control` and `Pragma` of the request.
         case standard
-        /// Neither read nor written.
+        /// Neither read nor written. A request that may change something invalidates nevertheless, as RFC 9111 demands.
         case ignore
         /// The server is always asked whether what is cached is still valid.
         case askAlways
@@ -32,7 +32,8 @@ public struct HTTPCachePolicy: Codable, Hashable, Sendable {
     }
 
     public var reading: Reading
-    /// Whether any cached response serves when the server cannot be reached or answers 500, 502, 503 or 504.
+    /// Whether any cached response serves when the server cannot be reached, exceeds a limit of time, breaks off, or answers
+    /// 500, 502, 503 or 504.
     public var fallsBackOnFailure: Bool
     /// For how long a response counts as fresh, instead of what its own headers say of that. `no-cache` and `no-store`
     /// of the response hold nevertheless. Negative counts as zero.

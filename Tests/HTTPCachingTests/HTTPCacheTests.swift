@@ -100,6 +100,46 @@ import TestSupport
         #expect(await cache.count == 0)
     }
 
+    @Test(arguments: [
+        ("/%C3%A4?q=a%20b", "https://example.com/ä?q=a b"), ("/b", "https://user:pw@example.com/a/../b"),
+        ("/%7Ea", " HTTPS://EXAMPLE.com:443/%7Ea#part "),
+    ])
+    func `what is to be removed may be written in any form of its address`(path: String, url: String) async {
+        let cache = HTTPCache.inMemory()
+        await cache.load(get(path), answer(200, "Cache-Control: max-age=60"))
+        #expect(await cache.count == 1)
+        await cache.remove(url)
+        #expect(await cache.count == 0)
+    }
+
+    @Test(arguments: ["/%C3%A4", "/ä", "/b/../ä"])
+    func `a change invalidates what the response names in any form`(location: String) async {
+        let cache = HTTPCache.inMemory()
+        await cache.load(get("/%C3%A4"), answer(200, "Cache-Control: max-age=60"))
+        await cache.load(get("/a", method: .post), answer(201, "Location: \(location)"))
+        #expect(await cache.outcome(get("/%C3%A4")) == "load")
+    }
+
+    @Test(arguments: [("/other", 1, true), ("/other", 1000, true), ("/other", 1001, false), ("/a", 1, false)])
+    func `what was asked for before a change of its address, or before a thousand others, is not stored`(
+        path: String, changes: Int, isStored: Bool
+    ) async throws {
+        let cache = HTTPCache.inMemory()
+        guard case .load(let load) = await cache.answer(to: get(), now: origin) else {
+            Issue.record("served")
+            return
+        }
+        for _ in 0..<changes { await cache.load(get(path, method: .post), answer(204)) }
+        let writer = await cache.received(
+            answer(200, "Cache-Control: max-age=60"), to: get(), requestTime: origin, responseTime: origin,
+            since: load.ticket)
+        await writer?.write(Array("body".utf8))
+        let isDone = await writer?.finish(now: origin)
+        #expect(isDone == isStored)
+        #expect(await cache.outcome(get()) == (isStored ? "body" : "load"))
+        #expect(await cache.load(get(), answer(200, "Cache-Control: max-age=60")), "what is asked for now is stored")
+    }
+
     @Test func `of several that match, the most recent is served`() async throws {
         let cache = HTTPCache.inMemory()
         let control = "Cache-Control: max-age=600"

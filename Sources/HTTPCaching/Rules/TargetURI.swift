@@ -1,5 +1,5 @@
 #if Networking
-import Foundation
+import HTTPCore
 package import HTTPTypes
 
 /// The address by which responses are kept: scheme and host in lower case, no default port, no user, no fragment.
@@ -18,14 +18,14 @@ package struct TargetURI: Hashable, Sendable {
         self.init(scheme: scheme, authority: authority, path: request.path ?? "/")
     }
 
-    /// Nil unless it is an absolute http or https address.
+    /// Of a URL in any form. Nil unless it is an absolute http or https address.
     package init?(_ url: String) {
-        guard let end = url.range(of: "://") else { return nil }
-        let rest = url[end.upperBound...]
-        let authority = rest.prefix { !"/?#".contains($0) }
-        self.init(
-            scheme: String(url[..<end.lowerBound]), authority: String(authority),
-            path: String(rest[authority.endIndex...]))
+        guard let address = HTTPAddress(url) else { return nil }
+        self.init(address)
+    }
+
+    private init(_ address: HTTPAddress) {
+        (scheme, authority, path) = (address.origin.scheme.rawValue, address.origin.authority, address.requestTarget)
     }
 
     private init?(scheme: String, authority: String, path: String) {
@@ -44,8 +44,8 @@ package struct TargetURI: Hashable, Sendable {
 
     /// What a header such as `Location` names, if it has the same origin.
     package func sameOrigin(_ reference: String) -> TargetURI? {
-        guard let base = URL(string: key), let url = URL(string: reference, relativeTo: base),
-            let target = TargetURI(url.absoluteString), target.scheme == scheme, target.authority == authority
+        guard let target = HTTPAddress(key)?.resolving(reference).map(TargetURI.init), target.scheme == scheme,
+            target.authority == authority
         else { return nil }
         return target
     }

@@ -65,7 +65,43 @@ extension CacheIndex {
             try remove(where: "staleTime <= ?", [date.timeIntervalSince1970])
         }
 
-        mutating func removeAll() throws { try remove(where: "1", []) }
+        mutating func removeAll() throws {
+            try remove(where: "1", [])
+            try noteInvalidation(of: CacheIndex.everything)
+        }
+
+        // MARK: - Invalidation
+
+        /// Removes the responses of an address, and those that were asked for before will not be stored.
+        mutating func invalidate(_ key: String) throws {
+            try remove(.response, key: key)
+            try noteInvalidation(of: key)
+        }
+
+        /// The latest are kept; what was asked for before the oldest of them is stored no more.
+        private func noteInvalidation(of key: String) throws {
+            try db.cachedStatement(sql: "INSERT OR REPLACE INTO invalidation (key) VALUES (?)").execute(arguments: [key]
+            )
+            try db.cachedStatement(sql: "DELETE FROM invalidation WHERE number <= ?")
+                .execute(arguments: [db.lastInsertedRowID - CacheIndex.keptInvalidations])
+        }
+
+        /// Whether what was asked for then may be stored: its address was not invalidated since. A nil ticket is for what no
+        /// invalidation concerns.
+        func admits(_ key: String, since ticket: CacheTicket?) throws -> Bool {
+            guard let ticket else { return true }
+            let last = try CacheIndex.lastInvalidation(db)
+            // A larger number is from an index that was damaged, and had another count.
+            guard let number = ticket.number, number <= last, last - number <= CacheIndex.keptInvalidations else {
+                return false
+            }
+            let sql = "SELECT EXISTS (SELECT 1 FROM invalidation WHERE number > ? AND key IN (?, ?))"
+            let isInvalidated = try Bool.fetchOne(
+                db.cachedStatement(sql: sql), arguments: [number, key, CacheIndex.everything])
+            return isInvalidated == false
+        }
+
+        // MARK: -
 
         func has(_ id: Int64) throws -> Bool {
             try Bool.fetchOne(

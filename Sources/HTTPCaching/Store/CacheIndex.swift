@@ -61,6 +61,8 @@ final class CacheIndex {
                 CREATE INDEX IF NOT EXISTS byDigest ON entry (digest);
                 CREATE INDEX IF NOT EXISTS byUse ON entry (lastUse, id);
                 CREATE INDEX IF NOT EXISTS byTime ON entry (responseTime);
+                CREATE TABLE IF NOT EXISTS invalidation (
+                    number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE);
                 CREATE TABLE IF NOT EXISTS total (id INTEGER PRIMARY KEY, count INTEGER NOT NULL, cost INTEGER NOT NULL);
                 INSERT OR REPLACE INTO total SELECT 1, count(*), coalesce(sum(cost), 0) FROM entry;
                 CREATE TRIGGER IF NOT EXISTS added AFTER INSERT ON entry BEGIN
@@ -120,6 +122,18 @@ final class CacheIndex {
         try Bool.fetchOne(
             db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM entry WHERE digest = ?)"), arguments: [digest])
             ?? false
+    }
+
+    /// How many invalidations are known. An answer that is under way while so many others come is not stored.
+    static let keptInvalidations: Int64 = 1000
+    /// The key of an invalidation of all.
+    static let everything = ""
+
+    /// Its number, which grows with each; 0 before the first.
+    func lastInvalidation() throws -> Int64 { try database.read { try Self.lastInvalidation($0) } }
+
+    static func lastInvalidation(_ db: Database) throws -> Int64 {
+        try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(number) FROM invalidation")) ?? 0
     }
 
     /// The entry was used. Costs a write only now and then.

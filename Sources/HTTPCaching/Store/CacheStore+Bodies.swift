@@ -9,13 +9,17 @@ enum FinishedBody: Sendable {
 }
 
 extension CacheStore {
-    /// Stores an entry with its body; false if it could not be done, which is reported.
-    func commit(_ entry: CacheEntry, _ body: FinishedBody, in shelf: Shelf, now: Date) -> Bool {
+    /// Stores an entry with its body; false if it could not be done, which is reported, or is not to be done.
+    ///
+    /// - Parameter ticket: Nil for what no change concerns.
+    func commit(
+        _ entry: CacheEntry, _ body: FinishedBody, in shelf: Shelf, since ticket: CacheTicket? = nil, now: Date
+    ) -> Bool {
         guard entry.cost <= limit(shelf) else { return false }
         let isStored =
             switch shelf {
-            case .session: commitToSession(entry, body, now)
-            case .permanent: commitToDisk(entry, body, now)
+            case .session: commitToSession(entry, body, ticket, now)
+            case .permanent: commitToDisk(entry, body, ticket, now)
             }
         guard isStored else { return false }
         // What the other shelf has under this name is out of date.
@@ -29,9 +33,15 @@ extension CacheStore {
         return true
     }
 
-    private func commitToSession(_ entry: CacheEntry, _ body: FinishedBody, _ now: Date) -> Bool {
+    private func commitToSession(
+        _ entry: CacheEntry, _ body: FinishedBody, _ ticket: CacheTicket?, _ now: Date
+    ) -> Bool {
         guard case .memory = body else { return false }
-        return change(.session) { try self.enter(entry, in: &$0, limit: self.limit(.session), now) } != nil
+        return change(.session) { transaction in
+            guard try transaction.admits(entry.key, since: ticket) else { return false }
+            try self.enter(entry, in: &transaction, limit: self.limit(.session), now)
+            return true
+        } == true
     }
 
     private func enter(
@@ -43,13 +53,17 @@ extension CacheStore {
     }
 
     /// The body has its name before the entry names it, and both happen while the index is locked.
-    private func commitToDisk(_ entry: CacheEntry, _ body: FinishedBody, _ now: Date) -> Bool {
+    private func commitToDisk(
+        _ entry: CacheEntry, _ body: FinishedBody, _ ticket: CacheTicket?, _ now: Date
+    ) -> Bool {
         guard let files else { return false }
         do {
             // Before the lock, as it takes longest.
             let early = files.has(entry.digest, size: entry.size) ? nil : try file(of: body, files)
             let isDone = change(.permanent) { transaction in
                 try self.step(.transactionBegun)
+                // Only here, where no process can invalidate anything.
+                guard try transaction.admits(entry.key, since: ticket) else { return false }
                 if !files.has(entry.digest, size: entry.size) {
                     try files.adopt(early ?? self.file(of: body, files), as: entry.digest)
                 }

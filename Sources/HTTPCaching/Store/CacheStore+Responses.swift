@@ -10,6 +10,16 @@ extension CacheStore {
     }
 
     func answer(to request: HTTPRequest, policy: HTTPCachePolicy, now: Date) -> CacheAnswer {
+        let answer = decision(on: request, policy: policy, now: now)
+        guard case .load(var load) = answer, request.method == .get, policy.reading != .ignore else { return answer }
+        load.ticket = ticket(shelf(policy.retention))
+        return .load(load)
+    }
+
+    /// Of what is sent from now on.
+    func ticket(_ shelf: Shelf) -> CacheTicket { CacheTicket(number: use(shelf) { try $0.lastInvalidation() }) }
+
+    private func decision(on request: HTTPRequest, policy: HTTPCachePolicy, now: Date) -> CacheAnswer {
         var unusable: Set<Int64> = []
         while true {
             let found = policy.reading == .ignore ? nil : candidate(for: request, except: unusable, now)
@@ -111,7 +121,12 @@ extension CacheStore {
         }
     }
 
-    /// Everything stored for an address, whatever the variant.
+    /// Removes all variants of an address. What was asked for before is not stored when it comes.
+    func invalidate(_ key: String) {
+        for shelf in [Shelf.session, .permanent] { change(shelf) { try $0.invalidate(key) } }
+    }
+
+    /// Everything stored under a key, whatever the variant.
     func remove(_ kind: CacheEntry.Kind, key: String) {
         for shelf in [Shelf.session, .permanent] { change(shelf) { try $0.remove(kind, key: key) } }
     }

@@ -16,6 +16,7 @@ package actor CacheWriter {
     private let variant: String
     private let response: StoredResponse
     private let expectedLength: Int64?
+    private let ticket: CacheTicket
 
     /// What is not in the file, which is made when this has become larger than is kept in memory.
     private var buffer = Data()
@@ -26,10 +27,11 @@ package actor CacheWriter {
 
     init(
         _ response: StoredResponse, key: String, variant: String, expectedLength: Int64?, in shelf: CacheStore.Shelf,
-        of store: CacheStore, on executor: DiskExecutor
+        of store: CacheStore, since ticket: CacheTicket, on executor: DiskExecutor
     ) {
         (self.response, self.key, self.variant) = (response, key, variant)
         (self.expectedLength, self.shelf, self.store, self.executor) = (expectedLength, shelf, store, executor)
+        self.ticket = ticket
     }
 
     /// The next bytes. Costs nothing once it is clear that the response will not be stored.
@@ -58,7 +60,8 @@ package actor CacheWriter {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    /// The body is whole. Answers whether it is stored: not if it has another length than was announced.
+    /// The body is whole. Answers whether it is stored: not if it has another length than was announced, or its address was
+    /// invalidated since it was asked for.
     @discardableResult
     package func finish(now: Date = Date()) async -> Bool {
         guard !isOver, count == expectedLength ?? count else {
@@ -73,7 +76,7 @@ package actor CacheWriter {
                 now: now)
             let body = file.map { FinishedBody.file($0) } ?? .memory(buffer)
             (file, buffer) = (nil, Data())
-            return await store.commit(entry, body, in: shelf, now: now)
+            return await store.commit(entry, body, in: shelf, since: ticket, now: now)
         } catch {
             store.report(error as? HTTPCacheError ?? .index(path: key, error))
             (file, buffer) = (nil, Data())

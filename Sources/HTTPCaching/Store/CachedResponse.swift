@@ -41,6 +41,13 @@ package enum CacheAnswer: Sendable {
     case refuse(CacheDecision.Refusal)
 }
 
+/// The state of a cache before a request was sent. What the answer brings is kept only if nothing has been invalidated since
+/// then that the answer is about: else it may be older than the change.
+package struct CacheTicket: Sendable {
+    /// Of the latest invalidation; nil if that could not be read, and then nothing is kept.
+    let number: Int64?
+}
+
 /// How to load what is not served from the cache.
 package struct CacheLoad: Sendable {
     /// Fields the request has to have besides its own.
@@ -49,6 +56,8 @@ package struct CacheLoad: Sendable {
     package let stored: CachedResponse?
     let standIn: CachedResponse?
     let fallbackUntil: Date?
+    /// To be given to `HTTPCache.received`.
+    package internal(set) var ticket = CacheTicket(number: nil)
 
     /// What to serve if the connection fails, or the status is one of `CacheDecision.isFailure`.
     package func fallback(at now: Date) -> CachedResponse? {

@@ -117,6 +117,9 @@ package struct AuthenticationAttempts: Sendable {
         }
     }
 
+    /// What the next request to a peer carries; nil for nothing.
+    package func credential(for peer: Peer) -> HTTPCredential? { sessions[peer] == nil ? nil : credentials[peer] }
+
     private static func session(_ challenge: AuthenticationChallenge, _ credential: HTTPCredential) -> Session? {
         switch (challenge.scheme, credential) {
         case ("digest", .password(let user, let password)):

@@ -15,11 +15,9 @@ package struct Redirect: Hashable, Sendable {
 
     /// Which of these fields do not follow. Once gone they stay away, even if a later redirect leads back.
     package func strippedFields(of fields: HTTPFields) -> Set<HTTPField.Name> {
-        let credentials = Set(credentialFields.map { $0.lowercased() })
-        return Set(
+        Set(
             fields.map(\.name).filter { name in
-                let isCredential = Self.credentials.contains(name) || credentials.contains(name.canonicalName)
-                return (changesOrigin && isCredential) || (dropsBody && Self.describesBody(name))
+                (changesOrigin && name.isCredential(or: credentialFields)) || (dropsBody && Self.describesBody(name))
             })
     }
 
@@ -30,8 +28,6 @@ package struct Redirect: Hashable, Sendable {
         for field in fields where !stripped.contains(field.name) { remaining.append(field) }
         return remaining
     }
-
-    private static let credentials: Set<HTTPField.Name> = [.authorization, .proxyAuthorization, .cookie]
 
     private static func describesBody(_ name: HTTPField.Name) -> Bool {
         let name = name.canonicalName

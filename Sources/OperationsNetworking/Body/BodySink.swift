@@ -39,12 +39,16 @@ protocol BodySink: AnyObject, Sendable {
     /// The server does not continue what is there: it is of no use any more.
     func forget() throws
 
+    /// False: some of the body was given away, and cannot be taken back.
+    var mayBeginAnew: Bool { get }
+
     /// The operation has ended without a complete body.
     func abandon(_ failure: any Error)
 }
 
 extension BodySink {
     var isAttended: Bool { true }
+    var mayBeginAnew: Bool { true }
     var hasRoom: Bool { true }
     func untilRoom() async {}
 }

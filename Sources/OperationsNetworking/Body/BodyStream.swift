@@ -88,6 +88,8 @@ final class BodyChannel: BodySink {
         if !isContinued { throw TransferFailure(.notContinued) }
     }
 
+    var mayBeginAnew: Bool { state.withLock { $0.count == 0 } }
+
     func finish() { end(.success(())) }
 
     func forget() throws { if state.withLock({ $0.count > 0 }) { throw TransferFailure(.notContinued) } }

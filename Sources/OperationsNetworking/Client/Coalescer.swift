@@ -11,7 +11,7 @@ package struct Coalescer<Key: Hashable, Priority: Comparable & Hashable> {
         private var counts: [Priority: Int] = [:]
         /// Those who can wait.
         var paused: Set<Waiter> = []
-        var urgency: Priority { counts.keys.max().unsafelyUnwrapped }
+        var urgency: Priority { counts.keys.max()! }
 
         init(transfer: Int) { self.transfer = transfer }
 

@@ -22,23 +22,27 @@ extension HTTPSerializer where Value == HTTPAnswer {
     }
 }
 
-/// What makes two requests the same: all that is sent, and how it is treated; not the address alone. Hashed once, for it is
-/// looked up many times, under a lock.
+/// What makes two requests the same: all that is sent, and how it is treated; not the address alone. A request that begins
+/// after a change is not the same as one that began before. Hashed once, for it is looked up many times, under a lock.
 final class Sharing: Hashable, Sendable {
     private let request: HTTPOperationRequest
+    /// How many changes came before it.
+    private let changes: Int
     /// What shares with nobody is equal to nothing but itself.
     private let isShared: Bool
     private let hash: Int
 
-    init(_ request: HTTPOperationRequest, isShared: Bool) {
+    init(_ request: HTTPOperationRequest, changes: Int, isShared: Bool) {
         self.request = request
+        self.changes = changes
         self.isShared = isShared
         hash = isShared ? request.hashValue : 0
     }
 
     static func == (left: Sharing, right: Sharing) -> Bool {
         if left === right { return true }
-        return left.hash == right.hash && left.isShared && right.isShared && left.request == right.request
+        return left.hash == right.hash && left.isShared && right.isShared && left.changes == right.changes
+            && left.request == right.request
     }
 
     func hash(into hasher: inout Hasher) {
@@ -158,10 +162,10 @@ final class Wish: Sendable {
 
 extension HTTPClientQueue {
     func join(_ request: HTTPOperationRequest, _ priority: Operation.QueuePriority) -> Wish {
-        let mayShare = request.method.isSafe && request.body == .none
+        let mayShare = sharesTransfers && request.method.isSafe && request.body == .none
         // Made before the lock is taken, and thrown away if somebody is under way already.
         let new = HTTPOperation(request, as: .answer, session: session)
-        let key = Sharing(request, isShared: mayShare)
+        let key = Sharing(request, changes: session.changeCount, isShared: mayShare)
         // Before somebody can join it, and raise it.
         new.queuePriority = priority
         var cancelled: HTTPOperation<HTTPAnswer>?
@@ -179,7 +183,7 @@ extension HTTPClientQueue {
                 shares.operations[transfer] = new
                 return (waiter, joining, new, false)
             case .joined(let transfer, _):
-                return (waiter, joining, shares.operations[transfer].unsafelyUnwrapped, wasPaused)
+                return (waiter, joining, shares.operations[transfer]!, wasPaused)
             }
         }
         switch joining {

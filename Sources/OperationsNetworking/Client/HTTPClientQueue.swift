@@ -12,7 +12,8 @@ public import Foundation
 /// Requests to one service, or to many (rule N1): an address they are relative to, fields they all have, and one queue
 /// with a width in all and for each host, in which hosts take turns.
 ///
-/// Identical safe requests that are under way at a time share one transfer (rule N2). Safe on any thread.
+/// Identical safe requests that are under way at a time share one transfer (rule N2). A request that is added after a request
+/// of the session that may have changed something, such as a POST, has ended, joins no transfer from before. Safe on any thread.
 public final class HTTPClientQueue: Sendable {
     /// Where the requests run. Its width, suspension and service level may be changed at any time.
     public let queue: OperationQueue
@@ -30,6 +31,8 @@ public final class HTTPClientQueue: Sendable {
         var base: HTTPAddress?
         var fields: HTTPFields
         var coding: any HTTPCoding = JSONCoding()
+        var credentialFields: Set<String> = []
+        var sharesTransfers = true
     }
 
     /// The transfers that may be joined.
@@ -74,11 +77,28 @@ public final class HTTPClientQueue: Sendable {
         batches.maxConcurrentOperationCount = .max
     }
 
-    /// Sent with every request that has no fields of these names; with credentials (`Authorization`, `Cookie`) only to the
-    /// base's origin, if there is a base.
+    /// Sent with every request that has no fields of these names. `Authorization`, `Proxy-Authorization`, `Cookie` and the
+    /// ``credentialFields`` are sent only to the base's origin, if there is a base.
     public var fields: HTTPFields {
         get { settings.withLock { $0.fields } }
         set { settings.withLock { $0.fields = newValue } }
+    }
+
+    /// Names of fields with credentials besides `Authorization`, `Proxy-Authorization` and `Cookie`, such as `X-Api-Key`. Upper
+    /// and lower case are the same. The client's ``fields`` of these names go to the base's origin only. The fields follow
+    /// no redirect to another origin, and a cache keeps apart what was loaded with different values.
+    ///
+    /// A request may name more of them in its `RedirectPolicy`.
+    public var credentialFields: Set<String> {
+        get { settings.withLock { $0.credentialFields } }
+        set { settings.withLock { $0.credentialFields = newValue } }
+    }
+
+    /// Whether identical safe requests that are under way share a transfer (rule N2). Holds for requests that are added from
+    /// now on.
+    public var sharesTransfers: Bool {
+        get { settings.withLock { $0.sharesTransfers } }
+        set { settings.withLock { $0.sharesTransfers = newValue } }
     }
 
     /// Nothing starts meanwhile. What runs goes on.
@@ -176,10 +196,11 @@ public final class HTTPClientQueue: Sendable {
             let own = address.origin == base.origin ? address.withCredentials(of: base) : address
             request.url = own.textWithCredentials
         }
-        // What lets one in at the base is nobody else's.
+        request.redirects.credentialFields.formUnion(settings.credentialFields)
+        // Credentials for the base are for no other origin.
         let isElsewhere = settings.base.map { $0.origin != HTTPAddress(request.url)?.origin } ?? false
-        let withheld: Set<HTTPField.Name> = isElsewhere ? [.authorization, .proxyAuthorization, .cookie] : []
-        for field in settings.fields where request.fields[field.name] == nil && !withheld.contains(field.name) {
+        for field in settings.fields where request.fields[field.name] == nil {
+            if isElsewhere, field.name.isCredential(or: request.redirects.credentialFields) { continue }
             request.fields.append(field)
         }
         return request

@@ -13,6 +13,7 @@ public final class HTTPSession: Sendable {
     let ticker: Ticker
     let throttle: Throttle
     let watch: HTTPWatch
+    private let changes = Locked(0)
 
     public init(_ configuration: Configuration = Configuration()) {
         self.configuration = configuration
@@ -39,6 +40,17 @@ public final class HTTPSession: Sendable {
 
     /// Bytes of bodies a second, both ways, over the last five seconds. What comes from the cache does not count.
     public var measuredBandwidth: Double { throttle.measuredRate }
+
+    // MARK: - Changes
+
+    /// A request that is not safe has been answered, has failed, or has ended: a server may have acted on it.
+    func noteChange() { changes.withLock { $0 += 1 } }
+
+    /// How many changes the session's requests may have made so far. A request is not to be answered with what was asked for
+    /// before the latest change. It counts for all servers together: a redirect may lead from any server to the changed one.
+    package var changeCount: Int { changes.withLock { $0 } }
+
+    // MARK: - Configuration
 
     public struct Configuration: Sendable {
         public var trust = HTTPTrust()

@@ -27,11 +27,14 @@ struct Reply {
     final class Storing {
         let cache: HTTPCache
         let request: HTTPRequest
+        /// What the cache said before the request was sent.
+        let load: CacheLoad
         let requestTime: Date
 
-        init(_ request: HTTPRequest, sentAt time: Date, in cache: HTTPCache) {
+        init(_ request: HTTPRequest, _ load: CacheLoad, sentAt time: Date, in cache: HTTPCache) {
             self.cache = cache
             self.request = request
+            self.load = load
             requestTime = time
         }
     }
@@ -39,7 +42,7 @@ struct Reply {
     /// What was sent for it: it ends with the exchange, and this is the exchange.
     private let sent: OutgoingStream?
 
-    init(_ sent: Sent, storing: Storing?) {
+    init(_ sent: Sent, storing: Storing? = nil) {
         head = sent.answer.head
         body = .network(sent.answer.body)
         self.sent = sent.stream
@@ -65,22 +68,52 @@ struct Sent {
 extension Transfer {
     /// The response to one request: from the cache, the network, or both (rules C1 and C2).
     func reply(_ course: Course) async throws -> Reply {
+        guard let cache = session.configuration.cache else {
+            return Reply(try await send(course, course.fields, course.resume))
+        }
+        if !course.method.isSafe { return try await replyToChange(course, cache) }
         // A part of something is of no use to the cache, which keeps wholes.
-        guard let cache = session.configuration.cache, course.resume == nil, request.cachePolicy.reading != .ignore
-        else { return Reply(try await send(course, course.fields, course.resume), storing: nil) }
+        guard course.resume == nil, request.cachePolicy.reading != .ignore else {
+            return Reply(try await send(course, course.fields, course.resume))
+        }
         return try await reply(course, cache)
+    }
+
+    /// The request as the cache knows it. The field Authorization stands for all credentials that the request is sent with.
+    /// The cache keeps a digest of it at most.
+    private func known(_ course: Course) -> HTTPRequest {
+        let target = course.address.withoutFragment.withoutCredentials
+        let user = UserIdentity(
+            course.authentication.credential(for: .origin(target.origin)), fields: course.fields,
+            credentialFields: request.redirects.credentialFields)
+        var fields = negotiated(course.fields)
+        fields[.authorization] = user.secret
+        return HTTPRequest(
+            method: course.method, scheme: target.origin.scheme.rawValue, authority: target.origin.authority,
+            path: target.requestTarget, headerFields: fields)
+    }
+
+    /// What may change something is told to the cache when its head is there, whatever the policy, and whatever becomes of
+    /// the rest (RFC 9111, section 4.4).
+    @inline(never)
+    private func replyToChange(_ course: Course, _ cache: HTTPCache) async throws -> Reply {
+        let (request, policy) = (known(course), self.request.cachePolicy)
+        if case .refuse(let refusal) = await cache.answer(to: request, policy: policy) {
+            throw TransferFailure(refusal.reason)
+        }
+        try checkGoesOn()
+        let sent = try await send(course, course.fields, course.resume)
+        _ = await cache.received(
+            sent.answer.head, to: request, policy: policy, requestTime: sent.answer.sent.date, responseTime: Date())
+        return Reply(sent)
     }
 
     // Apart, for it needs twice as much room as all the rest of a transfer that has no cache.
     @inline(never)
     private func reply(_ course: Course, _ cache: HTTPCache) async throws -> Reply {
-        let policy = request.cachePolicy
-        let target = course.address.withoutFragment.withoutCredentials
-        let plain = HTTPRequest(
-            method: course.method, scheme: target.origin.scheme.rawValue, authority: target.origin.authority,
-            path: target.requestTarget, headerFields: negotiated(course.fields))
+        let (request, policy) = (known(course), self.request.cachePolicy)
         let load: CacheLoad
-        switch await cache.answer(to: plain, policy: policy) {
+        switch await cache.answer(to: request, policy: policy) {
         case .serve(let response): return Reply(response)
         case .refuse(let refusal): throw TransferFailure(refusal.reason)
         case .load(let answer): load = answer
@@ -92,10 +125,9 @@ extension Transfer {
         do {
             sent = try await send(course, conditional, nil)
         } catch {
-            guard !isStopped, let stored = load.fallback(at: Date()) else { throw error }
-            return Reply(stored)
+            return Reply(try standIn(load, after: error))
         }
-        let storing = Reply.Storing(plain, sentAt: sent.answer.sent.date, in: cache)
+        let storing = Reply.Storing(request, load, sentAt: sent.answer.sent.date, in: cache)
         let reply = Reply(sent, storing: storing)
         if CacheDecision.isFailure(reply.head.status), let stored = load.fallback(at: Date()) {
             try await discard(reply.body)
@@ -103,7 +135,7 @@ extension Transfer {
         }
         guard reply.head.status == .notModified, let stored = load.stored else { return reply }
         let fresh = await cache.refresh(
-            stored, with: reply.head, to: plain, policy: policy, requestTime: storing.requestTime,
+            stored, with: reply.head, to: request, policy: policy, requestTime: storing.requestTime,
             responseTime: Date())
         if let fresh { return Reply(fresh) }
         return Reply(try await send(course, course.fields, nil), storing: storing)
@@ -122,12 +154,7 @@ extension Transfer {
         return await storing.cache.received(
             head, to: storing.request, policy: request.cachePolicy,
             expectedLength: length.map { .exactly($0) } ?? .unknown, requestTime: storing.requestTime,
-            responseTime: Date())
-    }
-
-    /// A response that is a redirect, and not received, may still tell of a change.
-    func tellCacheOfChange(by reply: Reply, _ method: HTTPRequest.Method) async {
-        if !method.isSafe { await cacheWriter(for: reply, length: nil, isDecoded: false)?.abandon() }
+            responseTime: Date(), since: storing.load.ticket)
     }
 
     /// As they are sent, for the cache to know by what responses vary.

@@ -46,7 +46,7 @@ extension Transfer {
         }
         switch course.chain.decision(for: reply.head) {
         case .deliver:
-            if try await receive(reply, course.resume, at: address) == .complete { return true }
+            if try await receiveOrFallBack(reply, course.resume, at: address) == .complete { return true }
             course.resume = nil
             return false
         case .fail(let failure):
@@ -61,7 +61,6 @@ extension Transfer {
     /// False: the redirect itself is what is wanted.
     private func follows(_ proposed: Redirect, _ reply: Reply, _ course: Course) async throws -> Bool {
         guard let redirect = try await approved(proposed, reply.head, course.chain) else { return false }
-        await tellCacheOfChange(by: reply, course.method)
         try await discard(reply.body)
         course.fields = redirect.remaining(of: course.fields)
         if redirect.dropsBody { course.body = .none }
@@ -85,6 +84,8 @@ extension Transfer {
     func send(_ course: Course, _ fields: HTTPFields, _ resume: ResumePoint?) async throws -> Sent {
         let (request, stream) = try outgoing(course, fields, resume)
         record.withLock { $0.isInBody = false }
+        // Also after a failure: the server may have got the request.
+        defer { if !course.method.isSafe { session.noteChange() } }
         let answer = try await throughProxy(request, course)
         // What has not been sent by now is not sent any more.
         if answer.head.status.code >= 300 { stream?.refused() }
@@ -125,7 +126,7 @@ extension Transfer {
         return (request, upload.stream)
     }
 
-    private func note(_ reply: Reply, at address: HTTPAddress) {
+    func note(_ reply: Reply, at address: HTTPAddress) {
         record.withLock { record in
             record.response = reply.head
             record.isFromCache = reply.isFromCache

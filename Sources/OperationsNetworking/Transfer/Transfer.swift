@@ -24,8 +24,7 @@ final class Transfer: Sendable {
 
     private struct Control {
         var state = TransferState()
-        /// Why the attempt was stopped, if not by a pause or by cancelling the operation.
-        var timeout: HTTPError.Limit?
+        var timing = Timing.limited
         var isCancelled = false
         /// Ends what the attempt waits for.
         var stopper: (@Sendable () -> Void)?
@@ -35,7 +34,18 @@ final class Transfer: Sendable {
         /// Of the progress; told by the thread on which bytes have gone. Nil before the first has come.
         var followers: Broadcast<HTTPProgress>?
 
-        var isStopped: Bool { state.phase == .pausing || timeout != nil || isCancelled }
+        var isStopped: Bool { state.phase == .pausing || timing.limitExceeded != nil || isCancelled }
+    }
+
+    /// How the limits of time hold for an attempt.
+    private enum Timing {
+        case limited
+        /// The attempt was stopped for it.
+        case exceeded(HTTPError.Limit)
+        /// The server is not waited for any longer: the cache answers instead.
+        case lifted
+
+        var limitExceeded: HTTPError.Limit? { if case .exceeded(let limit) = self { limit } else { nil } }
     }
 
     init(_ request: HTTPOperationRequest, session: HTTPSession, sink: any BodySink, source: HTTPBodySource?) {
@@ -117,6 +127,8 @@ final class Transfer: Sendable {
 
     /// The operation ends: with all of the body, or for this reason.
     func finish(_ failure: (any Error)?) {
+        // Before anybody is told: who is told may ask for what has changed.
+        if !request.method.isSafe { session.noteChange() }
         control.withLock { $0.state.finish() }
         if let failure { sink.abandon(failure) }
         tell(.finished(failure))
@@ -128,10 +140,24 @@ final class Transfer: Sendable {
     func stop(_ attempt: Int, because timeout: HTTPError.Limit? = nil) {
         let stopper = control.withLock { control -> (@Sendable () -> Void)? in
             guard control.state.attempt == attempt else { return nil }
-            if let timeout { control.timeout = timeout }
+            if let timeout {
+                if case .lifted = control.timing { return nil }
+                control.timing = .exceeded(timeout)
+            }
             return control.stopper
         }
         stopper?()
+    }
+
+    /// The attempt goes on without its server, though it was stopped by a limit of time.
+    ///
+    /// - Throws: `CancellationError`, when the attempt is to be stopped for another reason.
+    func liftTimeLimits() throws {
+        let isStopped = control.withLock { control in
+            control.timing = .lifted
+            return control.isStopped
+        }
+        if isStopped { throw CancellationError() }
     }
 
     /// Stops any attempt.
@@ -184,7 +210,7 @@ final class Transfer: Sendable {
     func attempt(of operation: AnyHTTPOperation) async throws {
         let executor = operation.taskExecutor
         let number = control.withLock { control in
-            control.timeout = nil
+            control.timing = .limited
             control.executor = executor
             return control.state.attempt
         }
@@ -208,9 +234,10 @@ final class Transfer: Sendable {
         }
     }
 
-    private func cause(of error: any Error) -> any Error {
+    /// What an attempt fails with: `Paused`, `CancellationError`, or an `HTTPError`.
+    func cause(of error: any Error) -> any Error {
         if Task.isCancelled { return CancellationError() }
-        let (timeout, isPausing) = control.withLock { ($0.timeout, $0.state.phase == .pausing) }
+        let (timeout, isPausing) = control.withLock { ($0.timing.limitExceeded, $0.state.phase == .pausing) }
         if isPausing { return Paused() }
         let (url, response) = record.withLock { ($0.url, $0.response) }
         if let timeout { return HTTPError(.timedOut(timeout), url: url, response: response) }

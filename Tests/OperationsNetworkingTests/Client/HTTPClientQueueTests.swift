@@ -40,6 +40,47 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `the fields that a client names as credentials go to its base only, and follow no redirect away`(
+        isNamedByRequest: Bool
+    ) async throws {
+        let key = try #require(HTTPField.Name("X-Api-Key"))
+        try await withServer({ .text($0.fields[key] ?? "none") }) { other in
+            try await withServer({ request in
+                request.path == "/away"
+                    ? LoopbackResponse(.found, fields: [.location: other.url + "/"])
+                    : .text(request.fields[key] ?? "none")
+            }) { server in
+                let client = try HTTPClientQueue(base: server.url, fields: [key: "secret"], session: .plain())
+                if !isNamedByRequest { client.credentialFields = ["x-api-KEY"] }
+                var found: [String] = []
+                for url in ["/own", other.url + "/", "/away"] {
+                    var request = get(url)
+                    if isNamedByRequest { request.redirects.credentialFields = ["x-api-KEY"] }
+                    found.append(try await client.load(request, as: .text).value)
+                }
+                #expect(found == ["secret", "none", "none"])
+            }
+        }
+    }
+
+    @Test func `a client whose transfers are not shared makes one for each request`() async throws {
+        try await withServer({ .text("\($0.number)") }) { server in
+            let client = try HTTPClientQueue(session: .plain())
+            #expect(client.sharesTransfers)
+            client.sharesTransfers = false
+            client.isSuspended = true
+            let tokens = (0..<3).map { _ in client.get(server.url + "/", as: .text) }
+            client.sharesTransfers = true
+            let joining = client.get(server.url + "/", as: .text)
+            let joined = client.get(server.url + "/", as: .text)
+            client.isSuspended = false
+            var answers: Set<String> = []
+            for token in tokens + [joining, joined] { answers.insert(try await token.value) }
+            #expect(answers.count == 4 && client.counts.coalesced == 1)
+        }
+    }
+
     @Test func `ten thousand wishes for one address make one transfer`() async throws {
         let gate = LoopbackGate()
         try await withServer({ _ in

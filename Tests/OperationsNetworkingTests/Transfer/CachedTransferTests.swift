@@ -5,6 +5,7 @@ import HTTPTypes
 import LoopbackServer
 import Operations
 import OperationsNetworking
+import OperationsTesting
 import TestSupport
 import Testing
 
@@ -137,6 +138,83 @@ import Testing
         }
     }
 
+    enum Stall: String, CaseIterable, Sendable { case beforeHead, inBody }
+    enum Permission: String, CaseIterable, Sendable { case policy, staleIfError, none }
+
+    @Test(arguments: Stall.allCases, Permission.allCases)
+    func `after a time-out what is stale serves, if that is allowed`(
+        stall: Stall, permission: Permission
+    ) async throws {
+        let (gate, clock) = (LoopbackGate(), VirtualClock())
+        try await withServer({ request in
+            var response = LoopbackResponse.text("kept and long")
+            response.fields[.cacheControl] = "max-age=0" + (permission == .staleIfError ? ", stale-if-error=1000" : "")
+            guard request.number > 1 else { return response }
+            return response.with(.stalls(stall == .beforeHead ? .beforeHead : .afterBody(4), until: gate))
+        }) { server in
+            let cache = HTTPCache.inMemory()
+            let session = HTTPSession.plain {
+                $0.cache = cache
+                $0.setClock(clock)
+            }
+            _ = await load(server.url + "/", session)
+            let advancing = Task {
+                await gate.reached()
+                while !Task.isCancelled {
+                    clock.advance(by: .seconds(10))
+                    await Task.yield()
+                }
+            }
+            let answer = await load(server.url + "/", session, permission == .policy ? .fallBackOnFailure : .default)
+            advancing.cancel()
+            await advancing.value
+            if permission == .none {
+                #expect(answer.failure == "timedOut")
+            } else {
+                #expect(answer == Answer(text: "kept and long", isFromCache: true, status: 200))
+            }
+        }
+    }
+
+    enum Unsafe: String, CaseIterable, Sendable {
+        case ignoringTheCache, refusedByTheHook, leadingNowhere, leadingInACircle, tooManyRedirects
+    }
+
+    @Test(arguments: Unsafe.allCases)
+    func `a change throws away what is cached, whatever becomes of the request's end`(kind: Unsafe) async throws {
+        try await withServer({ request in
+            if request.method == .get { return LoopbackResponse.text("x").with(cacheControl: "max-age=600") }
+            guard kind != .ignoringTheCache else { return LoopbackResponse(.noContent) }
+            let location =
+                switch kind {
+                case .leadingNowhere: "ftp://nowhere/"
+                case .leadingInACircle: "/a"
+                default: "/b"
+                }
+            return LoopbackResponse(.temporaryRedirect, fields: [.location: location])
+        }) { server in
+            let cache = HTTPCache.inMemory()
+            let session = HTTPSession.plain {
+                $0.cache = cache
+                if kind == .refusedByTheHook {
+                    $0.redirectHook = { redirect in
+                        redirect.url = "nonsense"
+                        return true
+                    }
+                }
+            }
+            _ = await load(server.url + "/a", session)
+            var post = HTTPOperationRequest(.post, server.url + "/a")
+            if kind == .ignoringTheCache { post.cachePolicy = .ignore }
+            if kind == .tooManyRedirects { post.redirects.limit = 0 }
+            let operation = HTTPOperation(post, session: session)
+            queue.addOperation(operation)
+            _ = await result { try await operation.value }
+            let answer = await load(server.url + "/a", session)
+            #expect(answer.text == "x" && !answer.isFromCache)
+        }
+    }
+
     @Test func `what is cut off is not kept`() async throws {
         try await withServer({ request in
             var response = LoopbackResponse(body: .pattern(length: 1000))
@@ -152,6 +230,14 @@ import Testing
             let whole = await load(server.url + "/", session)
             #expect(!whole.isFromCache && whole.failure == nil)
         }
+    }
+}
+
+extension LoopbackResponse {
+    fileprivate func with(cacheControl: String) -> LoopbackResponse {
+        var response = self
+        response.fields[.cacheControl] = cacheControl
+        return response
     }
 }
 #endif
