@@ -21,8 +21,8 @@ public struct HTTPSerializer<Value: Sendable>: Sendable {
     /// What it throws is the error's `undecodable`, unless it is an `HTTPError` itself.
     public var decode: @Sendable (Data, HTTPResponse) throws -> Value
 
-    /// What a compound one says it accepts, while it leaves the refusing to its members.
-    var accepted: [MediaRange]?
+    /// What the field Accept names, if that is something else than what is not refused.
+    package var accepted: [MediaRange]?
 
     /// Statuses from 200 to 299.
     public static var successes: Set<Int> { statusesOfSuccess }

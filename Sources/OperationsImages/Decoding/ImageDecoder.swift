@@ -1,6 +1,12 @@
 #if Networking
+public import HTTPCore
+
 /// Makes pixels of encoded images (rule I3). Called on any thread, on several at once.
 public protocol ImageDecoder: Sendable {
+    /// The types of files that it decodes, for the field `Accept`: a server may choose another type for what is not named.
+    /// `image/*` unless a decoder says otherwise.
+    var types: [MediaRange] { get }
+
     /// Decodes on the calling thread, and returns when it is done. Asks `isCancelled` now and then, on the same thread;
     /// when that is true it throws `ImageError.cancelled`.
     ///
@@ -9,6 +15,8 @@ public protocol ImageDecoder: Sendable {
 }
 
 extension ImageDecoder {
+    public var types: [MediaRange] { ["image/*"] }
+
     public func decode(_ data: [UInt8], options: ImageDecodingOptions = ImageDecodingOptions()) throws -> DecodedImage {
         try decode(data, options: options, isCancelled: { false })
     }

@@ -1,4 +1,5 @@
 #if Networking
+public import HTTPCore
 #if Images
 internal import CImageDecoding
 #endif
@@ -24,6 +25,8 @@ internal import CImageDecoding
 /// GIF, come first and in one piece.
 public struct StandardImageDecoder: ImageDecoder {
     public init() {}
+
+    public var types: [MediaRange] { ImageFormat.allCases.compactMap { MediaRange($0.mediaType) } }
 
     public func decode(
         _ data: [UInt8], options: ImageDecodingOptions, isCancelled: () -> Bool

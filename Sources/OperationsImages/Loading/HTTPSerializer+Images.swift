@@ -9,9 +9,11 @@ extension HTTPSerializer where Value == DecodedImage {
     public static func image(
         _ options: ImageDecodingOptions = ImageDecodingOptions(), decoder: any ImageDecoder = StandardImageDecoder()
     ) -> Self {
-        Self(acceptableTypes: ["image/*"], needsBody: true) { body, _ in
+        var serializer = Self(acceptableTypes: ["image/*"], needsBody: true) { body, _ in
             try decoder.decode([UInt8](body), options: options) { Task.isCancelled }
         }
+        serializer.accepted = decoder.types
+        return serializer
     }
 }
 #endif

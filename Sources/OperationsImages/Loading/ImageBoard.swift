@@ -1,4 +1,5 @@
 #if Networking
+import HTTPCore
 import OperationsNetworking
 
 /// Who waits for which image, and how far each is (rules I2, I3): a plain value.
@@ -21,6 +22,15 @@ struct ImageBoard {
         /// What caches know it by.
         let name: String
         let policy: ImageCachePolicy
+        /// How many changes the session's requests had made when it was asked for: it does not join what is older.
+        var changes = 0
+
+        /// What its failures are known by.
+        var failureName: String {
+            let user = UserIdentity(
+                nil, fields: request.fields, credentialFields: request.redirects.credentialFields)
+            return request.url + (user.secret.map { " " + $0 } ?? "")
+        }
 
         // All of the request would be hashed for nothing: few share an address and differ.
         func hash(into hasher: inout Hasher) { hasher.combine(request.url) }
@@ -86,7 +96,7 @@ struct ImageBoard {
             originals[original]?.variants.insert(variant)
             return Joining(waiter: waiter, variant: variant, original: original, begins: true)
         case .joined(let variant, let raised):
-            let known = variants[variant].unsafelyUnwrapped
+            let known = variants[variant]!
             if let raised { _ = seats.setPriority(raised, of: known.seat) }
             return Joining(waiter: waiter, variant: variant, original: known.original, begins: false)
         }
@@ -105,11 +115,11 @@ struct ImageBoard {
         switch wishes.leave(waiter) {
         case .needless: return .needless
         case .goesOn(let variant, let urgency):
-            let known = variants[variant].unsafelyUnwrapped
+            let known = variants[variant]!
             _ = seats.setPriority(urgency, of: known.seat)
             return .goesOn(variant: variant, original: known.original)
         case .stop(let variant):
-            let known = variants[variant].unsafelyUnwrapped
+            let known = variants[variant]!
             return .stops(variant: variant, original: known.original, isLast: remove(variant))
         }
     }

@@ -53,6 +53,7 @@ extension ImageLoadError.Reason {
         switch self {
         case .cancelled, .requestRefused, .notModified, .notCached, .failedBefore: false
         case .image(.cancelled), .image(.builtWithoutImages): false
+        case .unacceptableStatus(let status): !HTTPError.Reason.unacceptableStatus(status).isRetryable
         case .transfer(let reason): reason.isLasting
         default: true
         }

@@ -7,7 +7,7 @@ public import OperationsNetworking
 ///
 /// ```swift
 /// var configuration = ImageLoader.Configuration()
-/// configuration.cache = try HTTPCache(directory: "/var/tmp/photos")
+/// configuration.cache = try HTTPCache(directory: URL.cachesDirectory.appending(path: "photos"))
 /// let loader = ImageLoader(configuration)
 /// let token = loader.load("https://example.org/photo.jpg", options: .thumbnail(256))
 /// let photo = try await token.value.image
@@ -41,7 +41,7 @@ public final class ImageLoader: Sendable {
 
     /// What is in memory, without waiting and without asking anybody. Counts as a use.
     public func imageInMemory(_ url: String, options: ImageLoadOptions = ImageLoadOptions()) -> DecodedImage? {
-        pipeline.imageInMemory(url, options.decoding)
+        pipeline.imageInMemory(url, options)
     }
 
     // MARK: - Steering
@@ -73,7 +73,7 @@ public final class ImageLoader: Sendable {
     /// Where the transfers run, for its snapshots and events.
     public var queue: OperationQueue { pipeline.client.queue }
 
-    /// What happens to the transfers from now on, as it happens.
+    /// What happens to the transfers from now on, as it happens. Ends with the loader and its last transfer.
     public var requestEvents: AsyncStream<HTTPEvent> { pipeline.client.requestEvents }
 
     // MARK: - What is kept
@@ -91,6 +91,10 @@ public final class ImageLoader: Sendable {
     public func forgetFailures() { pipeline.forgetFailures() }
 
     /// Removes an image from memory and disk, in all sizes.
-    public func remove(_ url: String) async { await pipeline.remove(url) }
+    ///
+    /// - Parameter options: Those it was loaded with, if their request has fields with credentials; the others do not count.
+    public func remove(_ url: String, options: ImageLoadOptions = ImageLoadOptions()) async {
+        await pipeline.remove(url, options)
+    }
 }
 #endif

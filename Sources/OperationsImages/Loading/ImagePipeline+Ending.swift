@@ -42,7 +42,7 @@ extension ImagePipeline {
                 let memoryKey = MemoryKey(key.original.name, key.decoding)
                 ended.images = state.memory.insert(image, for: memoryKey, cost: image.byteCount)
             }
-            ended.failures.append(state.failures.forget(key.original.request.url))
+            ended.failures.append(state.failures.forget(key.original.failureName))
             ended.add(ending, original: original, from: &state)
             return (ended, key, isFirst)
         }
@@ -60,9 +60,10 @@ extension ImagePipeline {
             guard let key = state.board.key(ofVariant: variant), let ending = state.board.ends(variant) else {
                 return ended
             }
-            let url = key.original.request.url
-            let error = ImageLoadError(reason, url: HTTPAddress.redacted(url), response: file.kept.response)
-            ended.failures = state.failures.remember(error, of: url, decoding: key.decoding, now: now)
+            let shown = HTTPAddress.redacted(key.original.request.url)
+            let error = ImageLoadError(reason, url: shown, response: file.kept.response)
+            ended.failures = state.failures.remember(
+                error, of: key.original.failureName, decoding: key.decoding, now: now)
             ended.add(ending, original: original, from: &state)
             return ended
         }
@@ -75,9 +76,9 @@ extension ImagePipeline {
         let ended = state.withLock { state in
             var ended = Ended()
             guard let key = state.board.key(ofOriginal: original) else { return ended }
-            let url = key.request.url
-            let error = ImageLoadError(reason, url: HTTPAddress.redacted(url), response: response)
-            ended.failures = state.failures.remember(error, of: url, decoding: ImageDecodingOptions(), now: now)
+            let error = ImageLoadError(reason, url: HTTPAddress.redacted(key.request.url), response: response)
+            ended.failures = state.failures.remember(
+                error, of: key.failureName, decoding: ImageDecodingOptions(), now: now)
             for ending in state.board.fails(original) { ended.add(ending, original: original, from: &state) }
             return ended
         }

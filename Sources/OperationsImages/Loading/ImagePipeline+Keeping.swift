@@ -1,5 +1,6 @@
 #if Networking
 import HTTPCaching
+import HTTPCore
 import HTTPTypes
 import Operations
 import OperationsNetworking
@@ -67,8 +68,19 @@ extension ImagePipeline {
         withExtendedLifetime(gone) {}
     }
 
-    func remove(_ url: String) async {
-        let name = configuration.cacheKey(url)
+    /// What memory and disk know an image by. In place of credentials it has their digest: so none come to the disk, and each
+    /// user has images of his own.
+    func name(of url: String, _ options: ImageLoadOptions) -> String {
+        let (key, request) = (configuration.cacheKey(url), options.request)
+        let address = HTTPAddress(key)
+        let user = UserIdentity(
+            address?.credential, fields: request.fields, credentialFields: request.redirects.credentialFields)
+        guard let digest = user.digest else { return key }
+        return "\(address?.credential == nil ? key : address?.description ?? key) for \(digest)"
+    }
+
+    func remove(_ url: String, _ options: ImageLoadOptions) async {
+        let name = name(of: url, options)
         let gone = state.withLock { $0.memory.removeAll { $0.name == name } }
         withExtendedLifetime(gone) {}
         _ = await write(name) { await $0.removeData(forKey: name) }?.result

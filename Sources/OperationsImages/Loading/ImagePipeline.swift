@@ -24,6 +24,8 @@ final class ImagePipeline: Sendable {
     /// One at a time: an original that is stored removes the variants of its predecessor.
     let writes = OperationQueue()
     let state: Locked<State>
+    /// What requests accept, unless they say something else.
+    private let accept: String
 
     /// One lock for all of it: else who asks between an image's arrival in memory and the end of its making would have it
     /// made again.
@@ -64,6 +66,8 @@ final class ImagePipeline: Sendable {
 
     init(_ configuration: ImageLoader.Configuration) {
         self.configuration = configuration
+        let types = configuration.decoder.types.map(\.description)
+        accept = (types + ["*/*;q=0.1"]).joined(separator: ", ")
         client = HTTPClientQueue(withoutTurns: max(1, configuration.width), session: configuration.session)
         state = Locked(
             State(
@@ -89,18 +93,19 @@ final class ImagePipeline: Sendable {
     // MARK: - Begin
 
     func load(_ url: String, _ options: ImageLoadOptions, _ priority: Operation.QueuePriority) -> ImageToken {
-        let (name, now, policy) = (configuration.cacheKey(url), configuration.ticker.now(), options.cache)
+        let (name, now, policy) = (name(of: url, options), configuration.ticker.now(), options.cache)
         let shown = HTTPAddress.redacted(url)
-        let key = ImageBoard.VariantKey(
-            original: ImageBoard.OriginalKey(request: request(for: url, options), name: name, policy: policy),
-            decoding: options.decoding)
+        let original = ImageBoard.OriginalKey(
+            request: request(for: url, options), name: name, policy: policy,
+            changes: configuration.session.changeCount)
+        let key = ImageBoard.VariantKey(original: original, decoding: options.decoding)
         let (token, joining) = state.withLock { state -> (ImageToken, ImageBoard.Joining?) in
             if policy.readsMemory, !policy.refreshes, let image = state.memory.use(MemoryKey(name, options.decoding)) {
                 let loaded = LoadedImage(image: image, source: .memory, url: shown)
                 return (ImageToken(url: shown, outcome: .success(loaded), priority: priority), nil)
             }
             if !options.retryFailed,
-                let failure = state.failures.failure(of: url, decoding: options.decoding, now: now)
+                let failure = state.failures.failure(of: original.failureName, decoding: options.decoding, now: now)
             {
                 let error = ImageLoadError(.failedBefore(failure.reason), url: shown, response: failure.response)
                 return (ImageToken(url: shown, outcome: .failure(error), priority: priority), nil)
@@ -121,14 +126,14 @@ final class ImagePipeline: Sendable {
     private func request(for url: String, _ options: ImageLoadOptions) -> HTTPOperationRequest {
         var request = options.request
         (request.url, request.method, request.body) = (url, .get, .none)
-        if request.fields[.accept] == nil { request.fields[.accept] = "image/*, */*;q=0.8" }
+        if request.fields[.accept] == nil { request.fields[.accept] = accept }
         if options.cache.refreshes, request.cachePolicy == .default { request.cachePolicy = .askAlways }
         return request
     }
 
-    func imageInMemory(_ url: String, _ decoding: ImageDecodingOptions) -> DecodedImage? {
-        let name = configuration.cacheKey(url)
-        return state.withLock { $0.memory.use(MemoryKey(name, decoding)) }
+    func imageInMemory(_ url: String, _ options: ImageLoadOptions) -> DecodedImage? {
+        let name = name(of: url, options)
+        return state.withLock { $0.memory.use(MemoryKey(name, options.decoding)) }
     }
 
     // MARK: - Priorities

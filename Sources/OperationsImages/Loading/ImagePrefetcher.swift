@@ -33,7 +33,7 @@ public final class ImagePrefetcher: Sendable {
     ///   - urls: In the order in which they are asked for. One that is there twice counts twice.
     ///   - loader: What loads them.
     ///   - options: What they will be asked for with, as far as the decoding goes: else only the original is there then.
-    ///   - priority: Live, see `priority`.
+    ///   - priority: See `setPriority(_:)`, which changes it.
     public init(
         _ urls: [String], with loader: ImageLoader, options: ImageLoadOptions = ImageLoadOptions(),
         priority: Operation.QueuePriority = .low

@@ -235,6 +235,66 @@ import Testing
         }
     }
 
+    @Test(arguments: [429, 503, 408, 425, 500, 502, 504])
+    func `a status that may pass is not remembered`(status: Int) async throws {
+        try await LoopbackServer.with(handler: { request in
+            request.number == 1 ? LoopbackResponse(.init(code: status)) : .image(4, 2)
+        }) { server in
+            let loader = ImageLoader.plain()
+            #expect(await loader.load(server.url + "/a").ending == "unacceptableStatus")
+            #expect(await loader.load(server.url + "/a").ending == "4x2 network")
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `no name and password of an address come to the disk, and users have images of their own`(
+        hasOwnKey: Bool
+    ) async throws {
+        let folder = NSTemporaryDirectory() + "images-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try await LoopbackServer.with(handler: { request in
+            request.fields[.authorization] == "Basic YWxpY2U6aHVudGVyMg==" ? .image(4, 2) : .image(8, 2)
+        }) { server in
+            let cache = try HTTPCache(directory: folder)
+            for source in ["network", "disk"] {
+                for (user, size) in [("alice", "4x2"), ("bob", "8x2")] {
+                    let loader = ImageLoader.plain {
+                        $0.cache = cache
+                        if hasOwnKey {
+                            $0.cacheKey = { url in url.split(separator: "?").first.map(String.init) ?? url }
+                        }
+                    }
+                    let url = server.url.replacing("http://", with: "http://\(user):hunter2@") + "/a"
+                    let ending = await loader.load(url).ending
+                    #expect(ending == "\(size) \(source)", "\(user)")
+                    await loader.waitUntilIdle()
+                }
+            }
+            for name in try FileManager.default.subpathsOfDirectory(atPath: folder) {
+                let content = FileManager.default.contents(atPath: folder + "/" + name) ?? Data()
+                #expect(content.range(of: Data("hunter2".utf8)) == nil, "\(name)")
+            }
+        }
+    }
+
+    @Test(arguments: [HTTPField.Name.authorization, .cookie])
+    func `what was loaded with one field of credentials is not shown to who has another`(
+        name: HTTPField.Name
+    ) async throws {
+        try await LoopbackServer.with(handler: { $0.fields[name] == "alice" ? .image(4, 2) : .image(8, 2) }) { server in
+            let loader = ImageLoader.plain { $0.cache = .inMemory() }
+            for _ in 0..<2 {
+                for (user, size) in [("alice", "4x2"), ("bob", "8x2")] {
+                    var options = ImageLoadOptions()
+                    options.request.fields[name] = user
+                    let ending = await loader.load(server.url + "/a", options: options).ending
+                    #expect(ending.hasPrefix(size), "\(ending)")
+                    await loader.waitUntilIdle()
+                }
+            }
+        }
+    }
+
     @Test func `what is too large for one may be small enough for another`() async throws {
         try await LoopbackServer.with(handler: { _ in .image(100, 100) }) { server in
             let loader = ImageLoader.plain()

@@ -12,6 +12,17 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ImageHookTests {
     private struct Wrong: Error {}
 
+    @Test(arguments: [true, false]) func `requests accept what the decoder names, and anything else as the last resort`(
+        isStandard: Bool
+    ) async throws {
+        try await LoopbackServer.with(handler: { _ in .image(4, 2) }) { server in
+            let loader = ImageLoader.plain { if isStandard { $0.decoder = StandardImageDecoder() } }
+            _ = await loader.load(server.url + "/a").ending
+            let types = isStandard ? "image/jpeg, image/png, image/gif, image/webp" : "image/*"
+            #expect(server.requests.first?.fields[.accept] == types + ", */*;q=0.1")
+        }
+    }
+
     @Test func `a request modifier changes a transfer's request once, and nil refuses it`() async throws {
         let (calls, areJoined) = (Journal<String>(), AsyncGate())
         try await LoopbackServer.with(handler: { $0.fields[.authorization] == "me" ? .image(4, 2) : .notFound }) {
