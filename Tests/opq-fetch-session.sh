@@ -78,14 +78,34 @@ check 'the same address again is a copy' cmp -s www/two a/two
 check 'and is loaded once' test "$(grep -c 'GET /two' access.log)" -eq 1
 check 'redirects are followed' cmp -s www/one a/moved
 check 'the summary counts' grep -q '^3 downloaded (.*), 1 copied in ' out
-check 'nothing half-written is left' test -z "$(ls a | grep part)"
+check 'nothing half-written is left' test -z "$(ls -A a | grep part)"
 fetch 0 list -o a
 check 'what is there is kept' grep -q '^0 downloaded (0 B), 4 kept' out
 echo damaged > a/one
 fetch 0 list -o a
 check 'but not if its digest is another' cmp -s www/one a/one
+check 'which is told' grep -q '^downloaded  one .*, in place of a file with another digest' out
 fetch 0 "$base/page.html" -o b
 check 'the images of a page, each once' test "$(ls b | tr '\n' ' ')" = 'one two '
+echo '<img src="/.bash_login"><img src=".hidden/..x">' > www/evil.html
+mkdir -p www/.hidden
+cp www/one www/.bash_login
+cp www/two www/.hidden/..x
+fetch 0 "$base/evil.html" -o i
+check 'a page makes no hidden files' test "$(ls -A i | tr '\n' ' ')" = 'bash_login x '
+
+# The same address with several digests.
+right=$(digest www/one)
+printf '%s/one a\n%s/one b sha256:%064d\n%s/one c sha256:%s\n%s/one d sha256:%s\n' \
+    "$base" "$base" 0 "$base" "$right" "$base" "$right" > digests
+fetch 1 digests -o j
+check 'each digest counts' test "$(ls -A j | tr '\n' ' ')" = 'a c d '
+check 'the wrong one is told' grep -q '^failed *b .* is not what was expected' out
+check 'of equal ones one is a copy' grep -q '1 copied' out
+echo damaged > j/d
+fetch 1 digests -o j
+check 'a copy that is damaged is made anew' cmp -s www/one j/d
+check 'which is told too' grep -q '^copied  *d, in place of a file with another digest' out
 fetch 0 - -o c --quiet < list
 check 'quiet is quiet' test ! -s out
 
@@ -97,7 +117,7 @@ for signal in INT KILL; do
     "$opq" fetch slow -o d > out 2> err &
     fetching=$!
     tries=0
-    until [ "$(stat -c %s d/big.part 2> /dev/null || echo 0)" -gt 1000000 ] || [ "$tries" -gt 300 ]; do
+    until [ "$(stat -c %s d/.big.part 2> /dev/null || echo 0)" -gt 1000000 ] || [ "$tries" -gt 300 ]; do
         tries=$((tries + 1))
         sleep 0.1
     done
@@ -106,15 +126,15 @@ for signal in INT KILL; do
     status=$?
     [ "$signal" = KILL ] || check "interrupted, it exits with 130, not $status" test "$status" -eq 130
     check 'nothing stands under the final name' test ! -e d/big
-    part=$(stat -c %s d/big.part)
+    part=$(stat -c %s d/.big.part)
     fetch 0 slow -o d
     check 'the same command goes on where it was' cmp -s www/big d/big
     check 'with the rest only' grep -q "GET /slow/big HTTP/1.1\" 206 $((12000000 - part)) " access.log
 done
 rm -rf d
 mkdir d
-head -c 1000000 www/big > d/big.part
-echo '{"url":"'"$base"'/slow/big","point":{"received":1,"validator":{"entityTag":{"_0":"\"other\""}}}}' > d/big.part.json
+head -c 1000000 www/big > d/.big.part
+echo '{"url":"'"$base"'/slow/big","point":{"received":1,"validator":{"entityTag":{"_0":"\"other\""}}}}' > d/.big.part.json
 fetch 0 slow -o d
 check 'what has changed on the server begins anew' cmp -s www/big d/big
 
@@ -131,6 +151,22 @@ for line in 'ftp://x/' "$base/one ../x" "$base/one /x" "$base/one sha256:1" "$ba
     fetch 2 wrong -o f
     check "the line is named: $line" grep -q '^opq: wrong: line 1: ' err
 done
+printf 'ftp://x/\n%s/one\nnonsense\n' "$base" > wrong
+fetch 2 wrong -o f
+check 'each wrong line is told' test "$(grep -c '^opq: wrong: line [13]: ' err)" -eq 2
+mkdir -p k/one
+echo "$base/one" > single
+fetch 1 single -o k
+check 'a folder in the place of a file is told' grep -q "^failed *one .*is there, and is no file" out
+echo x > plain
+fetch 2 single -o plain/folder
+check 'a folder that cannot be made is told in plain words' grep -q "^opq: --output: cannot make the folder 'plain/folder': Not a directory" err
+fetch 2 single -o plain
+check 'and so is a file in its place' grep -q "^opq: --output: cannot make the folder 'plain': Not a directory" err
+printf '%s/one\n%s/slow/big\n' "$base" "$base" > many
+timeout 60 "$opq" fetch many -o m --jobs 1 > /dev/full 2> err
+check 'what it prints cannot be written: it fails' test $? -eq 1
+check 'and stops' test "$(ls m)" = one
 fetch 2 no-such-list
 fetch 2 list --jobs 0
 fetch 2 list --retries -1

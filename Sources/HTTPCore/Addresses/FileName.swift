@@ -18,12 +18,13 @@ package enum FileName {
         return name
     }
 
-    /// A usable name that resembles this one; `fallback` where nothing is left. Directories in front are dropped, with
-    /// either slash. Names that Windows reserves are left alone.
+    /// A usable name that resembles this one, which may be a stranger's; `fallback` where nothing is left. Directories in front
+    /// are dropped, with either slash, and dots: shells and other programs read hidden files. Names that Windows reserves are
+    /// left alone.
     package static func sanitised(_ name: String, fallback: String = "download") -> String {
         let last = name.split(omittingEmptySubsequences: true) { $0 == "/" || $0 == "\\" }.last ?? ""
         let scalars = last.unicodeScalars.filter { !isForbidden($0) }
-        let tail = scalars.drop { $0.properties.isWhitespace }
+        let tail = scalars.drop { $0.properties.isWhitespace || $0 == "." }
         let end = tail.lastIndex { !$0.properties.isWhitespace }.map { tail.index(after: $0) } ?? tail.startIndex
         let clean = shortened(String(String.UnicodeScalarView(tail[..<end])))
         return isUsable(clean) ? clean : fallback

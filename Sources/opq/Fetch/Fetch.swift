@@ -13,13 +13,15 @@ final class Fetch: Sendable {
 
     private struct State {
         var outcomes: [Outcome] = []
-        var report: (@Sendable (String, Bool) -> Void)?
+        var report: (@Sendable (String, Bool) -> Bool)?
+        /// Nobody reads the lines any more.
+        var isUnread = false
     }
 
     private let client: HTTPClientQueue
     /// What needs a processor rather than a connection.
     private let work = Operations.OperationQueue()
-    private let folder: String
+    let folder: String
     private let thumbnail: Int?
     private let items: [FetchList.Item]
     private let state = Mutex(State())
@@ -37,7 +39,7 @@ final class Fetch: Sendable {
         count = items.count
         work.maxConcurrentOperationCount = ProcessInfo.processInfo.activeProcessorCount
         if thumbnail != nil {
-            try FileManager.default.createDirectory(atPath: folder + "/thumbnails", withIntermediateDirectories: true)
+            try Self.makeFolder(folder + "/thumbnails")
         }
     }
 
@@ -46,28 +48,31 @@ final class Fetch: Sendable {
 
     /// Downloads all, and returns when that is done.
     ///
-    /// - Parameter report: Called with a line for each item that has ended, and whether it has failed.
-    func run(_ report: @escaping @Sendable (String, Bool) -> Void) {
+    /// - Parameter report: Called with a line for each item that has ended, and whether it has failed. When it answers false,
+    ///   nobody reads the lines, and what is left is cancelled.
+    func run(_ report: @escaping @Sendable (String, Bool) -> Bool) {
         state.withLock { $0.report = report }
-        // The same address is loaded once; others of it are copies.
-        var first: [String: (download: HTTPDownloadOperation?, item: FetchList.Item)] = [:]
+        var first: [FetchList.Content: (download: HTTPDownloadOperation?, item: FetchList.Item)] = [:]
         client.isSuspended = true
         for item in items {
-            let target = folder + "/" + item.name
-            if let (download, original) = first[item.url] {
-                let copy = Operations.BlockOperation { [self] in self.copy(original, to: item, download) }
-                if let download { copy.addDependency(download) }
-                work.addOperation(copy)
-            } else if isThere(item) {
-                first[item.url] = (nil, item)
+            let standing = standing(item)
+            switch standing {
+            case .noFile:
+                ended(item, .failed("'\(path(item))' is there, and is no file"))
+            case .complete:
+                if first[item.content] == nil { first[item.content] = (nil, item) }
                 ended(item, .kept)
-            } else {
-                let download = client.download(item.url, to: target, digest: item.digest)
-                downloads.withLock { $0.append(download) }
-                first[item.url] = (download, item)
-                let after = Operations.BlockOperation { [self] in self.downloaded(item, download) }
-                after.addDependency(download)
-                work.addOperation(after)
+            case .nothing, .anotherFile:
+                let replaces = standing == .anotherFile
+                if let (download, original) = first[item.content] {
+                    let copy = Operations.BlockOperation { [self] in
+                        self.copied(original, to: item, download, replaces: replaces)
+                    }
+                    if let download { copy.addDependency(download) }
+                    work.addOperation(copy)
+                } else {
+                    first[item.content] = (begin(item, replaces: replaces), item)
+                }
             }
         }
         client.isSuspended = false
@@ -75,32 +80,36 @@ final class Fetch: Sendable {
         client.queue.waitUntilAllOperationsAreFinished()
     }
 
-    /// Complete, as far as one can tell.
-    private func isThere(_ item: FetchList.Item) -> Bool {
-        let target = folder + "/" + item.name
-        guard FileManager.default.fileExists(atPath: target) else { return false }
-        return item.digest.map { $0.matches(fileAt: target) } ?? true
+    func path(_ item: FetchList.Item) -> String { folder + "/" + item.name }
+
+    private func begin(_ item: FetchList.Item, replaces: Bool) -> HTTPDownloadOperation {
+        let download = client.download(item.url, to: path(item), digest: item.digest)
+        downloads.withLock { $0.append(download) }
+        let after = Operations.BlockOperation { [self] in self.downloaded(item, download, replaces: replaces) }
+        after.addDependency(download)
+        work.addOperation(after)
+        return download
     }
 
-    private func downloaded(_ item: FetchList.Item, _ download: HTTPDownloadOperation) {
+    private func downloaded(_ item: FetchList.Item, _ download: HTTPDownloadOperation, replaces: Bool) {
         switch download.downloadResult {
         case .success:
             makeThumbnail(of: item)
-            ended(item, .downloaded(download.metrics.received))
+            ended(item, .downloaded(download.metrics.received), replaces: replaces)
         case .failure(let error as HTTPError) where error.isCancellation: ended(item, .cancelled)
         case .failure(let error): ended(item, .failed("\(error)"))
         }
     }
 
-    private func copy(_ original: FetchList.Item, to item: FetchList.Item, _ download: HTTPDownloadOperation?) {
+    private func copied(
+        _ original: FetchList.Item, to item: FetchList.Item, _ download: HTTPDownloadOperation?, replaces: Bool
+    ) {
         if let download, case .failure(let error) = download.downloadResult {
             return ended(item, (error as? HTTPError)?.isCancellation == true ? .cancelled : .failed("\(error)"))
         }
-        let (source, target) = (folder + "/" + original.name, folder + "/" + item.name)
         do {
-            if FileManager.default.fileExists(atPath: target) { return ended(item, .kept) }
-            try FileManager.default.copyItem(atPath: source, toPath: target)
-            ended(item, .copied)
+            try copy(original, to: item)
+            ended(item, .copied, replaces: replaces)
         } catch {
             ended(item, .failed("\(error)"))
         }
@@ -115,28 +124,39 @@ final class Fetch: Sendable {
             let bytes = try image.encoded(as: .jpeg)
             try Data(bytes).write(to: URL(filePath: "\(folder)/thumbnails/\(item.name).jpg"), options: .atomic)
         } catch {
-            state.withLock { $0.report }?("no thumbnail  \(item.name)  \(error)", true)
+            tell("no thumbnail  \(item.name)  \(error)", isFailure: true)
         }
     }
 
-    private func ended(_ item: FetchList.Item, _ outcome: Outcome) {
-        let report = state.withLock { state in
-            state.outcomes.append(outcome)
-            return state.report
-        }
+    private func ended(_ item: FetchList.Item, _ outcome: Outcome, replaces: Bool = false) {
+        state.withLock { $0.outcomes.append(outcome) }
+        let predecessor = replaces ? ", in place of a file with another digest" : ""
         switch outcome {
-        case .downloaded(let bytes): report?("downloaded  \(item.name)  \(Self.text(bytes))", false)
-        case .kept: report?("kept        \(item.name)", false)
-        case .copied: report?("copied      \(item.name)", false)
-        case .failed(let reason): report?("failed      \(item.name)  \(reason)", true)
+        case .downloaded(let bytes):
+            tell("downloaded  \(item.name)  \(Self.text(bytes))\(predecessor)", isFailure: false)
+        case .kept: tell("kept        \(item.name)", isFailure: false)
+        case .copied: tell("copied      \(item.name)\(predecessor)", isFailure: false)
+        case .failed(let reason): tell("failed      \(item.name)  \(reason)", isFailure: true)
         case .cancelled: break
         }
     }
 
+    private func tell(_ line: String, isFailure: Bool) {
+        guard let report = state.withLock({ $0.report }), !report(line, isFailure) else { return }
+        let isNews = state.withLock { state in
+            defer { state.isUnread = true }
+            return !state.isUnread
+        }
+        if isNews { cancel() }
+    }
+
     // MARK: - How it stands
 
+    /// Something was not fetched, or nobody has read what was.
     var hasFailures: Bool {
-        state.withLock { $0.outcomes.contains { if case .failed = $0 { true } else { false } } }
+        state.withLock { state in
+            state.isUnread || state.outcomes.contains { if case .failed = $0 { true } else { false } }
+        }
     }
 
     /// One line for a terminal.

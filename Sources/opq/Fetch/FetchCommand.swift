@@ -63,28 +63,11 @@ struct FetchCommand: ParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         let isTerminal = isatty(STDOUT_FILENO) == 1 && getenv("TERM").map { String(cString: $0) } != "dumb"
         let printer = RunPrinter(report: RunReport(detail: quiet ? .quiet : .normal, isColoured: false))
-        let fetch: Fetch
-        do {
-            var configuration = HTTPSession.Configuration()
-            configuration.retryPolicy = try RetryPolicy(retries: retries)
-            configuration.connectionsPerHost = perHost
-            if let cache { configuration.cache = try HTTPCache(directory: cache) }
-            let session = HTTPSession(configuration)
-            try FileManager.default.createDirectory(atPath: output, withIntermediateDirectories: true)
-            fetch = try Fetch(
-                try items(session), to: output, width: jobs, perHost: perHost, session: session, thumbnail: thumbnail)
-        } catch let error as HTTPError {
-            print("opq: \(error)", to: &standardError)
-            throw ExitCode.failure
-        } catch {
-            let reason = error is CocoaError ? error.localizedDescription : "\(error)"
-            print("opq: \(list): \(reason)", to: &standardError)
-            throw ExitCode.badInput
-        }
+        let fetch = try prepared()
         let interruption = Interruption(cancel: fetch.cancel, kill: { _exit(ExitCode.interrupted.rawValue) })
         let status = isTerminal && !quiet ? FetchStatus(of: fetch, on: printer) : nil
         fetch.run { [quiet] line, isFailure in
-            if !quiet || isFailure { _ = printer.print(line) }
+            !quiet || isFailure ? printer.print(line) : true
         }
         status?.end()
         if !quiet { _ = printer.print(fetch.summary) }
@@ -93,6 +76,33 @@ struct FetchCommand: ParsableCommand {
             throw ExitCode.interrupted
         }
         if fetch.hasFailures { throw ExitCode.failure }
+    }
+
+    /// What is to be done; says what is wrong with the list, the folder or the cache.
+    private func prepared() throws -> Fetch {
+        do {
+            var configuration = HTTPSession.Configuration()
+            configuration.retryPolicy = try RetryPolicy(retries: retries)
+            configuration.connectionsPerHost = perHost
+            if let cache { configuration.cache = try HTTPCache(directory: cache) }
+            let session = HTTPSession(configuration)
+            try Fetch.makeFolder(output)
+            return try Fetch(
+                try items(session), to: output, width: jobs, perHost: perHost, session: session, thumbnail: thumbnail)
+        } catch let error as HTTPError {
+            print("opq: \(error)", to: &standardError)
+            throw ExitCode.failure
+        } catch let mistakes as FetchList.Mistakes {
+            for line in mistakes.lines { print("opq: \(list): \(line)", to: &standardError) }
+        } catch let error as FolderError {
+            print("opq: --output: \(error)", to: &standardError)
+        } catch let error as HTTPCacheError {
+            print("opq: --cache: \(error)", to: &standardError)
+        } catch {
+            let reason = error is CocoaError ? error.localizedDescription : "\(error)"
+            print("opq: \(list): \(reason)", to: &standardError)
+        }
+        throw ExitCode.badInput
     }
 
     private func items(_ session: HTTPSession) throws -> [FetchList.Item] {

@@ -8,28 +8,38 @@ struct FetchList {
         let url: String
         let name: String
         var digest: HTTPDigest?
+
+        /// Items of equal content are loaded once. A digest that is right may stand beside a wrong one.
+        var content: Content { Content(url: url, digest: digest) }
     }
 
-    /// What is wrong with a list, and where.
-    struct Mistake: Error, CustomStringConvertible {
-        let line: Int
-        let problem: String
+    struct Content: Hashable {
+        let url: String
+        let digest: HTTPDigest?
+    }
 
-        var description: String { "line \(line): \(problem)" }
+    /// What is wrong with a list, and in which lines.
+    struct Mistakes: Error {
+        /// A sentence for each wrong line, in their order.
+        var lines: [String] = []
     }
 
     private(set) var items: [Item] = []
     private var names: Set<String> = []
 
     /// Of lines of the form `URL [NAME] [sha256:DIGITS]`. Empty lines, and those that begin with `#`, say nothing.
-    init(lines text: String) throws {
+    ///
+    /// - Throws: All mistakes together.
+    init(lines text: String) throws(Mistakes) {
+        var mistakes = Mistakes()
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             let words = line.split(whereSeparator: \.isWhitespace)
             guard let url = words.first, !url.hasPrefix("#") else { continue }
             do throws(Problem) { try add(String(url), words.dropFirst().map(String.init)) } catch {
-                throw Mistake(line: index + 1, problem: error.text)
+                mistakes.lines.append("line \(index + 1): \(error.text)")
             }
         }
+        if !mistakes.lines.isEmpty { throw mistakes }
     }
 
     /// Of addresses, named after their paths.

@@ -29,6 +29,8 @@ import Testing
         ("../../etc/passwd", "passwd"), ("C:\\Users\\me\\x.txt", "x.txt"), ("a/b/../..", "download"), ("a/", "a"),
         ("..\u{0}", "download"), (".\u{1}.", "download"), ("a\r\nb", "ab"), (" a b ", "a b"), (" .. ", "download"),
         ("x\u{202E}gpj.exe", "xgpj.exe"), ("ok.txt", "ok.txt"), ("\u{3000}", "download"),
+        (".bash_login", "bash_login"), ("/.ssh/.config", "config"), (". .x", "x"), ("\u{1}.x", "x"),
+        ("...", "download"),
     ])
     func `from any text a usable name is made`(name: String, clean: String) {
         #expect(FileName.sanitised(name) == clean)
