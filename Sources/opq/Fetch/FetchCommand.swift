@@ -64,7 +64,7 @@ struct FetchCommand: ParsableCommand {
         let isTerminal = isatty(STDOUT_FILENO) == 1 && getenv("TERM").map { String(cString: $0) } != "dumb"
         let printer = RunPrinter(report: RunReport(detail: quiet ? .quiet : .normal, isColoured: false))
         let fetch = try prepared()
-        let interruption = Interruption(cancel: fetch.cancel, kill: { _exit(ExitCode.interrupted.rawValue) })
+        let interruption = FetchInterruption(cancel: fetch.cancel)
         let status = isTerminal && !quiet ? FetchStatus(of: fetch, on: printer) : nil
         fetch.run { [quiet] line, isFailure in
             !quiet || isFailure ? printer.print(line) : true

@@ -1,0 +1,33 @@
+#if Networking
+import Dispatch
+import Glibc
+import Synchronization
+
+/// Cancels a fetch at the first `SIGINT`, `SIGTERM` or `SIGHUP`, and ends the process at the second.
+final class FetchInterruption: Sendable {
+    private static let signals = [SIGINT, SIGTERM, SIGHUP]
+
+    // Not touched again: the sources are kept so that they keep listening.
+    nonisolated(unsafe) private let sources: [any DispatchSourceSignal]
+    private let count = Atomic(0)
+
+    /// Whether there was a signal.
+    var hasHappened: Bool { count.load(ordering: .sequentiallyConsistent) > 0 }
+
+    /// Listens for signals as long as the object lives.
+    init(cancel: @escaping @Sendable () -> Void) {
+        let queue = DispatchQueue(label: "opq.interruption")
+        sources = Self.signals.map { DispatchSource.makeSignalSource(signal: $0, queue: queue) }
+        for (source, number) in zip(sources, Self.signals) {
+            // The source only sees what would otherwise be acted on.
+            signal(number, SIG_IGN)
+            source.setEventHandler { [weak self] in
+                guard let self else { return }
+                let count = count.add(1, ordering: .sequentiallyConsistent).newValue
+                if count == 1 { cancel() } else { _exit(130) }
+            }
+            source.activate()
+        }
+    }
+}
+#endif
