@@ -190,18 +190,18 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
 
     /// Lets children start or not, whoever says the last word.
     private final func steer(_ change: (inout Children) -> Void) {
-        var mayStart = children.withLock { children in
-            change(&children)
-            return children.mayStart
-        }
+        children.withLock { change(&$0) }
+        var mayStart = childrenMayStart
         while true {
-            // Before the group is in a queue it is not known which threads may run a child's end.
-            childQueue.isSuspended = !(mayStart && childQueue.isPlaced)
+            childQueue.isSuspended = !mayStart
             let known = mayStart
-            mayStart = children.withLock { $0.mayStart }
+            mayStart = childrenMayStart
             if mayStart == known { return }
         }
     }
+
+    /// Before the group is in a queue it is not known which threads may run a child's end.
+    private final var childrenMayStart: Bool { children.withLock { $0.mayStart } && childQueue.isPlaced }
 
     /// While true no child starts. The group's progress says so.
     package final func setPaused(_ isPaused: Bool) { steer { $0.isPaused = isPaused } }
