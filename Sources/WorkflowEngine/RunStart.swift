@@ -25,10 +25,7 @@ struct RunStart {
         }
         // No more can run than there are; nor need the limit be raised for more.
         let most = min(width, plan.operations.count)
-        let commands = options.commands ?? DescriptorBudget.ofThisProcess(for: most).commands
-        guard commands > 0 else {
-            throw RunFailure(description: "\(Shortage.descriptors.text), and a run needs some more")
-        }
+        let commands = try options.commands ?? Self.commands(atMost: most)
         let pool = try ResourcePool(["commands": commands])
         requirement = most > commands ? try .units(1, of: "commands", in: pool) : nil
         do {
@@ -45,6 +42,19 @@ struct RunStart {
         } catch let failure as StartFailure {
             throw RunFailure(description: failure.text)
         }
+    }
+
+    /// How many commands may run at a time with what the system has to give.
+    ///
+    /// - Throws: `RunFailure` if that is none.
+    private static func commands(atMost most: Int) throws(RunFailure) -> Int {
+        let descriptors = DescriptorBudget.ofThisProcess(for: most)
+        guard descriptors.commands > 0 else {
+            throw RunFailure(
+                description: "\(Shortage.descriptors.text); a run needs at least \(descriptors.leastLimit)")
+        }
+        let processes = ProcessBudget.ofThisProcess(for: min(descriptors.commands, most), threads: threads + 1)
+        return min(descriptors.commands, processes?.commands ?? .max)
     }
 
     /// Starts as many threads as a run needs, and ends them: better to fail now than to wait for one later.

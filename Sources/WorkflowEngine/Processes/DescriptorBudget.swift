@@ -1,25 +1,28 @@
 import Glibc
 
 /// How many commands may run at a time with the descriptors this process may have.
-public struct DescriptorBudget: Equatable, Sendable {
+struct DescriptorBudget: Equatable {
     /// What a command needs while it runs: its spool, and the descriptor that says when it ends.
     static let perCommand = 2
     /// What is needed besides: two to look for processes, one in a starting child, two to write files, and some to spare.
     static let reserve = 8
 
     /// The number of commands.
-    public let commands: Int
+    let commands: Int
+    /// The limit under which it would be one.
+    let leastLimit: Int
 
     /// The budget under a limit, when so many descriptors are open already.
     init(limit: Int, open: Int) {
         commands = max(limit - open - Self.reserve, 0) / Self.perCommand
+        leastLimit = open + Self.reserve + Self.perCommand
     }
 
     /// The budget of this process now.
     ///
     /// The soft limit is raised first, as far as the hard one allows and so many commands at a time need. Commands inherit
     /// it; more than is needed could mislead those that take its size for the number of their own descriptors.
-    public static func ofThisProcess(for commands: Int) -> DescriptorBudget {
+    static func ofThisProcess(for commands: Int) -> DescriptorBudget {
         let open = openCount
         var limits = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits) == 0 else {

@@ -37,9 +37,10 @@ final class ProcessWatch: Sendable {
 
     /// A watch with its thread.
     ///
-    /// - Parameter patience: How long something may be short while no command holds any of it.
+    /// - Parameter patience: How long something may be short while no command holds any of it. Longer than the scheduler keeps
+    ///   threads that have nothing to do: they count as processes.
     /// - Throws: `Shortage` if there is no descriptor or no thread for it.
-    init(patience: Duration = .seconds(3)) throws(Shortage) {
+    init(patience: Duration = .seconds(10)) throws(Shortage) {
         var ends: [Int32] = [-1, -1]
         guard cprocess_pipe(&ends) == 0 else { throw Shortage(errno, directory: "/") ?? .descriptors }
         wakeReader = FileDescriptor(rawValue: ends[0])

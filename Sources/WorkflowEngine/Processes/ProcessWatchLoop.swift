@@ -123,9 +123,8 @@ final class ProcessWatchLoop {
         while let action = actions.popFirst(), let child = children[token] {
             switch action {
             case .terminate:
-                child.group.send(SIGTERM)
                 // A stopped process takes no other signal than this one and the last.
-                child.group.send(SIGCONT)
+                if child.group.send(SIGTERM) { child.group.send(SIGCONT) }
             case .kill:
                 child.group.kill()
             case .look:
