@@ -77,6 +77,8 @@ final class Attachments: KeyValueObservers, @unchecked Sendable {
         @exclusivity(unchecked) var gates: Gates?
         /// What it waits for while it runs, if anybody ever lends priorities.
         @exclusivity(unchecked) var awaited: [Operation] = []
+        /// What follows the properties of other objects that states depend on, if any do.
+        @exclusivity(unchecked) var pathFollower: PathFollower?
     }
 
     final class WeakOperation {

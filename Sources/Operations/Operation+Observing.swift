@@ -162,7 +162,7 @@ extension Operation {
         announced(properties.union(dependentStates(of: key)))
     }
 
-    private final func announced(_ properties: ObservedProperty) {
+    final func announced(_ properties: ObservedProperty) {
         if properties.contains(.isFinished) { finishIfFinished() }
         if !properties.isDisjoint(with: [.isReady, .isCancelled]) { reconsiderReadiness() }
         if properties.contains(.queuePriority) { reconsiderPriority() }

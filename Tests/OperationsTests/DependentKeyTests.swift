@@ -88,6 +88,32 @@ import Testing
         #expect(operation.isFinished)
     }
 
+    /// A path of names leads to a property of another object.
+    @Test func `the queue, a dependent and a waiter follow a property of another object`() {
+        let (queue, model, log) = (OperationQueue(), Model(), Journal<String>())
+        let (queued, byHand) = (Modelled(model, log), Modelled(Model(), log))
+        let dependent = BlockOperation { log.append("dependent") }
+        dependent.addDependency(byHand)
+        queue.addOperation(queued)
+        queue.addOperation(dependent)
+        let waiter = TestThread { byHand.waitUntilFinished() }
+        model.step = 1
+        queued.waitUntilFinished()
+        byHand.model = Model(step: 1)
+        byHand.start()
+        waiter.join()
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(log.entries == ["start", "start", "dependent"])
+    }
+
+    @Test func `a waiter finds an end that came before anything followed the other object`() {
+        let model = Model()
+        let operation = Modelled(model, Journal())
+        model.step = 2
+        operation.waitUntilFinished()
+        #expect(operation.isFinished)
+    }
+
     @Test func `an announcement of a property that no state depends on asks nothing`() {
         let (queue, operation) = (OperationQueue(), Counting())
         queue.isSuspended = true
@@ -210,5 +236,59 @@ private final class Counting: Operation, @unchecked Sendable {
     override var isReady: Bool {
         asked.add(1)
         return super.isReady
+    }
+}
+
+private final class Model: KeyValueObservable, @unchecked Sendable {
+    // Sendable: the number is behind a lock.
+    let keyValueObservers = KeyValueObservers()
+    private let kept: Guarded<Int>
+
+    init(step: Int = 0) { kept = Guarded(step) }
+
+    var step: Int {
+        get { kept.withLock { $0 } }
+        set {
+            willChangeValue(for: \.step)
+            kept.withLock { $0 = newValue }
+            didChangeValue(for: \.step)
+        }
+    }
+
+    static var keyValueKeys: [KeyValueKey] { [KeyValueKey("step", \Model.step)] }
+}
+
+/// Ready at the model's step 1, finished at 2.
+private final class Modelled: Operation, @unchecked Sendable {
+    // Sendable: the model is behind a lock.
+    private let kept: Guarded<Model>
+    private let log: Journal<String>
+
+    init(_ model: Model, _ log: Journal<String>) {
+        kept = Guarded(model)
+        self.log = log
+    }
+
+    var model: Model {
+        get { kept.withLock { $0 } }
+        set {
+            willChangeValue(for: \.model)
+            kept.withLock { $0 = newValue }
+            didChangeValue(for: \.model)
+        }
+    }
+
+    override class var additionalKeyValueKeys: [KeyValueKey] { [KeyValueKey("model", \Modelled.model)] }
+
+    override class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> {
+        ["isReady", "isFinished"].contains(key) ? ["model.step"] : []
+    }
+
+    override var isReady: Bool { super.isReady && model.step >= 1 }
+    override var isFinished: Bool { model.step >= 2 }
+
+    override func start() {
+        log.append("start")
+        model.step = 2
     }
 }

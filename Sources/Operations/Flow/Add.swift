@@ -150,7 +150,10 @@ extension Operation {
     /// What has to be made before the queue sees it. It may call code of the user's.
     @inline(never)
     fileprivate final func prepareWhileEntering(_ queue: OperationQueue) {
-        if !isPlainBlock { prepare(for: Unmanaged.passUnretained(queue)) }
+        if !isPlainBlock {
+            prepare(for: Unmanaged.passUnretained(queue))
+            followPaths()
+        }
         if word.lifecycle.contains(.gated) { beginDeadlines() }
     }
 

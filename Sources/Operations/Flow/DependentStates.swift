@@ -8,6 +8,8 @@ final class DependentStates: Sendable {
     /// The states that depend on a property whose name the class has not registered. A key path has no name that can be
     /// read, so an unregistered key path may mean any of them.
     private let byUnregistered: ObservedProperty
+    /// The states that depend on properties of other objects, by paths of names.
+    fileprivate let byPath: [String: ObservedProperty]
 
     private init(of type: Operation.Type) {
         var byName: [String: ObservedProperty] = [:]
@@ -19,6 +21,7 @@ final class DependentStates: Sendable {
                 if !type.isRegistered(name) { byUnregistered.formUnion(state) }
             }
         }
+        byPath = byName.filter { $0.key.contains(".") }
         self.byName = byName
         self.byUnregistered = byUnregistered
     }
@@ -52,4 +55,39 @@ final class DependentStates: Sendable {
     }
 
     private static let known = Locked<[ObjectIdentifier: DependentStates]>([:])
+}
+
+extension Operation {
+    /// Makes sure that changes of properties of other objects, on which states depend by paths of names, count as
+    /// announcements of these states. Called before anything waits for the operation and reads its states.
+    final func followPaths() {
+        guard !isPlainBlock else { return }
+        let states = DependentStates.of(type(of: self))
+        guard !states.byPath.isEmpty else { return }
+        let new = PathFollower(states)
+        let isFirst = ownAttachments.withExtras { extras in
+            guard extras.pathFollower == nil else { return false }
+            extras.pathFollower = new
+            return true
+        }
+        guard isFirst else { return }
+        for path in states.byPath.keys.sorted() { addObserver(new, forKeyPath: path, context: nil) }
+        // What has changed before this moment was followed by nothing.
+        announced(states.byPath.values.reduce([]) { $0.union($1) })
+    }
+}
+
+/// Observes paths of names on behalf of the queue, dependents and waiters of an operation, which keeps it.
+final class PathFollower: KeyValueObserver, Sendable {
+    private let states: DependentStates
+
+    init(_ states: DependentStates) { self.states = states }
+
+    func observeValue(
+        forKeyPath keyPath: String?, of object: Any?, change: [NSKeyValueChangeKey: Any]?,
+        context: UnsafeMutableRawPointer?
+    ) {
+        guard let keyPath, let properties = states.byPath[keyPath] else { return }
+        (object as? Operation)?.announced(properties)
+    }
 }

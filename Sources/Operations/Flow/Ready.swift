@@ -99,6 +99,7 @@ extension Operation {
         // this operation's is used.
         cplatform_prefetch(Unmanaged.passUnretained(dependency).toOpaque())
         let attachments = ownAttachments
+        dependency.followPaths()
         // One that has finished, also by its own word only, holds nothing back (rule D3).
         let isOpen = !dependency.asked {
             $0.isFinished

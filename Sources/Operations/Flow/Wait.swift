@@ -55,7 +55,8 @@ extension Operation {
 
     /// Promises the waiter a wake; false when the operation has finished.
     private final func enlist(_ waiter: Waiter) -> Bool {
-        ownAttachments.withLock { state in
+        followPaths()
+        return ownAttachments.withLock { state in
             // In the word's order: before `finished`, which then sees the bit and waits for this lock, or not at all.
             let isEarly = word.update { lifecycle in
                 guard lifecycle.phase != .finished else { return nil }
