@@ -66,21 +66,21 @@ public struct KeyValueKey: @unchecked Sendable {
     }
 
     private static func converted<Value>(_ value: Any?, to type: Value.Type) -> Value? {
-        if let value { return value as? Value }
+        if let value { return value as? Value ?? KeyValueConversion.convert(value, to: type) }
         // nil stands for the absent value of an optional property, and for nothing else.
         return (Value.self as? any OptionalValue.Type)?.absent as? Value
     }
 }
 
 /// What an optional says of itself when its type is not known.
-private protocol OptionalValue {
+protocol OptionalValue {
     static var wrappedType: any Any.Type { get }
     static var absent: Self { get }
     var present: Any? { get }
 }
 
 extension Optional: OptionalValue {
-    fileprivate static var wrappedType: any Any.Type { Wrapped.self }
-    fileprivate static var absent: Self { nil }
-    fileprivate var present: Any? { map { $0 } }
+    static var wrappedType: any Any.Type { Wrapped.self }
+    static var absent: Self { nil }
+    var present: Any? { map { $0 } }
 }

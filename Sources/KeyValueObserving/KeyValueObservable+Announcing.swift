@@ -71,6 +71,22 @@ extension KeyValueObservable {
         observers.didAnnounce(key.name, key.path, of: self)
     }
 
+    /// Says that the set of this name is about to change.
+    public func willChangeValue<Element: Hashable>(
+        forKey key: String, withSetMutation mutation: NSKeyValueSetMutationKind, using set: Set<Element>
+    ) {
+        PendingAnnouncements.begin(
+            type(of: self).propertyKey(named: key), of: self, in: keyValueObservers, kind: mutation.changeKind)
+    }
+
+    /// Says that the set of this name has changed.
+    public func didChangeValue<Element: Hashable>(
+        forKey key: String, withSetMutation mutation: NSKeyValueSetMutationKind, using set: Set<Element>
+    ) {
+        PendingAnnouncements.end(
+            type(of: self).propertyKey(named: key), of: self, in: keyValueObservers, kind: mutation.changeKind)
+    }
+
     package static func propertyKey(_ keyPath: AnyKeyPath) -> PropertyKey {
         KeyTable.of(Self.self).key(at: keyPath).map { .name($0.name) } ?? .path(keyPath)
     }
@@ -86,7 +102,7 @@ extension NSKeyValueSetMutationKind {
         switch self {
         case .union: .insertion
         case .minus, .intersect: .removal
-        case .set: .setting
+        case .set: .replacement
         }
     }
 }

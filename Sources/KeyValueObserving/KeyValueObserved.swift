@@ -20,7 +20,11 @@ public struct KeyValueObserved<Value> {
         storage storage: ReferenceWritableKeyPath<Object, Self>
     ) -> Value {
         get {
-            if Tracking.mayConcern(object.keyValueObservers) { object.trackIfObservable(keyPath) }
+            // Asked first: the framework keeps a closure that tracks as long as the thread lives if it has noted the
+            // thread's detector and nothing else.
+            if ObservingThread.current.isObservable(object), Tracking.mayConcern(object.keyValueObservers) {
+                object.trackIfObservable(keyPath)
+            }
             return object[keyPath: storage].value
         }
         set {

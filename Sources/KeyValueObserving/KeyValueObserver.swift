@@ -123,6 +123,8 @@ private final class NamedObservation: Observation, @unchecked Sendable {
         observerID == ObjectIdentifier(observer) && self.path == path
     }
 
+    override var isAbandoned: Bool { observer == nil }
+
     static func value(of names: [String], in object: AnyObject) -> Any? {
         var object = object
         for name in names.dropLast() {

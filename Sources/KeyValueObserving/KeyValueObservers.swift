@@ -48,6 +48,13 @@ open class KeyValueObservers: @unchecked Sendable {
         return isEmpty
     }
 
+    /// How many observations there are, those included whose observers are gone.
+    package final var observationCount: Int {
+        var count = 0
+        step { count = $0.observations.count }
+        return count
+    }
+
     /// Makes one step of the state, under its lock.
     @_spi(Hosting) open func step(_ body: (inout ObserverState) -> Void) { own.unsafelyUnwrapped.withLock(body) }
 
@@ -80,7 +87,12 @@ extension KeyValueObservers {
     package final func add(_ observation: Observation, of object: AnyObject) {
         observation.settle(in: self)
         observingBegins(of: object, by: observation)
-        step { $0.add(observation) }
+        var toSweep = OneOrMore<Observation>.none
+        step { state in
+            toSweep = state.observationsToSweep()
+            state.add(observation)
+        }
+        if !toSweep.isEmpty { sweep(toSweep) }
         guard observation.beginsHeld else { return }
         observation.hasBegun(on: object)
         if observation.options.contains(.initial) {
@@ -98,6 +110,17 @@ extension KeyValueObservers {
     }
 }
 
+extension KeyValueObservers {
+    /// Removes observations whose observers are gone: there may be no change that would find it out.
+    private final func sweep(_ observations: OneOrMore<Observation>) {
+        let abandoned = observations.filter(\.isAbandoned)
+        var ids: Set<ObjectIdentifier> = []
+        abandoned.forEach { ids.insert(ObjectIdentifier($0)) }
+        step { $0.remove(ids) }
+        abandoned.forEach { $0.wasRemoved() }
+    }
+}
+
 // MARK: - Announcing
 
 extension KeyValueObservers {
@@ -112,18 +135,19 @@ extension KeyValueObservers {
         step { $0.willChange(&announcement) }
         for index in announcement.upcoming.indices {
             let upcoming = announcement.upcoming[index]
-            if upcoming.wantsOld {
+            if upcoming.wantsOld || kind != .setting && upcoming.wantsNew {
                 announcement.upcoming[index].old =
                     upcoming.isIndirect ? upcoming.reader.read(object) : knownOld ?? upcoming.reader.read(object)
             }
             guard !upcoming.priorNow.isEmpty else { continue }
             announcement.upcoming[index].priorNow = []
             var change = Change(upcoming.key, old: announcement.upcoming[index].old)
-            change.kind = kind
-            change.indexes = ChangedIndexes(indexes)
-            change.isPrior = true
             change.isIndirect = upcoming.isIndirect
+            if !upcoming.isIndirect { change.reduce(to: kind, ChangedIndexes(indexes)) }
+            change.isPrior = true
             for observation in upcoming.priorNow { observation.pass(change, of: object) }
+            // Changes of other threads, which have waited for this.
+            tell(upcoming.key, of: object)
         }
         return announcement
     }
@@ -142,12 +166,11 @@ extension KeyValueObservers {
         while true {
             let changes = announcement.upcoming.map { upcoming in
                 var change = Change(upcoming.key, old: upcoming.old)
-                change.kind = kind
-                change.indexes = ChangedIndexes(indexes)
                 change.isIndirect = upcoming.isIndirect
                 let lacksOld = isFlip && !upcoming.isIndirect && upcoming.wantsOld && upcoming.old == nil
                 if upcoming.wantsNew || lacksOld { change.new = upcoming.reader.read(object) }
                 if lacksOld { change.old = (change.new as? Bool).map { !$0 } }
+                if !upcoming.isIndirect { change.reduce(to: kind, ChangedIndexes(indexes)) }
                 return change
             }
             step { state in
@@ -220,26 +243,29 @@ extension KeyValueObservers {
 
     /// Tells one observer of a change that nobody has announced.
     final func tell(_ change: Change, to observation: Observation, of object: AnyObject) {
-        var changes = [change]
-        changes[0].only = observation
-        if observation.options.contains(.prior) {
-            changes.insert(changes[0], at: 0)
-            changes[0].isPrior = true
-            changes[0].new = nil
-        }
+        var change = change
+        change.only = observation
         var mustTell = false
-        step { state in
-            for change in changes where state.note(change) { mustTell = true }
-        }
+        step { mustTell = $0.note(change) }
         if mustTell { tell(change.key, of: object) }
     }
 
-    /// Takes an announcement back: somebody else was first, or nothing has changed.
-    package final func didNotChange(_ announcement: Announcement) {
+    /// Takes an announcement back: another thread was first, or nothing has changed.
+    package final func didNotChange(_ announcement: Announcement, of object: AnyObject) {
         guard !announcement.isEmpty else { return }
-        step { state in
-            for upcoming in announcement.upcoming { state.endAnnouncement(upcoming.key) }
+        var mustTell: [PropertyKey] = []
+        let changes = announcement.upcoming.map { upcoming in
+            // Those that were called before are called after it, with the value as it is.
+            let mayTell = !upcoming.prior.isEmpty
+            var change = Change(upcoming.key, old: upcoming.old)
+            change.isIndirect = upcoming.isIndirect
+            if mayTell, upcoming.wantsNew { change.new = upcoming.reader.read(object) }
+            return change
         }
+        step { state in
+            for change in changes where state.didNotChange(change) { mustTell.append(change.key) }
+        }
+        for key in mustTell { tell(key, of: object) }
     }
 
     /// Tells of the changes of one property that have been noted, as the one thread that does.

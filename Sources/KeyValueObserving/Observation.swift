@@ -15,6 +15,8 @@ import Synchronization
     @exclusivity(unchecked) var held: [Change]?
     /// The nested paths whose changes may change this property.
     @exclusivity(unchecked) var watches: [PathWatch] = []
+    /// Calls before a change whose counterpart has not been noted yet. Under the observers' lock.
+    @exclusivity(unchecked) var openPriors = 0
     private let isEnded = Atomic(false)
 
     init(_ property: PropertyDescription, _ options: NSKeyValueObservingOptions = []) {
@@ -41,6 +43,9 @@ import Synchronization
 
     /// Whether the value has to be read at all. Who observes on behalf of others does not, and may not be able to.
     final var needsValue: Bool { needsNew || options.contains(.old) }
+
+    /// Whether its observer is gone. Asked without a lock.
+    var isAbandoned: Bool { false }
 
     /// Changes have to wait for what is done once it is registered: the first call, for `.initial`.
     var beginsHeld: Bool { options.contains(.initial) }
@@ -75,6 +80,12 @@ import Synchronization
             end = atEnd.take()
         }
         _ = consume end
+        for watch in watches { watch.end() }
+    }
+
+    /// `invalidate` for one that its observers have let go of already.
+    final func wasRemoved() {
+        isEnded.store(true, ordering: .releasing)
         for watch in watches { watch.end() }
     }
 
@@ -131,6 +142,19 @@ extension ObserverState {
         }
         observation.held?.removeFirst()
         return next
+    }
+
+    /// Every so often answers the observations, to find among them those whose observers are gone. O(1) in the mean.
+    mutating func observationsToSweep() -> OneOrMore<Observation> {
+        guard observations.count >= sweepLimit else { return .none }
+        // Until the sweeping has set another one.
+        sweepLimit = .max
+        return observations
+    }
+
+    mutating func remove(_ abandoned: Set<ObjectIdentifier>) {
+        if !abandoned.isEmpty { observations = observations.filter { !abandoned.contains(ObjectIdentifier($0)) } }
+        sweepLimit = max(64, observations.count * 2)
     }
 
     mutating func remove(_ observation: Observation) {

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Who observes an object, and what is still to be told: a value that decides and calls nobody.
 ///
 /// Changes of one property are told one after the other, by one thread at a time. A thread that makes a change while
@@ -6,6 +8,10 @@
 @_spi(Hosting) public struct ObserverState {
     var observations = OneOrMore<Observation>()
     var registrations: UInt64 = 0
+    /// Tells it from all others. 0: it has none yet.
+    private var number: UInt64 = 0
+    /// How many observations there may be before those are looked for whose observers are gone.
+    var sweepLimit = 64
     /// The properties that some thread tells of, or is about to change, at this moment.
     private var turns: [Turn] = []
 
@@ -23,18 +29,32 @@
 
     package init() {}
 
+    private static let lastNumber = Atomic<UInt64>(0)
+
+    /// The number that tells it from all others.
+    mutating func ownNumber() -> UInt64 {
+        if number == 0 { number = Self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue }
+        return number
+    }
+
     // MARK: - Before the change
 
     /// What has to be done before properties change together: an entry for each observed property that they may change.
     mutating func willChange(_ announcement: inout Announcement) {
+        announcement.owner = ownNumber()
         takeIn(&announcement)
         for index in announcement.upcoming.indices {
             let upcoming = announcement.upcoming[index]
-            // Whoever has not begun yet is told of it later, directly before the change.
-            announcement.upcoming[index].prior = upcoming.prior.filter { $0.held != nil }
-            // Of several threads that are about to make the change, one tells.
-            guard !isAnnounced(twice: upcoming.key) else { continue }
-            announcement.upcoming[index].priorNow = upcoming.prior.filter { $0.held == nil }
+            let turn = turnIndex(of: upcoming.key)
+            // Of several threads that are about to make the change, one calls. While calls about an earlier change are
+            // made, none does. In both cases the call before comes directly before the call after; see `notePriors`.
+            guard turns[turn].announced == 1, !turns[turn].isTelling else { continue }
+            // An observer that has not begun yet is called later, too.
+            let priorNow = upcoming.prior.filter { $0.held == nil }
+            guard !priorNow.isEmpty else { continue }
+            for observation in priorNow { observation.openPriors += 1 }
+            announcement.upcoming[index].priorNow = priorNow
+            turns[turn].isTelling = true
         }
     }
 
@@ -77,15 +97,27 @@
         return isOutdated
     }
 
-    private func isAnnounced(twice key: PropertyKey) -> Bool {
-        turns.contains { $0.key == key && $0.announced > 1 }
-    }
-
     /// The change that was announced has been made, by this thread or another, or will not be.
     mutating func endAnnouncement(_ key: PropertyKey) {
         guard let turn = turns.firstIndex(where: { $0.key == key }), turns[turn].announced > 0 else { return }
         turns[turn].announced -= 1
         endIfOver(turn)
+    }
+
+    /// An announced change will not be made. Observers that were called before it are called after it all the same, so that
+    /// the calls come in pairs. Answers whether the caller has to tell.
+    mutating func didNotChange(_ change: Change) -> Bool {
+        endAnnouncement(change.key)
+        // Another thread is about to make a change; the call was the one before that.
+        if turns.contains(where: { $0.key == change.key && $0.announced > 0 }) { return false }
+        var mustTell = false
+        observations.forEach { observation in
+            guard observation.key == change.key, observation.openPriors > 0 else { return }
+            var only = change
+            only.only = observation
+            if note(only) { mustTell = true }
+        }
+        return mustTell
     }
 
     // MARK: - After the change
@@ -99,6 +131,7 @@
         let turn = turnIndex(of: change.key)
         var change = change
         change.observationsBefore = number
+        notePriors(to: change, in: turn)
         turns[turn].waiting.append(change)
         turns[turn].noted += 1
         if turns[turn].isTelling { return false }
@@ -106,26 +139,36 @@
         return true
     }
 
-    /// Notes what an announcement has come to, a change for each entry, and ends it. Answers what the caller has to tell of.
-    mutating func note(_ changes: [Change], of announcement: Announcement) -> [PropertyKey] {
-        var mustTell: [PropertyKey] = []
-        for (upcoming, change) in zip(announcement.upcoming, changes) {
-            if notePrior(to: upcoming.prior, change) { mustTell.append(change.key) }
-            if note(change, before: announcement.registrations) { mustTell.append(change.key) }
-            endAnnouncement(change.key)
-        }
-        return mustTell
-    }
-
-    /// Notes the call before a change for who was not there before: directly before the call after it.
-    private mutating func notePrior(to late: [Observation], _ change: Change) -> Bool {
-        var mustTell = false
-        for observation in late {
+    /// Notes the call before a change for observers that were not called when it was announced, or have had that call's
+    /// counterpart since. So each call after a change has one before it, and each observer is called alternately.
+    private mutating func notePriors(to change: Change, in turn: Int) {
+        observations.forEach { observation in
+            guard observation.options.contains(.prior), concerns(observation, change) else { return }
+            if observation.openPriors > 0 {
+                observation.openPriors -= 1
+                return
+            }
             var before = change
             before.isPrior = true
             before.new = nil
             before.only = observation
-            if note(before) { mustTell = true }
+            turns[turn].waiting.append(before)
+        }
+    }
+
+    /// Whether an observation is called for a change.
+    private func concerns(_ observation: Observation, _ change: Change) -> Bool {
+        if let only = change.only { return only === observation }
+        return observation.key == change.key && observation.number <= change.observationsBefore
+            && (!change.isPrior || observation.options.contains(.prior))
+    }
+
+    /// Notes what an announcement has come to, a change for each entry, and ends it. Answers what the caller has to tell of.
+    mutating func note(_ changes: [Change], of announcement: Announcement) -> [PropertyKey] {
+        var mustTell: [PropertyKey] = []
+        for change in changes {
+            if note(change, before: announcement.registrations) { mustTell.append(change.key) }
+            endAnnouncement(change.key)
         }
         return mustTell
     }
@@ -136,29 +179,14 @@
         if announcement.keys.isEmpty { announcement.keys = [change.key] }
         _ = join(&announcement)
         announcement.told = change.key
-        var mustTell = false
         if let index = announcement.upcoming.firstIndex(where: { $0.key == change.key }) {
-            let direct = announcement.upcoming.remove(at: index)
-            announcement.ended = direct
-            mustTell = notePrior(to: direct.prior, change)
+            announcement.ended = announcement.upcoming.remove(at: index)
             endAnnouncement(change.key)
         }
-        return note(change) || mustTell
+        return note(change)
     }
 
     package var isEmpty: Bool { observations.isEmpty }
-
-    /// Notes a change that nobody could announce beforehand: the call before it comes directly before the call after it.
-    package mutating func noteUnannounced(_ change: Change) -> Bool {
-        guard observations.contains(where: { $0.key == change.key && $0.options.contains(.prior) }) else {
-            return note(change)
-        }
-        var before = change
-        before.isPrior = true
-        before.new = nil
-        let mustTell = note(before)
-        return note(change) || mustTell
-    }
 
     /// Somebody is told when this property changes.
     package func isObserved(_ key: PropertyKey) -> Bool { observations.contains { $0.concerns(key) } }
@@ -196,11 +224,7 @@
             return nil
         }
         let change = turns[turn].waiting.removeFirst()
-        let concerned = observations.filter {
-            if let only = change.only { return only === $0 }
-            return $0.key == key && $0.number <= change.observationsBefore
-                && (!change.isPrior || $0.options.contains(.prior))
-        }
+        let concerned = observations.filter { concerns($0, change) }
         return (change, free(concerned, from: change))
     }
 
@@ -249,7 +273,7 @@ struct Upcoming {
     var reader: Observation
     var wantsOld = false
     var wantsNew = false
-    /// Those that are still to be told of it beforehand, and those of them who are told at once.
+    /// Observers that want to be called beforehand, and those of them that are called at once.
     var prior: [Observation] = []
     var priorNow: [Observation] = []
     var old: Any?
@@ -273,6 +297,8 @@ struct Upcoming {
 
 /// What was found out before a change, for after it.
 package struct Announcement {
+    /// Of whose properties. An address may be another object's by the time the change is made.
+    var owner: UInt64 = 0
     /// What changes. Empty, if nothing was found out because nobody observed.
     var keys: [PropertyKey] = []
     var upcoming: [Upcoming] = []

@@ -15,6 +15,20 @@ final class ObservingThread {
     /// The observation that is telling the Observation framework of a change on this thread.
     @exclusivity(unchecked) var informing: ObjectIdentifier?
 
+    /// The class that was asked for last.
+    @exclusivity(unchecked) private var lastClass: ObjectIdentifier?
+    @exclusivity(unchecked) private var isLastObservable = false
+
+    /// Whether the class of an object takes part in the Observation framework.
+    func isObservable(_ object: AnyObject) -> Bool {
+        let id = ObjectIdentifier(type(of: object))
+        if id != lastClass {
+            lastClass = id
+            isLastObservable = object is any Observable
+        }
+        return isLastObservable
+    }
+
     /// The detector, which has been found out for good: what was tracked with it holds on to it.
     func takeDetector() -> Registrar {
         defer {

@@ -25,8 +25,16 @@ package enum PendingAnnouncements {
         indexes: RangeSet<Int>? = nil
     ) {
         let thread = ObservingThread.current
-        let index = thread.announced.lastIndex { $0.object == ObjectIdentifier(object) && $0.key == key }
-        let announcement = index.map { thread.announced.remove(at: $0).announcement }
+        var announcement: Announcement?
+        while announcement == nil,
+            let index = thread.announced.lastIndex(where: { $0.object == ObjectIdentifier(object) && $0.key == key })
+        {
+            let entry = thread.announced.remove(at: index)
+            var isOfObject = false
+            observers.step { isOfObject = $0.ownNumber() == entry.announcement.owner }
+            // If not, it was of an object that is gone, at the same address.
+            if isOfObject { announcement = entry.announcement }
+        }
         observers.didChange(announcement ?? Announcement(of: [key]), of: object, kind: kind, indexes: indexes)
     }
 }

@@ -1,3 +1,4 @@
+import KeyValueObserving
 package import SchedulerCore
 
 extension Operation {
@@ -38,6 +39,19 @@ extension Operation {
             case .high: self = .high
             case .veryHigh: self = .veryHigh
             }
+        }
+    }
+}
+
+/// Key-value coding sets a priority by its number, clamped.
+extension Operation.QueuePriority: KeyValueConvertible {
+    package init?(keyValue: Any) {
+        switch keyValue {
+        case let number as any BinaryInteger: self.init(clamping: Int(clamping: number))
+        case let number as any BinaryFloatingPoint:
+            guard let number = Int(exactly: Double(number)) else { return nil }
+            self.init(clamping: number)
+        default: return nil
         }
     }
 }

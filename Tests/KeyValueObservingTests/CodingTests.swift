@@ -56,11 +56,51 @@ struct CodingTests {
         #expect(thermometer.celsius == 20)
     }
 
+    @Test func `numbers are converted when nothing is lost`() throws {
+        let gauge = Gauge()
+        gauge.setValue(Int32(4), forKey: "width")
+        gauge.setValue(2.0, forKey: "small")
+        gauge.setValue(1, forKey: "isOn")
+        gauge.setValue(3, forKey: "level")
+        gauge.setValue(2, forKey: "grade")
+        gauge.setValue(UInt8(7), forKey: "optional")
+        #expect(gauge.width == 4 && gauge.small == 2 && gauge.isOn && gauge.level == 3 && gauge.grade == .high)
+        #expect(gauge.optional == 7)
+        gauge.setValue(nil, forKey: "optional")
+        gauge.setValue(true, forKey: "width")
+        #expect(gauge.optional == nil && gauge.width == 1)
+        for (value, key) in [(2.5, "width"), (300, "small"), (2, "isOn"), (9, "grade"), ("4", "width")]
+            as [(Any, String)]
+        {
+            #expect(throws: KeyValueError.self) { try gauge.trySetValue(value, forKey: key) }
+        }
+    }
+
     @Test func `an unknown name stops the process with a message`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = Thermometer().value(forKey: "celcius")
         }
         let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         #expect(message.contains("Thermometer has no key 'celcius'; did you mean 'celsius'?"))
+    }
+}
+
+private final class Gauge: KeyValueObservable {
+    let keyValueObservers = KeyValueObservers()
+    var width = 0
+    var small: Int8 = 0
+    var isOn = false
+    var level = 0.0
+    var grade = Grade.low
+    var optional: Int?
+
+    enum Grade: Int { case low = 1, high = 2 }
+
+    static var keyValueKeys: [KeyValueKey] {
+        [
+            KeyValueKey("width", \Gauge.width), KeyValueKey("small", \Gauge.small), KeyValueKey("isOn", \Gauge.isOn),
+            KeyValueKey("level", \Gauge.level), KeyValueKey("grade", \Gauge.grade),
+            KeyValueKey("optional", \Gauge.optional),
+        ]
     }
 }

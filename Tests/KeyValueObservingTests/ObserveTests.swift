@@ -100,7 +100,7 @@ struct ObserveTests {
         token.invalidate()
         #expect(log.entries.map(\.kind) == [.insertion, .insertion])
         #expect(log.entries.map(\.indexSet) == [RangeSet(0..<1), RangeSet(1..<2)])
-        #expect(log.entries.last?.newValue == [1, 2])
+        #expect(log.entries.last?.newValue == [2])
     }
 
     @Test func `a handler may remove itself`() {

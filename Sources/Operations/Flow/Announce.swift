@@ -127,12 +127,12 @@ extension Operation {
             interest.before.isDisjoint(with: properties)
             ? Announcement() : observers.willChange(properties.keys, of: self)
         guard let result = change() else {
-            observers.didNotChange(announcement)
+            observers.didNotChange(announcement, of: self)
             return nil
         }
         let claimed = observers.toldFlips.claim(properties, since: counts)
         if interest.before.isDisjoint(with: properties) || claimed != properties {
-            observers.didNotChange(announcement)
+            observers.didNotChange(announcement, of: self)
             // Loaded again, for observers that were added in the meantime.
             let observed = observers.currentInterest.observed
             for key in claimed.intersection(observed).keys { observers.flipped(key, isLast: false, of: self) }
@@ -165,7 +165,7 @@ extension Operation {
             }
             return values
         }
-        guard values != nil else { return attachments.didNotChange(announcement) }
+        guard values != nil else { return attachments.didNotChange(announcement, of: self) }
         first()
         if mustTell || !announcement.isEmpty {
             attachments.didExchange(announcement, property.keys[0], mustTell: mustTell, of: self)

@@ -37,7 +37,7 @@ extension Operation {
         if word.lifecycle.isCancelled, observers.toldFlips.claim([.isCancelled], since: counts) == .isCancelled {
             observers.didChange(announcement, of: self, isFlip: true)
         } else {
-            observers.didNotChange(announcement)
+            observers.didNotChange(announcement, of: self)
         }
         return isMine
     }

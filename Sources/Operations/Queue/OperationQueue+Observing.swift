@@ -11,12 +11,18 @@ extension KeyValueObservable where Self: OperationQueue {
             KeyValueKey("isSuspended", aliases: ["suspended"], \Self.isSuspended),
             KeyValueKey("name", \Self.name),
             KeyValueKey("qualityOfService", \Self.qualityOfService),
-        ] + (namer?.snapshotKeys ?? []) + additionalKeyValueKeys
+        ] + (namer?.snapshotKeys ?? []) + (contributor?.contributedKeys ?? []) + additionalKeyValueKeys
     }
+
+    /// Another module of this package, if the program has it, which gives queues more properties.
+    private static var contributor: (any ContributedKeys.Type)? { (Self.self as Any) as? any ContributedKeys.Type }
 
     /// Looked up at run time, for the compiler warns of whatever leads to a deprecated property.
     private static var namer: (any SnapshotKeys.Type)? { (Self.self as Any) as? any SnapshotKeys.Type }
 }
+
+/// Names properties that queues have from another module: `progress`.
+package protocol ContributedKeys: KeyValueObservable { static var contributedKeys: [KeyValueKey] { get } }
 
 /// Names the deprecated properties without a warning.
 protocol SnapshotKeys: KeyValueObservable { static var snapshotKeys: [KeyValueKey] { get } }
@@ -78,7 +84,7 @@ extension OperationQueue {
             return (values, mustTell, state.schedule.hasStartable)
         }
         if values == nil {
-            observers?.didNotChange(announcement)
+            observers?.didNotChange(announcement, of: self)
         } else if mustTell || !announcement.isEmpty {
             observers?.didExchange(announcement, key, mustTell: mustTell, of: self)
         }
@@ -121,7 +127,7 @@ extension OperationQueue.State {
     }
 
     private mutating func note(_ change: Change) {
-        if observers.noteUnannounced(change) || observers.hasDependents(of: change.key) {
+        if observers.note(change) || observers.hasDependents(of: change.key) {
             ownErrands().news.append(change.key)
         }
     }

@@ -28,7 +28,7 @@ extension QueueProgress {
             body()
             let after = numbers
             for (name, old, new) in before.differences(from: after) {
-                if observerState.noteUnannounced(Change(.name(name), old: old, new: new)) { news.append(.name(name)) }
+                if observerState.note(Change(.name(name), old: old, new: new)) { news.append(.name(name)) }
             }
         }
         for key in news { observers.tell(key, of: self) }

@@ -1,0 +1,86 @@
+import KeyValueObserving
+import TestSupport
+import Testing
+
+/// Changes of collections carry the elements concerned, as on Apple's systems.
+struct CollectionTests {
+    private let shelf = Shelf()
+    private let log = Journal<String>()
+
+    private func observing(_ body: () -> Void) -> [String] {
+        let tokens = [
+            shelf.observe(\.books, options: [.old, .new, .prior]) { [log] in log.append(words($1)) },
+            shelf.observe(\.tags, options: [.old, .new]) { [log] in log.append(words($1)) },
+        ]
+        body()
+        for token in tokens { token.invalidate() }
+        return log.entries
+    }
+
+    @Test func `an insertion has the new elements, and no old ones`() {
+        let calls = observing { shelf.change(.insertion, at: [1]) { $0.insert(9, at: 1) } }
+        #expect(calls == ["prior insertion nil nil", "insertion nil [9]"])
+    }
+
+    @Test func `a removal has the old elements, before and after`() {
+        let calls = observing { shelf.change(.removal, at: [0, 2]) { $0 = [2] } }
+        #expect(calls == ["prior removal [1, 3] nil", "removal [1, 3] nil"])
+    }
+
+    @Test func `a replacement has both`() {
+        let calls = observing { shelf.change(.replacement, at: [1]) { $0[1] = 7 } }
+        #expect(calls == ["prior replacement [2] nil", "replacement [2] [7]"])
+    }
+
+    @Test func `places outside of the collection do no harm`() {
+        let calls = observing { shelf.change(.removal, at: [2, 5]) { $0.removeLast() } }
+        #expect(calls == ["prior removal [3] nil", "removal [3] nil"])
+    }
+
+    @Test func `mutations of a set have the elements that came and went`() {
+        let calls = observing {
+            shelf.mutate(.union, [2, 3]) { $0.formUnion([2, 3]) }
+            shelf.mutate(.minus, [1]) { $0.subtract([1]) }
+            shelf.mutate(.intersect, [3]) { $0.formIntersection([3]) }
+            shelf.mutate(.set, [4]) { $0 = [4] }
+        }
+        #expect(calls == ["insertion nil [3]", "removal [1] nil", "removal [2] nil", "replacement [3] [4]"])
+    }
+
+    @Test func `mutations of a set are announced by name as well`() {
+        let calls = observing {
+            shelf.willChangeValue(forKey: "tags", withSetMutation: .union, using: [8])
+            shelf.tags.insert(8)
+            shelf.didChangeValue(forKey: "tags", withSetMutation: .union, using: [8])
+        }
+        #expect(calls == ["insertion nil [8]"])
+    }
+}
+
+private func words<Value>(_ change: NSKeyValueObservedChange<Value>) -> String {
+    let values = [change.oldValue, change.newValue].map { $0.map { "\($0)" } ?? "nil" }
+    return (change.isPrior ? "prior " : "") + "\(change.kind) " + values.joined(separator: " ")
+}
+
+private final class Shelf: KeyValueObservable {
+    let keyValueObservers = KeyValueObservers()
+    private(set) var books = [1, 2, 3]
+    var tags: Set = [1, 2]
+
+    static var keyValueKeys: [KeyValueKey] {
+        [KeyValueKey("books", \Shelf.books), KeyValueKey("tags", \Shelf.tags)]
+    }
+
+    func change(_ kind: NSKeyValueChange, at places: [Int], _ body: (inout [Int]) -> Void) {
+        let places = RangeSet(places.map { $0..<$0 + 1 })
+        willChange(kind, valuesAt: places, for: \.books)
+        body(&books)
+        didChange(kind, valuesAt: places, for: \.books)
+    }
+
+    func mutate(_ mutation: NSKeyValueSetMutationKind, _ set: Set<Int>, _ body: (inout Set<Int>) -> Void) {
+        willChangeValue(for: \.tags, withSetMutation: mutation, using: set)
+        body(&tags)
+        didChangeValue(for: \.tags, withSetMutation: mutation, using: set)
+    }
+}

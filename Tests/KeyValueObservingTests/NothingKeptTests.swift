@@ -1,0 +1,91 @@
+import KeyValueObserving
+import Observation
+import TestSupport
+import Testing
+
+/// Rule A10: nothing is kept of observers that are gone.
+@Suite(.timeLimit(.minutes(5))) struct NothingKeptTests {
+    @Test func `100,000 observations that were invalidated or released leave nothing behind`() {
+        let (meter, lives) = (Meter(), Lives())
+        for round in 0..<100_000 {
+            let life = lives.new()
+            let token = meter.observe(\.value) { _, _ in withExtendedLifetime(life) {} }
+            if round % 2 == 0 { token.invalidate() }
+        }
+        #expect(lives.count == 0 && meter.keyValueObservers.isEmpty)
+    }
+
+    @Test func `observers by name that are gone are let go of without a change`() {
+        let thermometer = Thermometer()
+        for _ in 0..<10_000 {
+            thermometer.addObserver(Named(), forKeyPath: "celsius", context: nil)
+        }
+        #expect(thermometer.keyValueObservers.observationCount <= 128)
+    }
+
+    @Test func `20,000 streams of values that nobody reads any more leave nothing behind`() async {
+        let meter = Meter()
+        for _ in 0..<20_000 {
+            var values = meter.values(for: \.value).makeAsyncIterator()
+            #expect(await values.next() == 0)
+        }
+        #expect(meter.keyValueObservers.isEmpty)
+    }
+
+    @Test func `tracking an object that is not observable keeps nothing`() {
+        let (plain, lives) = (Thermometer(), Lives())
+        for _ in 0..<10_000 {
+            let life = lives.new()
+            withObservationTracking {
+                _ = plain.celsius
+            } onChange: {
+                withExtendedLifetime(life) {}
+            }
+        }
+        #expect(lives.count == 0)
+    }
+
+    @Test func `an announcement of an object that is gone is not taken for that of another at its address`() {
+        var seen: Set<Double?> = []
+        for round in 0..<1000 {
+            let old = Thermometer()
+            old.celsius = -1
+            let token = old.observe(\.celsius, options: .old) { _, _ in }
+            if round % 2 == 0 { old.willChangeValue(for: \.celsius) }
+            token.invalidate()
+        }
+        for _ in 0..<1000 {
+            let new = Thermometer()
+            let log = Journal<Double?>()
+            let token = new.observe(\.celsius, options: .old) { log.append($1.oldValue) }
+            new.didChangeValue(for: \.celsius)
+            seen.formUnion(log.entries)
+            token.invalidate()
+        }
+        #expect(!seen.contains(-1))
+    }
+}
+
+private final class Named: KeyValueObserver {
+    func observeValue(
+        forKeyPath keyPath: String?, of object: Any?, change: [NSKeyValueChangeKey: Any]?,
+        context: UnsafeMutableRawPointer?
+    ) {}
+}
+
+/// Counts objects that are alive.
+private final class Lives: Sendable {
+    private let alive = Guarded(0)
+    var count: Int { alive.withLock { $0 } }
+
+    func new() -> Life {
+        alive.withLock { $0 += 1 }
+        return Life(self)
+    }
+
+    final class Life: Sendable {
+        private let lives: Lives
+        init(_ lives: Lives) { self.lives = lives }
+        deinit { lives.alive.withLock { $0 -= 1 } }
+    }
+}

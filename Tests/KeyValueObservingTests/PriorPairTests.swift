@@ -1,0 +1,59 @@
+import KeyValueObserving
+import TestSupport
+import Testing
+
+/// Rules K2, K6: calls before and after a change come in pairs, in turn.
+@Suite(.timeLimit(.minutes(5))) struct PriorPairTests {
+    @Test func `changes inside an announced change have a call before each`() {
+        let (thermometer, log) = (Thermometer(), Journal<String>())
+        let token = thermometer.observe(\.celsius, options: [.prior, .old, .new]) {
+            log.append("\($1.isPrior ? "will" : "did") \($1.oldValue!)")
+        }
+        thermometer.willChangeValue(for: \.celsius)
+        thermometer.celsius = 1
+        thermometer.celsius = 2
+        thermometer.didChangeValue(for: \.celsius)
+        #expect(log.entries == ["will 20.0", "did 20.0", "will 1.0", "did 1.0", "will 20.0", "did 20.0"])
+        token.invalidate()
+    }
+
+    @Test func `four threads change one property, and every change has its call before`() {
+        let meter = Meter()
+        let calls = Journal<Bool>()
+        let token = meter.observe(\.value, options: .prior) { calls.append($1.isPrior) }
+        let threads = (0..<4).map { _ in
+            TestThread { for _ in 0..<500 { meter.value += 1 } }
+        }
+        for thread in threads { thread.join() }
+        #expect(calls.entries.count == 4000)
+        #expect(calls.entries.enumerated().allSatisfy { $0.element == ($0.offset % 2 == 0) })
+        token.invalidate()
+    }
+
+    @Test func `a handler that changes the property in the call before is called in turn`() {
+        let (meter, calls) = (Meter(), Journal<Bool>())
+        let token = meter.observe(\.value, options: .prior) { meter, change in
+            calls.append(change.isPrior)
+            if meter.value < 3 { meter.value += 1 }
+        }
+        meter.value = 1
+        #expect(calls.entries.count >= 4 && calls.entries.count % 2 == 0)
+        #expect(calls.entries.enumerated().allSatisfy { $0.element == ($0.offset % 2 == 0) })
+        token.invalidate()
+    }
+}
+
+/// A number behind a lock, announced by hand.
+final class Meter: KeyValueObservable, @unchecked Sendable {
+    // Sendable: the number is behind a lock.
+    let keyValueObservers = KeyValueObservers()
+    private let number = Guarded(0)
+    var value: Int {
+        get { number.withLock { $0 } }
+        set {
+            willChangeValue(for: \.value)
+            number.withLock { $0 = newValue }
+            didChangeValue(for: \.value)
+        }
+    }
+}
