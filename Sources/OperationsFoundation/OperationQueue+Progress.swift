@@ -9,11 +9,14 @@ extension OperationQueue {
     /// skipped because it was cancelled, and a barrier block add none. Set `totalUnitCount` before adding operations, or
     /// in a barrier block, where no operation runs.
     ///
-    /// Inside `main()`, `Progress(totalUnitCount:)` is a child that contributes a fraction of the unit. Reading this
-    /// property takes in how far such children are; a progress that was read earlier and kept shows it as of the last
-    /// read or the last unit.
+    /// Inside `main()`, `Progress(totalUnitCount:)` is a child that contributes a fraction of the unit. Each change of a
+    /// child reaches this progress, its observers and the progress above it at once, on the thread that makes the change
+    /// (rule A7). Two kinds of children come up within a twentieth of a second: objects of a subclass of `Progress`, and
+    /// what goes on in children that a child had before it was added.
     ///
-    /// Cancelling the progress cancels what is in the queue, pausing it suspends the queue, resuming it resumes it.
+    /// Cancelling the progress cancels what is in the queue. As with every `Progress` that is final: children that operations
+    /// make later are cancelled, the operations themselves are not. Pausing it suspends the queue; resuming it resumes the
+    /// queue, unless the queue was suspended already when the progress was paused.
     public final var progress: Progress {
         let progress = queueProgress
         progress.lookDown()

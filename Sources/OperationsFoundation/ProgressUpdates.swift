@@ -1,7 +1,7 @@
 /// The course of a queue's progress, as an asynchronous sequence (rule G5).
 ///
-/// It begins with the present state, goes on whenever the queue counts an operation or `totalUnitCount` changes, and
-/// ends when the queue is gone. Who is slow misses states in between, never the last one.
+/// It begins with the present state, continues whenever the queue counts an operation, a child reports or `totalUnitCount`
+/// changes, and ends when the queue is gone. A slow reader misses states in between, never the last one.
 public struct ProgressUpdates: AsyncSequence, Sendable {
     private weak var progress: QueueProgress?
 

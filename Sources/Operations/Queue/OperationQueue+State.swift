@@ -33,6 +33,8 @@ extension OperationQueue {
         var idleWaiters: [Waiter] = []
         /// The queue itself while it holds operations (rule Q1).
         var keptAlive: OperationQueue?
+        /// What `isSuspended` was when the queue's progress was paused, or was set to since; nil: it is not paused.
+        var suspendedBeforePause: Bool?
         var stallHandler: (@Sendable (StallReport) -> Void)?
         var stallDelay = Duration.seconds(10)
         var stallWatch: StallWatch?

@@ -30,7 +30,19 @@ extension OperationQueue {
     func setSuspended(_ isSuspended: Bool) {
         steer("isSuspended") { state in
             defer { state.schedule.setSuspended(isSuspended) }
+            if state.suspendedBeforePause != nil { state.suspendedBeforePause = isSuspended }
             return (state.schedule.isSuspended, isSuspended)
+        }
+    }
+
+    /// Suspends the queue, or makes it again what it was before; for who pauses its progress.
+    package final func setPaused(_ isPaused: Bool) {
+        steer("isSuspended") { state in
+            let old = state.schedule.isSuspended
+            if isPaused, state.suspendedBeforePause == nil { state.suspendedBeforePause = old }
+            let new = isPaused ? true : state.suspendedBeforePause.take() ?? old
+            state.schedule.setSuspended(new)
+            return (old, new)
         }
     }
 

@@ -16,13 +16,15 @@ final class OperationProgress: ContainedProgress, @unchecked Sendable {
     override var totalUnitCount: Int64 {
         get { withLock { super.totalUnitCount } }
         // Foundation traps when it goes to 0.
-        set { withLock { super.totalUnitCount = max(newValue, 1) } }
+        set { ProgressTree.change(self) { super.totalUnitCount = max(newValue, 1) } }
     }
 
     override var completedUnitCount: Int64 {
         get { withLock { super.completedUnitCount } }
-        set { withLock { super.completedUnitCount = newValue } }
+        set { ProgressTree.change(self) { super.completedUnitCount = newValue } }
     }
+
+    override func resignCurrent() { ProgressTree.change(self) { super.resignCurrent() } }
 
     /// The parts of its one unit that are done, less than the whole: the unit is counted when `main()` has returned.
     func parts(resolution: Int64) -> Int64 {
@@ -30,6 +32,8 @@ final class OperationProgress: ContainedProgress, @unchecked Sendable {
         let parts = (own + Double(partsOfChildren(resolution: resolution))) / Double(super.totalUnitCount)
         return Int64(min(max(parts.rounded(), 0), Double(resolution - 1)))
     }
+
+    override func settle(_ units: Int64) { super.completedUnitCount += units }
 
     override func fraction() -> Double { Double(parts(resolution: 1 << 40)) / Double(1 << 40) }
 

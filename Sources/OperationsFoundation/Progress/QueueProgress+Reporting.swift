@@ -23,8 +23,10 @@ extension QueueProgress: ProgressReporter {
     private func beginProgress(of operation: Operation) -> OperationProgress {
         let own = OperationProgress()
         withLock {
+            own.parent = self
             own.takeOver(from: self)
-            running[ObjectIdentifier(operation)] = own
+            begun += 1
+            running[ObjectIdentifier(operation)] = (own, begun)
         }
         return own
     }
@@ -35,7 +37,7 @@ extension QueueProgress: ProgressReporter {
         let isCounted = isOfGroup && operation.isFinished
         var own: OperationProgress?
         change {
-            own = running.removeValue(forKey: ObjectIdentifier(operation))
+            own = running.removeValue(forKey: ObjectIdentifier(operation))?.progress
             if total > 0, !isCounted { completed += 1 }
         }
         return own

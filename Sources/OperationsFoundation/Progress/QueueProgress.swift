@@ -1,5 +1,4 @@
 import Foundation
-@_spi(Hosting) import KeyValueObserving
 import Operations
 
 /// The progress of a queue: one unit for each operation that finishes through `main()` (rules G1–G4).
@@ -11,9 +10,6 @@ import Operations
 final class QueueProgress: ContainedProgress, @unchecked Sendable {
     // Sendable: every field is guarded by the lock, but `queue` and `group`, which are constant.
 
-    /// The finer units in one. Divisible by all numbers up to 16 and by 1000, so common fractions come out exactly.
-    static let resolution: Int64 = 18_018_000
-
     /// The queue holds its progress and not the other way round.
     private weak var queue: OperationQueue?
     /// The group whose children the queue runs, if it is the queue of one.
@@ -22,27 +18,33 @@ final class QueueProgress: ContainedProgress, @unchecked Sendable {
     let isOfGroup: Bool
     var total: Int64 = 0
     var completed: Int64 = 0
-    /// The operations whose `main()` runs now.
-    var running: [ObjectIdentifier: OperationProgress] = [:]
+    /// The operations whose `main()` runs now, with the number of their begin.
+    var running: [ObjectIdentifier: (progress: OperationProgress, number: Int)] = [:]
+    var begun = 0
     /// Who is told of changes; see `ticks`.
     var watchers: [Int: AsyncStream<Void>.Continuation] = [:]
     var watchersSoFar = 0
-    let observers = ProgressObservers()
-    var observerState = ObserverState()
+    /// Its observers. It is its own, for the queue asks for it at each operation.
+    let link: ProgressLink
+    /// Somebody has asked for its hash, as Foundation does when it is added to a progress that is not known here.
+    private(set) var mayHaveForeignParent = false
 
     init(of queue: OperationQueue, group: GroupOperation? = nil) {
         self.queue = queue
         self.group = group
         isOfGroup = group != nil
+        link = ProgressLink(nil)
         super.init()
         isCancellable = true
         isPausable = queue !== OperationQueue.main
-        beObservable()
+        withLock { link.begin(self) }
     }
 
-    deinit {
-        for watcher in watchers.values { watcher.finish() }
-        observerState.objectIsGone()
+    deinit { for watcher in watchers.values { watcher.finish() } }
+
+    override var hash: Int {
+        withLock { mayHaveForeignParent = true }
+        return super.hash
     }
 
     // MARK: - Counts
@@ -89,35 +91,22 @@ final class QueueProgress: ContainedProgress, @unchecked Sendable {
     }
 
     /// Takes in what operations under way, and children, have done meanwhile.
-    func lookDown() {
-        var gone: [Progress] = []
-        noting {
-            completed += settleChildren(gone: &gone)
-            copyDown()
-        }
-        withExtendedLifetime(gone) {}
-    }
+    func lookDown() { change { takeInSilent() } }
 
-    /// Makes a change of the counts, under the lock, and tells the watchers, without it.
-    func change(_ body: () -> Void) {
-        var watchers: [Int: AsyncStream<Void>.Continuation] = [:]
-        noting {
-            body()
-            copyDown()
-            watchers = self.watchers
-        }
-        for watcher in watchers.values { watcher.yield() }
-    }
+    /// Makes a change of the counts, under the lock, and reports it, without.
+    func change(_ body: () -> Void) { ProgressTree.change(self, body) }
+
+    override func settle(_ units: Int64) { completed += units }
 
     /// Writes Foundation's copy. Under the lock.
-    private func copyDown() {
+    func copyDown() {
         // Foundation traps when a total goes from above 0 to 0 or below. So the copy keeps its own, with nothing done.
         guard total > 0 else { return setCopy(completed: 0) }
         let limit = Int64.max / (4 * Self.resolution)
         let resolution = max(total.magnitude, completed.magnitude) < limit ? Self.resolution : 1
         var fine = completed * resolution
         if resolution > 1 {
-            for operation in running.values { fine += operation.parts(resolution: resolution) }
+            for operation in running.values { fine += operation.progress.parts(resolution: resolution) }
             fine = fine.addingReportingOverflow(partsOfChildren(resolution: resolution)).partialValue
         }
         if super.totalUnitCount != total * resolution { super.totalUnitCount = total * resolution }
@@ -150,9 +139,11 @@ final class QueueProgress: ContainedProgress, @unchecked Sendable {
 
     private func holdQueue() {
         passHold { isOnHold in
-            if let group { group.setPaused(isOnHold) } else { queue?.isSuspended = isOnHold }
+            if let group { group.setPaused(isOnHold) } else { queue?.setPaused(isOnHold) }
         }
     }
 
-    private func underWay() -> [OperationProgress] { withLock { Array(running.values) } }
+    private func underWay() -> [OperationProgress] {
+        withLock { running.values.sorted { $0.number < $1.number }.map(\.progress) }
+    }
 }

@@ -1,3 +1,4 @@
+import Operations
 import OperationsFoundation
 import TestSupport
 import Testing
@@ -27,7 +28,7 @@ import Testing
         #expect(log.entries.count == 4)
     }
 
-    @Test func `a fraction that a child has done is announced when the progress is looked at`() {
+    @Test func `a fraction that a child has done is announced at once`() {
         let (queue, log, gate, began) = (OperationQueue(), Journal<Double>(), Gate(), Gate())
         let progress = queue.progress
         progress.totalUnitCount = 2
@@ -40,11 +41,11 @@ import Testing
             own.completedUnitCount = 2
         }
         began.pass()
-        #expect(queue.progress.fractionCompleted == 0.25)
         #expect(log.entries == [0.25])
+        #expect(progress.fractionCompleted == 0.25)
         gate.open()
         queue.waitUntilAllOperationsAreFinished()
-        #expect(log.entries == [0.25, 0.5])
+        #expect(log.entries.count == 3 && log.entries.last == 0.5 && log.entries[1] > 0.49)
         token.invalidate()
     }
 
@@ -67,6 +68,17 @@ import Testing
         for token in tokens { token.invalidate() }
     }
 
+    @Test func `a queue's progress is observed by a path through the queue, of keys and of names`() {
+        let (queue, log, observer) = (OperationQueue(), Journal<Double>(), Paths())
+        queue.progress.totalUnitCount = 2
+        let token = queue.observe(\.progress.fractionCompleted, options: .new) { log.append($1.newValue!) }
+        queue.addObserver(observer, forKeyPath: "progress.fractionCompleted", context: nil)
+        queue.addOperations([BlockOperation {}], waitUntilFinished: true)
+        #expect(log.entries == [0.5] && observer.paths.entries == ["progress.fractionCompleted"])
+        queue.removeObserver(observer, forKeyPath: "progress.fractionCompleted")
+        token.invalidate()
+    }
+
     @Test func `a queue whose progress is observed is freed, and the observing ends`() async {
         var queue: OperationQueue? = OperationQueue()
         let gone = Weak(queue)
@@ -77,4 +89,12 @@ import Testing
         #expect(gone.isGone)
         #expect(await iterator.next() == nil)
     }
+}
+
+private final class Paths: KeyValueObserver {
+    let paths = Journal<String>()
+    func observeValue(
+        forKeyPath keyPath: String?, of object: Any?, change: [NSKeyValueChangeKey: Any]?,
+        context: UnsafeMutableRawPointer?
+    ) { paths.append(keyPath ?? "") }
 }

@@ -1,0 +1,39 @@
+import Operations
+@testable import OperationsFoundation
+import Testing
+
+/// Rule A10: nothing is kept of a progress that is gone. One test at a time, for they count the same things; other suites
+/// have some hundred progresses at most.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ProgressMemoryTests {
+    @Test func `20,000 children leave nothing behind`() {
+        let before = ProgressTree.count
+        let progress = OperationQueue().progress
+        progress.totalUnitCount = 20_000
+        for _ in 0..<20_000 {
+            let child = Progress(totalUnitCount: 1, parent: progress, pendingUnitCount: 1)
+            child.completedUnitCount = 1
+        }
+        #expect(progress.completedUnitCount == 20_000)
+        #expect(ProgressTree.count <= before + 1000)
+    }
+
+    @Test func `a child of 10,000 costs its siblings nothing`() {
+        let progress = OperationQueue().progress
+        progress.totalUnitCount = 10_000
+        let children = (0..<10_000).map { _ in Progress(totalUnitCount: 2, parent: progress, pendingUnitCount: 1) }
+        for child in children { child.completedUnitCount = 1 }
+        #expect(progress.fractionCompleted == 0.5)
+        for child in children { child.completedUnitCount = 2 }
+        #expect(progress.completedUnitCount == 10_000)
+    }
+
+    @Test func `20,000 observed progresses leave nothing behind`() {
+        let before = ProgressTree.count
+        for _ in 0..<20_000 {
+            let progress = Progress(totalUnitCount: 1)
+            let token = progress.observe(\.fractionCompleted) { _, _ in }
+            withExtendedLifetime(token) { progress.completedUnitCount = 1 }
+        }
+        #expect(ProgressTree.count <= before + 1000)
+    }
+}
