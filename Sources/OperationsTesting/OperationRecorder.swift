@@ -37,6 +37,7 @@ public final class OperationRecorder: Sendable {
     }
 
     private let recorded = Locked<[Event]>([])
+    private let recordings = Locked<[Recording]>([])
     private let time: @Sendable () -> Duration
 
     /// - Parameter clock: What tells the time.
@@ -47,8 +48,34 @@ public final class OperationRecorder: Sendable {
     /// - Parameter time: Answers how much time has passed since the beginning.
     public init(time: @escaping @Sendable () -> Duration) { self.time = time }
 
-    /// Records what becomes of the operations added to a queue from now on.
-    public func record(_ queue: OperationQueue) { queue.addWatcher(Watcher(self)) }
+    deinit { stop() }
+
+    /// Records what becomes of the operations added to a queue from now on, until ``stop()``. Recording a queue again changes
+    /// nothing. The queue does not keep the recorder alive.
+    public func record(_ queue: OperationQueue) {
+        let watcher = Watcher(self)
+        let isNew = recordings.withLock { recordings in
+            recordings.removeAll { $0.queue == nil }
+            guard !recordings.contains(where: { $0.queue === queue }) else { return false }
+            recordings.append(Recording(queue: queue, watcher: watcher))
+            return true
+        }
+        if isNew { queue.addWatcher(watcher) }
+    }
+
+    /// Records nothing more.
+    public func stop() {
+        let stopped = recordings.withLock { recordings in
+            defer { recordings = [] }
+            return recordings
+        }
+        for recording in stopped { recording.queue?.removeWatcher(recording.watcher) }
+    }
+
+    fileprivate struct Recording: Sendable {
+        weak let queue: OperationQueue?
+        let watcher: Watcher
+    }
 
     /// Everything that has happened, in order.
     public var events: [Event] { recorded.withLock { $0 } }
@@ -69,11 +96,12 @@ public final class OperationRecorder: Sendable {
         recorded.withLock { $0.append(event) }
     }
 
-    private final class Watcher: QueueWatcher {
-        private let recorder: OperationRecorder
+    fileprivate final class Watcher: QueueWatcher {
+        private weak let recorder: OperationRecorder?
         init(_ recorder: OperationRecorder) { self.recorder = recorder }
 
         func operation(_ operation: Operation, did step: QueueStep) {
+            guard let recorder else { return }
             switch step {
             case .wasAdded: recorder.add(operation, .added)
             case .starts: recorder.add(operation, .started)

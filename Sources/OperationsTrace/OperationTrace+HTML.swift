@@ -46,8 +46,9 @@ private struct TimelinePage {
         body { font: 14px/1.4 system-ui, sans-serif; margin: 2em; color: #212529; background: #fff }
         svg { width: 100%; height: auto; display: block } text { font: 11px system-ui, sans-serif; fill: #212529 }
         .queue { font-weight: 600; font-size: 12px } .axis { stroke: #dee2e6 } .run rect { fill: #4dabf7 }
-        .failed rect { fill: #fa5252 } .cancelled rect { fill: #adb5bd } .run text { pointer-events: none }
-        table { border-collapse: collapse; margin-top: 2em } caption { text-align: left } th, td { text-align: left; padding: .2em 1em .2em 0 }
+        .failed rect { fill: #fa5252 } .cancelled rect { fill: #adb5bd } .unfinished rect { fill: #a5d8ff }
+        .run text { pointer-events: none } table { border-collapse: collapse; margin-top: 2em } caption { text-align: left }
+        th, td { text-align: left; padding: .2em 1em .2em 0 }
         td.number, th.number { text-align: right; font-variant-numeric: tabular-nums } tr.failed td { color: #c92a2a }
         td pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere }
         @media (prefers-color-scheme: dark) {
@@ -146,9 +147,14 @@ private struct TimelinePage {
 }
 
 extension OperationTrace.Span {
-    fileprivate enum Kind: String { case succeeded, failed, cancelled }
+    fileprivate enum Kind: String { case succeeded, failed, cancelled, unfinished }
 
-    fileprivate var kind: Kind { isSuccess ? .succeeded : outcome.hasPrefix("failed") ? .failed : .cancelled }
+    fileprivate var kind: Kind {
+        if finished == nil { return .unfinished }
+        // An operation that says no more than that it has finished has not failed.
+        if isSuccess || outcome == "finished" { return .succeeded }
+        return outcome.hasPrefix("failed") ? .failed : .cancelled
+    }
 
     fileprivate func ran(until end: Duration) -> Duration? { started.map { (finished ?? end) - $0 } }
 }

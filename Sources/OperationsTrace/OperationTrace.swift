@@ -8,7 +8,8 @@ public import Operations
 ///     try trace.chromeTrace().write(to: url)       // Perfetto, chrome://tracing
 ///     try trace.htmlTimeline().write(to: url, …)   // any browser, without anything else
 ///
-/// It observes the operations recorded, and holds a few lines of each.
+/// It holds a few lines of each operation, of 100,000 at most unless told otherwise. Recording ends with ``stop()``, or when
+/// the trace is released.
 public final class OperationTrace: Sendable {
     /// What became of one operation. Times are since the trace was made.
     public struct Span: Sendable, Codable, Equatable {
@@ -30,31 +31,58 @@ public final class OperationTrace: Sendable {
         var ending: String { get }
     }
 
-    private struct Entry {
+    fileprivate struct Entry {
         var span: Span
+        /// One that is recorded by itself, and may go without having finished.
+        weak var operation: Operation?
+        var isOfQueue: Bool
         var tokens: [NSKeyValueObservation] = []
     }
 
-    private struct State {
+    fileprivate struct State {
         var entries: [Int: Entry] = [:]
         var ids: [ObjectIdentifier: Int] = [:]
+        /// The lowest that may be in use.
+        var firstID = 1
         var lastID = 0
-        var observations: [Task<Void, Never>] = []
+        var dropped = 0
+        var recordings: [Recording] = []
+    }
+
+    fileprivate struct Recording: Sendable {
+        weak let queue: OperationQueue?
+        let watcher: Watcher
     }
 
     private let state = Locked(State())
     private let begin = ContinuousClock.now
+    /// The most operations that are kept.
+    public let limit: Int
 
-    public init() {}
+    /// - Parameter limit: The most operations that are kept. When there are more, the earliest are dropped; see
+    ///   ``droppedSpanCount``.
+    public init(limit: Int = 100_000) { self.limit = max(limit, 1) }
 
-    /// Records the operations that are added to the queue from now on.
+    deinit { stop() }
+
+    /// Records the operations that are added to the queue from now on, until ``stop()`` or the release of the trace.
+    ///
+    /// Recording a queue again changes nothing.
     public func record(_ queue: OperationQueue) {
-        queue.addWatcher(Watcher(self, queue: queue.name ?? ""))
+        let watcher = Watcher(self, queue: queue.name ?? "")
+        let isNew = state.withLock { state in
+            state.recordings.removeAll { $0.queue == nil }
+            guard !state.recordings.contains(where: { $0.queue === queue }) else { return false }
+            state.recordings.append(Recording(queue: queue, watcher: watcher))
+            return true
+        }
+        if isNew { queue.addWatcher(watcher) }
     }
 
-    /// Records one operation that no recorded queue has, under the name of a queue of its own.
+    /// Records one operation that no recorded queue has, under the name of a queue of its own. It may have started, or
+    /// finished, before.
     public func record(_ operation: Operation, asIn queue: String) {
-        begin(operation, queue)
+        guard let id = begin(operation, queue, isOfQueue: false) else { return }
         let tokens = [
             operation.observe(\.isExecuting) { [weak self] operation, _ in
                 if operation.isExecuting { self?.start(operation) }
@@ -63,9 +91,23 @@ public final class OperationTrace: Sendable {
                 if operation.isFinished { self?.finish(operation) }
             },
         ]
-        state.withLock { state in
-            if let id = state.ids[ObjectIdentifier(operation)] { state.entries[id]?.tokens = tokens }
+        state.withLock { $0.entries[id]?.tokens = tokens }
+        if operation.isExecuting { start(operation) }
+        if operation.isFinished { finish(operation) }
+    }
+
+    /// Records nothing more. What was recorded stays; what has not finished stays so.
+    public func stop() {
+        let (recordings, tokens) = state.withLock { state in
+            let tokens = state.entries.values.flatMap(\.tokens)
+            for id in state.ids.values { state.entries[id]?.tokens = [] }
+            let recordings = state.recordings
+            state.recordings = []
+            state.ids = [:]
+            return (recordings, tokens)
         }
+        for recording in recordings { recording.queue?.removeWatcher(recording.watcher) }
+        for token in tokens { token.invalidate() }
     }
 
     /// What was recorded so far, in the order added.
@@ -73,19 +115,34 @@ public final class OperationTrace: Sendable {
         state.withLock { state in state.entries.sorted { $0.key < $1.key }.map(\.value.span) }
     }
 
+    /// How many operations were recorded and dropped since, because there were more than ``limit``.
+    public var droppedSpanCount: Int { state.withLock { $0.dropped } }
+
     // MARK: - Recording
 
     private var now: Duration { ContinuousClock.now - begin }
 
-    fileprivate func begin(_ operation: Operation, _ queue: String) {
+    /// nil: it is being recorded already.
+    @discardableResult
+    fileprivate func begin(_ operation: Operation, _ queue: String, isOfQueue: Bool) -> Int? {
         let span = Span(
             name: operation.name ?? "\(type(of: operation))", queue: queue, added: now, outcome: "has not finished",
             isSuccess: false)
-        state.withLock { state in
+        let limit = limit
+        let (id, dropped): (Int?, Entry?) = state.withLock { state in
+            if let known = state.ids[ObjectIdentifier(operation)].flatMap({ state.entries[$0] }),
+                known.isOfQueue || known.operation === operation
+            {
+                return (nil, nil)
+            }
             state.lastID += 1
             state.ids[ObjectIdentifier(operation)] = state.lastID
-            state.entries[state.lastID] = Entry(span: span)
+            state.entries[state.lastID] = Entry(
+                span: span, operation: isOfQueue ? nil : operation, isOfQueue: isOfQueue)
+            return (state.lastID, state.entries.count > limit ? state.dropFirst() : nil)
         }
+        for token in dropped?.tokens ?? [] { token.invalidate() }
+        return id
     }
 
     fileprivate func start(_ operation: Operation) {
@@ -119,8 +176,9 @@ public final class OperationTrace: Sendable {
         }
     }
 
-    private final class Watcher: QueueWatcher {
-        private let trace: OperationTrace
+    fileprivate final class Watcher: QueueWatcher {
+        // Weak: who has let go of the trace cannot read it any more.
+        private weak let trace: OperationTrace?
         private let queue: String
 
         init(_ trace: OperationTrace, queue: String) {
@@ -129,11 +187,25 @@ public final class OperationTrace: Sendable {
         }
 
         func operation(_ operation: Operation, did step: QueueStep) {
+            guard let trace else { return }
             switch step {
-            case .wasAdded: trace.begin(operation, queue)
+            case .wasAdded: trace.begin(operation, queue, isOfQueue: true)
             case .starts: trace.start(operation)
             case .hasFinished: trace.finish(operation)
             }
         }
+    }
+}
+
+extension OperationTrace.State {
+    /// The earliest. O(1) in the mean: each number is passed once.
+    fileprivate mutating func dropFirst() -> OperationTrace.Entry? {
+        while firstID < lastID {
+            firstID += 1
+            guard let entry = entries.removeValue(forKey: firstID - 1) else { continue }
+            dropped += 1
+            return entry
+        }
+        return nil
     }
 }

@@ -58,6 +58,71 @@ import Testing
         #expect(!page.contains("src=") && !page.contains("http") && page.contains("1 failed"))
     }
 
+    @Test func `a trace ends when it is stopped or released, and queues keep nothing of it`() {
+        let queue = ManualExecutor().makeQueue()
+        weak var gone: OperationTrace?
+        for _ in 0..<10_000 {
+            let trace = OperationTrace()
+            trace.record(queue)
+            trace.record(BlockOperation {}, asIn: "none")
+            gone = trace
+        }
+        #expect(gone == nil)
+        let (stopped, other) = (OperationTrace(), OperationTrace())
+        for trace in [stopped, other] { trace.record(queue) }
+        queue.addOperation {}
+        stopped.stop()
+        queue.addOperation {}
+        #expect(stopped.spans.count == 1 && other.spans.count == 2)
+    }
+
+    @Test func `a trace keeps as many operations as it is allowed, the latest`() {
+        let executor = ManualExecutor()
+        let (queue, trace) = (executor.makeQueue(), OperationTrace(limit: 10))
+        trace.record(queue)
+        for number in 0..<1000 {
+            let operation = BlockOperation {}
+            operation.name = "\(number)"
+            queue.addOperation(operation)
+            if number % 2 == 0 { executor.runUntilIdle() }
+        }
+        executor.runUntilIdle()
+        #expect(trace.spans.map(\.name) == (990..<1000).map { "\($0)" } && trace.droppedSpanCount == 990)
+        #expect(trace.spans.allSatisfy { $0.finished != nil })
+    }
+
+    @Test func `a queue that is recorded twice has each operation once`() {
+        let executor = ManualExecutor()
+        let (queue, trace) = (executor.makeQueue(), OperationTrace())
+        trace.record(queue)
+        trace.record(queue)
+        queue.addOperation {}
+        executor.runUntilIdle()
+        #expect(trace.spans.count == 1 && trace.spans[0].finished != nil)
+    }
+
+    @Test func `an operation is recorded by itself when it has started, or finished, already`() {
+        let trace = OperationTrace()
+        let finished = BlockOperation {}
+        finished.start()
+        trace.record(finished, asIn: "none")
+        let running = BlockOperation()
+        running.addExecutionBlock { [unowned running] in trace.record(running, asIn: "none") }
+        running.start()
+        #expect(trace.spans.map { $0.finished != nil } == [true, true])
+        #expect(trace.spans[1].started != nil)
+    }
+
+    @Test func `what runs is not drawn as cancelled`() {
+        let executor = ManualExecutor()
+        let (queue, trace) = (executor.makeQueue(), OperationTrace())
+        trace.record(queue)
+        queue.addTask { await Task.yield() }
+        executor.step()
+        let page = trace.htmlTimeline()
+        #expect(page.contains("class=\"run unfinished\"") && !page.contains("class=\"run cancelled\""))
+    }
+
     @Test func `nothing recorded makes an empty page and trace`() throws {
         let trace = OperationTrace()
         #expect(trace.htmlTimeline().contains("0 operations"))

@@ -98,6 +98,8 @@ final class QueueHooks: Sendable {
         hasWatchers.store(true, ordering: .releasing)
     }
 
+    var watcherCount: Int { watchers.withLock { $0.count } }
+
     func remove(_ watcher: any QueueWatcher) {
         let old = watchers.withLock { watchers in
             let old = watchers
@@ -131,6 +133,9 @@ extension OperationQueue {
 
     /// Tells the watcher of everything that begins from now on. It is held.
     package final func addWatcher(_ watcher: any QueueWatcher) { ownHooks.add(watcher) }
+
+    /// How many watchers there are.
+    package final var watcherCount: Int { hooks.load()?.watcherCount ?? 0 }
 
     package final func removeWatcher(_ watcher: any QueueWatcher) { hooks.load()?.remove(watcher) }
 

@@ -46,20 +46,39 @@ public struct OperationEvent: Sendable, CustomStringConvertible {
 extension OperationQueue {
     /// What happens to the operations that are added from now on, as it happens.
     ///
-    /// Each use makes a stream of its own; what is not taken is kept. Of one operation the events come in the order added,
-    /// ready, started, finished; each at most once, and `cancelled` at any place before the last. A queue that nobody
-    /// follows pays nothing; one that is followed makes an observation of each operation.
-    public final var events: AsyncStream<OperationEvent> {
-        let (stream, continuation) = AsyncStream.makeStream(of: OperationEvent.self)
-        let source = addEventHandler { continuation.yield($0) }
-        continuation.onTermination = { [weak self] _ in self?.removeWatcher(source) }
+    /// Each use makes a stream of its own, which keeps what is not taken and ends when the queue is gone. Of one operation the
+    /// events come in the order added, ready, started, finished; each at most once, and `cancelled` at any place before the
+    /// last. A queue that nobody follows pays nothing; one that is followed makes an observation of each operation.
+    public final var events: AsyncStream<OperationEvent> { events(bufferingPolicy: .unbounded) }
+
+    /// `events` for a reader that may be slow.
+    ///
+    /// - Parameter policy: What is kept of what is not taken yet. A policy with a limit drops events; an operation's events
+    ///   are then incomplete.
+    public final func events(
+        bufferingPolicy policy: AsyncStream<OperationEvent>.Continuation.BufferingPolicy
+    ) -> AsyncStream<OperationEvent> {
+        let (stream, continuation) = AsyncStream.makeStream(of: OperationEvent.self, bufferingPolicy: policy)
+        let source = addEventHandler {
+            continuation.yield($0)
+        } onEnd: {
+            continuation.finish()
+        }
+        // Weak: the source holds the continuation.
+        continuation.onTermination = { [weak self, weak source] _ in
+            if let source { self?.removeWatcher(source) }
+        }
         return stream
     }
 
     /// The same for a handler, until the watcher that it answers is removed. Called on the thread on which it happens, or on
     /// the one that is just telling of the same operation.
-    package final func addEventHandler(_ handler: @escaping @Sendable (OperationEvent) -> Void) -> any QueueWatcher {
-        let source = EventSource(queue: self, handler: handler)
+    ///
+    /// - Parameter onEnd: Called when the queue is gone, or the watcher is removed and released.
+    package final func addEventHandler(
+        _ handler: @escaping @Sendable (OperationEvent) -> Void, onEnd: @escaping @Sendable () -> Void = {}
+    ) -> any QueueWatcher {
+        let source = EventSource(queue: self, handler: handler, onEnd: onEnd)
         addWatcher(source)
         return source
     }
@@ -107,10 +126,18 @@ final class EventSource: QueueWatcher {
     private weak let queue: OperationQueue?
     private let handler: @Sendable (OperationEvent) -> Void
 
-    init(queue: OperationQueue, handler: @escaping @Sendable (OperationEvent) -> Void) {
+    private let onEnd: @Sendable () -> Void
+
+    init(
+        queue: OperationQueue, handler: @escaping @Sendable (OperationEvent) -> Void,
+        onEnd: @escaping @Sendable () -> Void
+    ) {
         self.queue = queue
         self.handler = handler
+        self.onEnd = onEnd
     }
+
+    deinit { onEnd() }
 
     func operation(_ operation: Operation, did step: QueueStep) {
         switch step {

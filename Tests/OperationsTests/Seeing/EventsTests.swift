@@ -3,6 +3,29 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct EventsTests {
+    @Test func `the events of a queue end with it`() async {
+        var queue: OperationQueue? = OperationQueue()
+        let gone = Weak(queue)
+        let events = queue!.events
+        queue!.addOperation {}
+        await queue!.waitUntilAllOperationsAreFinished()
+        queue = nil
+        var count = 0
+        for await _ in events { count += 1 }
+        #expect(count == 4)
+        await gone.goes()
+    }
+
+    @Test func `events that are not read any more leave nothing behind, and a slow reader may bound them`() async {
+        let queue = OperationQueue()
+        for _ in 0..<20_000 { _ = queue.events }
+        #expect(queue.watcherCount == 0)
+        let newest = queue.events(bufferingPolicy: .bufferingNewest(1))
+        for _ in 0..<10 { await queue.addOperations([BlockOperation {}], waitUntilFinished: true) }
+        var iterator = newest.makeAsyncIterator()
+        if case .finished = await iterator.next()?.kind {} else { Issue.record("not the last") }
+    }
+
     @Test func `each operation is told of in order, with its times and its outcome`() async {
         let queue = OperationQueue()
         queue.name = "followed"
