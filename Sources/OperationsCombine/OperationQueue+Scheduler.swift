@@ -16,8 +16,9 @@ public import Operations
 /// actions overtake one another: values change their order, and a completion may pass values, which OpenCombine then
 /// drops. Use a serial queue wherever order, or the last value, matters.
 ///
-/// **Loss.** An operation that the queue cancels or sheds does not run, and its value is lost. An action that finds a
-/// bounded queue full is misuse, as with `addOperation` (M12).
+/// **Loss.** An operation that the queue cancels or sheds does not run, and its value is lost. An action for now that finds a
+/// bounded queue full is misuse, as with `addOperation` (M12). One whose date comes then waits for room; a run of a repetition
+/// is left out.
 extension Operations.OperationQueue: Scheduler {
     /// The present date, by a clock that runs evenly and follows the system's to a millisecond.
     public var now: SchedulerTimeType { inRealTime.now }
@@ -48,7 +49,7 @@ extension Operations.OperationQueue: Scheduler {
     /// The action is in the queue once at most, and never runs twice at a time. Dates that pass while it waits or runs are
     /// left out, so a suspended queue has one run to make up for, not many; the next date is again the first one plus
     /// a number of intervals. An interval that is not above zero runs it again as soon as it has ended. A run that is
-    /// cancelled with the queue's operations is left out; the next one comes.
+    /// cancelled with the queue's operations, or finds a bounded queue full, is left out; the next one comes.
     ///
     /// - Parameter tolerance: Not made use of; the action is added as soon as can be.
     /// - Returns: What cancels the repetition, by `cancel()` or by its release. From then on no run begins; one that has

@@ -38,7 +38,13 @@ public struct QueueScheduler: Scheduler, Sendable {
         _ action: @escaping () -> Void
     ) {
         let action = Action(action)
-        let entry = Agenda.Entry { [queue] in queue.addOperation { action.run() } }
+        let entry = Agenda.Entry { [queue] in
+            let operation = BlockOperation { action.run() }
+            do { try queue.tryAddOperation(operation) } catch {
+                // The queue is bounded and full. A thread of the system's came here: no caller could catch an error.
+                Task(executorPreference: queue.executorBeside) { try? await queue.addOperationWhenRoom(operation) }
+            }
+        }
         agenda.enter(entry, at: date.date.timeIntervalSinceReferenceDate)
     }
 

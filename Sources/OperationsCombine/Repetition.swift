@@ -81,7 +81,10 @@ final class Repetition: Sendable {
         let operation = BlockOperation { self.run() }
         operation.completionBlock = { self.waitAgain() }
         guard advance({ if case .waiting = $0 { .queued(operation) } else { nil } }) else { return }
-        queue.addOperation(operation)
+        do { try queue.tryAddOperation(operation) } catch {
+            // The queue is bounded and full (M12): this run is left out.
+            waitAgain(isLeftOut: true)
+        }
     }
 
     private func run() {
@@ -92,9 +95,11 @@ final class Repetition: Sendable {
     }
 
     /// The run has ended, or was skipped.
-    private func waitAgain() {
+    private func waitAgain(isLeftOut: Bool = false) {
         guard advance({ if case .cancelled = $0 { nil } else { .running } }) else { return }
-        wait(until: next(after: agenda.timeline.now))
+        let now = agenda.timeline.now
+        // A repetition without a pause is not to ask a full queue all the time.
+        wait(until: isLeftOut && interval <= 0 ? now + 0.05 : next(after: now))
     }
 
     /// The next of the dates that has not passed.

@@ -61,6 +61,33 @@ import Testing
         #expect(seconds == [10, 33, 35, 40])
     }
 
+    /// Rules U2, M12.
+    @Test func `a run that finds the queue full is left out, and one action at a date waits for room`() throws {
+        try virtual.queue.setBound(1)
+        virtual.queue.isSuspended = true
+        let first = BlockOperation {}
+        virtual.queue.addOperation(first)
+        begin(from: 10, every: 5)
+        virtual.scheduler.schedule(after: virtual.instant(12)) { [virtual] in virtual.note("once") }
+        virtual.run(until: 18)
+        #expect(virtual.journal.entries.isEmpty && !first.isFinished)
+        virtual.queue.isSuspended = false
+        virtual.run(until: 21)
+        cancel()
+        #expect(virtual.arrivals == ["once@18.0", "run@20.0"])
+    }
+
+    /// Rule U2.
+    @Test func `a repetition without a pause does not stop time when the queue is full`() throws {
+        try virtual.queue.setBound(1)
+        virtual.queue.isSuspended = true
+        virtual.queue.addOperation {}
+        begin(from: 1, every: 0)
+        virtual.run(until: 3)
+        cancel()
+        #expect(virtual.journal.entries.isEmpty)
+    }
+
     /// Rule U2.
     @Test func `a run that takes longer than the interval leaves dates out and is never two at a time`() {
         let isRunning = Guarded(false)
