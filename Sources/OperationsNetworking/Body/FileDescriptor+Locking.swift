@@ -9,24 +9,46 @@ import Darwin
 import SystemPackage
 
 extension SystemFile {
-    /// Opens a file for one writer at a time; nil if another one, of this process or another, has it.
+    /// Opens a file for one writer at a time; nil if another one, of this process or another, has it. A file of another user,
+    /// who could change it later, is removed, and a new one made.
+    ///
+    /// - Throws: `PartIsForeign` for a file of another user that cannot be removed; `Errno`.
     static func openExclusively(_ path: FilePath) throws -> SystemFile? {
         while true {
-            let file = try open(
-                path, .readWrite, options: [.create, .closeOnExec, .noFollow],
-                permissions: [.ownerReadWrite, .groupRead, .otherRead])
+            guard let (file, isNew) = try openOrMake(path) else { continue }
             do {
                 guard try file.lockExclusively() else {
                     try file.close()
                     return nil
                 }
+                // What was just made is ours, though some file systems name another owner.
+                let isOurs = try isNew || file.stat().userID.rawValue == geteuid()
                 // Who had it may have renamed it between the opening and the locking: then it is the finished target.
-                if try file.isStill(at: path) { return file }
+                if try file.isStill(at: path) {
+                    if isOurs { return file }
+                    let status = path.withPlatformString { unlink($0) }
+                    if status != 0 { throw PartIsForeign(path: path.string) }
+                }
             } catch {
                 try? file.unlockAndClose()
                 throw error
             }
             try file.unlockAndClose()
+        }
+    }
+
+    /// The file, and whether it was made; nil if it was removed meanwhile.
+    private static func openOrMake(_ path: FilePath) throws -> (SystemFile, isNew: Bool)? {
+        do {
+            let new = try open(
+                path, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec, .noFollow],
+                permissions: [.ownerReadWrite, .groupRead, .otherRead])
+            return (new, true)
+        } catch Errno.fileExists {}
+        do {
+            return (try open(path, .readWrite, options: [.closeOnExec, .noFollow]), false)
+        } catch Errno.noSuchFileOrDirectory {
+            return nil
         }
     }
 

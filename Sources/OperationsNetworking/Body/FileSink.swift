@@ -168,6 +168,12 @@ public struct PartIsTaken: Error, CustomStringConvertible {
     public var description: String { "'\(path)' is being written by another download" }
 }
 
+/// In the place of what has come so far is a file of another user, who could change it at any time, and it cannot be removed.
+public struct PartIsForeign: Error, CustomStringConvertible {
+    public let path: String
+    public var description: String { "'\(path)' belongs to another user" }
+}
+
 /// The SHA-256 of what a download is to be.
 public struct HTTPDigest: Sendable, Hashable, Codable {
     let bytes: [UInt8]

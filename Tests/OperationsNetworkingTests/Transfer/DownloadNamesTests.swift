@@ -7,6 +7,14 @@ import OperationsNetworking
 import TestSupport
 import Testing
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// Where downloads write (rule D1).
 @Suite(.timeLimit(.minutes(2))) struct DownloadNamesTests {
     private let queue = OperationQueue()
@@ -48,6 +56,46 @@ import Testing
             gate.open()
             #expect(await reason { try await download.value }?.text == "cannotWrite")
             #expect(!folder.names.contains("x"))
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
+    func `a part that another user owns is not continued`() async throws {
+        let folder = try Folder()
+        let resource = LoopbackResource(.pattern(length: 50_000), eTag: "\"a\"")
+        let gate = LoopbackGate()
+        try await withServer({ request in
+            let response = resource.response(to: request)
+            return request.number == 1 ? response.with(.stalls(.afterBody(20_000), until: gate)) : response
+        }) { server in
+            let first = HTTPDownloadOperation(get(server.url + "/"), to: folder.file("x"), session: .plain())
+            queue.addOperation(first)
+            for await progress in first.transferProgressUpdates where progress.received == 20_000 { break }
+            first.cancel()
+            _ = await reason { try await first.value }
+            #expect(folder.names == [".x.part", ".x.part.json"])
+            let foreign = try FileHandle(forUpdating: URL(filePath: folder.file(".x.part")))
+            #expect(chown(folder.file(".x.part"), 12345, 0) == 0)
+            let second = first.copy()
+            queue.addOperation(second)
+            _ = try await second.value
+            #expect(server.requests.last?.fields[.range] == nil)
+            try foreign.write(contentsOf: Data("foreign".utf8))
+            #expect(FileManager.default.contents(atPath: folder.file("x")) == Data(resource.body.bytes))
+            var status = stat()
+            #expect(stat(folder.file("x"), &status) == 0 && status.st_uid == geteuid())
+            #expect(folder.names == ["x"])
+        }
+    }
+
+    @Test(arguments: [".x.part", ".x.part.json", "..", "."])
+    func `a target that is named like a part, or is no file's name, is refused`(name: String) async throws {
+        let folder = try Folder()
+        try await withServer({ _ in .text("x") }) { server in
+            let download = HTTPDownloadOperation(get(server.url + "/"), to: folder.file(name), session: .plain())
+            queue.addOperation(download)
+            #expect(await reason { try await download.value }?.text == "unusableName")
+            #expect(folder.names.isEmpty)
         }
     }
 
