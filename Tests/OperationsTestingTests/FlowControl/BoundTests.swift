@@ -64,6 +64,26 @@ import Testing
         executor.runUntilIdle()
     }
 
+    @Test func `a batch is refused when one of the operations it would shed is of a higher priority`() throws {
+        let queue = executor.makeQueue()
+        queue.isSuspended = true
+        try queue.setBound(2, whenFull: .shedLowest)
+        let waiting = [Operation.QueuePriority.veryLow, .high].map { priority in
+            let operation = BlockOperation {}
+            operation.queuePriority = priority
+            queue.addOperation(operation)
+            return operation
+        }
+        let batch = [BlockOperation {}, BlockOperation {}]
+        #expect(throws: OperationError.self) { try queue.tryAddOperations(batch, waitUntilFinished: false) }
+        #expect(waiting.map(\.isCancelled) == [false, false])
+        for operation in batch { operation.queuePriority = .high }
+        try queue.tryAddOperations(batch, waitUntilFinished: false)
+        #expect(waiting.map(\.isCancelled) == [true, true])
+        queue.isSuspended = false
+        executor.runUntilIdle()
+    }
+
     @Test func `what runs is not shed: the new operation is refused`() throws {
         let queue = executor.makeQueue()
         let clock = VirtualClock()

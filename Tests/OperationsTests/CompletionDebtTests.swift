@@ -1,0 +1,36 @@
+import SchedulerCore
+import TestSupport
+import Testing
+
+@testable import Operations
+
+/// Rule W1: a completion block delays no other operation of its queue, however long it takes.
+@Suite(.timeLimit(.minutes(5))) struct CompletionDebtTests {
+    @Test func `a worker passes on its promise to look for more before it runs a completion block`() async {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        let owes = Guarded<[Bool]>([])
+        for _ in 0..<100 {
+            queue.isSuspended = true
+            let first = BlockOperation {}
+            let hasCompleted = Gate()
+            first.completionBlock = {
+                let promise = ThreadContext.current.worker?.owes(queue)
+                owes.withLock { $0.append(promise ?? true) }
+                hasCompleted.open()
+            }
+            queue.addOperation(first)
+            queue.addOperation {}
+            queue.isSuspended = false
+            await queue.waitUntilAllOperationsAreFinished()
+            await withCheckedContinuation { continuation in
+                _ = TestThread {
+                    hasCompleted.pass()
+                    continuation.resume()
+                }
+            }
+        }
+        // The monitor may have collected the promise in some rounds, but not in all.
+        #expect(owes.withLock { $0 } == Array(repeating: false, count: 100))
+    }
+}
