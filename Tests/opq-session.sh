@@ -96,7 +96,12 @@ if [ -e /dev/full ]; then
     check 'check says that it cannot write' test $? -eq 1
     full run --dry-run good.yml
     check 'a dry run says that it cannot write' grep -q 'cannot write to standard output: No space left on device' err
+    full run good.yml
+    check 'a run whose output is lost fails' test $? -eq 1
+    check 'a run says that it cannot write' grep -q 'cannot write to standard output: No space left on device' err
 fi
+(trap '' CHLD && exec timeout 60 "$opq" run good.yml > out 2> err)
+check 'an inherited SIGCHLD does not matter' grep -q '^2 succeeded' out
 status 2 check latin.yml
 check 'a file that is not UTF-8 is told' grep -qx 'latin.yml:1:24: error: the file is not UTF-8' err
 
@@ -168,7 +173,7 @@ for signal in INT TERM HUP QUIT; do
     check "SIG$signal ends grandchildren" gone sleeper
     check "SIG$signal is summed up" grep -q '^0 succeeded, 3 cancelled in ' out
     check "SIG$signal starts nothing" test ! -e ran
-    test $signal = QUIT || check "SIG$signal is answered" grep -q '^opq: stopping; a second signal' out
+    test $signal = QUIT || check "SIG$signal is answered" grep -q '^opq: stopping; a second signal' err
 done
 
 rm -f gate && mkfifo gate

@@ -85,6 +85,8 @@ struct RunCommand: ParsableCommand {
         let printer = RunPrinter(report: RunReport(detail: detail, isColoured: isColoured, name: plan.name))
         // Otherwise a reader that goes away, as in `opq run … | head`, would leave all commands running.
         signal(SIGPIPE, SIG_IGN)
+        // Inherited as ignored, it would have the system throw away how commands ended.
+        signal(SIGCHLD, SIG_DFL)
         Interruption.block()
         let files = try recordings()
         let outputs = FailedOutputs()
@@ -114,6 +116,10 @@ struct RunCommand: ParsableCommand {
             try files.report?.write(Data(recording.htmlTimeline(title: title, outputs: outputs.byName).utf8))
         } catch {
             throw failure((error as? Recording.Failure)?.text ?? "\(error)")
+        }
+        // A reader that has gone has seen what it wanted.
+        if let error = printer.failure, error != EPIPE {
+            print("opq: cannot write to standard output: \(String(cString: strerror(error)))", to: &standardError)
         }
         if interruption.hasHappened { throw ExitCode.interrupted }
         if !isPrinted || !result.conclusions.allSatisfy({ $0.outcome == .succeeded }) { throw ExitCode.failure }

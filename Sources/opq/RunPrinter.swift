@@ -27,7 +27,8 @@ final class RunPrinter: Sendable {
                 guard let spool, report.showsOutput(of: conclusion) else { return true }
                 return screen.put(spool)
             case .short(let text):
-                return screen.put(line: "opq: waiting: \(text)")
+                screen.put(note: "opq: waiting: \(text)")
+                return true
             }
         }
     }
@@ -36,11 +37,19 @@ final class RunPrinter: Sendable {
     ///
     /// The caller does not wait: the screen may be held by a write to a terminal that takes nothing.
     func announceCancellation() {
-        notes.addOperation { _ = self.print("opq: stopping; a second signal ends the commands at once") }
+        notes.addOperation {
+            _ = self.onScreen { screen in
+                screen.put(note: "opq: stopping; a second signal ends the commands at once")
+                return true
+            }
+        }
     }
 
     /// Prints a line, if there is one.
     func print(_ line: String?) -> Bool { onScreen { $0.put(line: line) } }
+
+    /// Why standard output took no more, if it did not: the number of the first error.
+    var failure: Int32? { screen.withLock(\.failure) }
 
     /// Shows the status in place of the one before; nil takes it away.
     func show(_ status: String?) {
@@ -65,6 +74,7 @@ final class RunPrinter: Sendable {
 /// Standard output, with a status in its last line.
 private struct Screen {
     var status: String?
+    private(set) var failure: Int32?
     private var showsStatus = false
 
     mutating func clear() {
@@ -79,6 +89,12 @@ private struct Screen {
         write(status)
     }
 
+    /// Puts a line on standard error, above the status.
+    mutating func put(note: String) {
+        clear()
+        Swift.print(note, to: &standardError)
+    }
+
     mutating func put(line: String?) -> Bool { line.map { put($0 + "\n") } ?? true }
 
     mutating func put(_ spool: OutputSpool) -> Bool {
@@ -88,7 +104,7 @@ private struct Screen {
         do {
             try spool.read { chunk in
                 guard isTaken else { return }
-                isTaken = writeAll(chunk, to: STDOUT_FILENO)
+                isTaken = take(writeAll(chunk, to: STDOUT_FILENO))
                 last = chunk.last ?? last
             }
         } catch {
@@ -104,8 +120,14 @@ private struct Screen {
     }
 
     @discardableResult
-    private func write(_ text: String) -> Bool {
+    private mutating func write(_ text: String) -> Bool {
         var text = text
-        return text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: STDOUT_FILENO) }
+        return take(text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: STDOUT_FILENO) })
+    }
+
+    /// Keeps the error of a write that failed.
+    private mutating func take(_ isWritten: Bool) -> Bool {
+        if !isWritten { failure = failure ?? errno }
+        return isWritten
     }
 }

@@ -1,6 +1,7 @@
 import CPlatform
 import CProcess
 import Glibc
+import Operations
 import Synchronization
 import SystemPackage
 
@@ -31,7 +32,7 @@ final class ProcessWatch: Sendable {
     }
 
     private let nextNumber = Atomic<UInt64>(0)
-    private let inbox = Mutex<[Message]>([])
+    private let inbox = Locked<[Message]>([])
     private let wakeReader: FileDescriptor
     private let wakeWriter: FileDescriptor
 

@@ -21,12 +21,15 @@ struct CommandTemplate {
     /// Finds out where the placeholders of a template stand.
     init(_ template: Template) {
         var scanner = ShellScanner()
+        var left = template.placeholders.count
         for piece in template.pieces {
             switch piece {
             case .text(let text):
-                scanner.pass(text)
+                // What no placeholder follows need not be understood.
+                if left > 0 { scanner.pass(text) }
                 pieces.append(.text(text))
             case .placeholder(let name):
+                left -= 1
                 do throws(ShellObstacle) {
                     pieces.append(.placeholder(name, try scanner.place))
                 } catch {
