@@ -27,7 +27,6 @@ let package = Package(
         .library(name: "Operations", targets: ["Operations"]),
         .library(name: "KeyValueObserving", targets: ["KeyValueObserving"]),
         .library(name: "OperationsFoundation", targets: ["OperationsFoundation"]),
-        .library(name: "OperationsXCTest", targets: ["OperationsXCTest"]),
         .library(name: "OperationsCombine", targets: ["OperationsCombine"]),
         .library(name: "OperationsObservability", targets: ["OperationsObservability"]),
         .library(name: "OperationsNetworking", targets: ["OperationsNetworking"]),
@@ -93,7 +92,6 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "OperationsFoundation", dependencies: ["KeyValueObserving", "Operations"], swiftSettings: settings),
-        .target(name: "OperationsXCTest", dependencies: ["OperationsFoundation"], swiftSettings: settings),
         .target(
             name: "OperationsCombine",
             dependencies: ["Operations", "SchedulerCore", product("OpenCombine", of: "OpenCombine", with: "Combine")],
@@ -290,8 +288,7 @@ let package = Package(
         .testTarget(
             name: "AdoptionByTypealiasTests", dependencies: ["Operations"], swiftSettings: adoptionSettings),
         .testTarget(
-            name: "AdoptionWithXCTestTests", dependencies: ["OperationsFoundation", "OperationsXCTest"],
-            swiftSettings: adoptionSettings),
+            name: "AdoptionWithXCTestTests", dependencies: ["OperationsFoundation"], swiftSettings: adoptionSettings),
         .testTarget(
             name: "AdoptionByClassImportTests", dependencies: ["Operations"], swiftSettings: adoptionSettings),
         .testTarget(

@@ -2,8 +2,10 @@
 // this project's meaning. No others (rule A6).
 
 @_exported public import Foundation
-// One by one: importing the whole module again would bring its additions. So imported, the members of these types are
-// visible with `MemberImportVisibility` too.
+// One by one: a name that is imported singly comes before the same name of a module that is imported whole (rule U1), however a
+// file comes by that module: Foundation beside this one, or through XCTest. Type aliases would not do: in a file that imports
+// `Operations` too they are a second meaning, which makes some closures ambiguous. The members of these types are visible
+// with `MemberImportVisibility` as well.
 @_exported public import class KeyValueObserving.NSKeyValueObservation
 @_exported public import enum KeyValueObserving.NSKeyValueChange
 @_exported public import enum KeyValueObserving.NSKeyValueSetMutationKind
@@ -18,22 +20,3 @@
 @_exported public import class Operations.OperationQueue
 @_exported public import enum Operations.QualityOfService
 @_exported public import struct Operations.Selector
-
-// A module's own names come before those of the modules it exports, so these come before Foundation's (rule U1).
-
-public typealias Operation = Operations.Operation
-public typealias BlockOperation = Operations.BlockOperation
-public typealias OperationQueue = Operations.OperationQueue
-public typealias QualityOfService = Operations.QualityOfService
-
-public typealias NSKeyValueChange = KeyValueObserving.NSKeyValueChange
-public typealias NSKeyValueChangeKey = KeyValueObserving.NSKeyValueChangeKey
-public typealias NSKeyValueObservation = KeyValueObserving.NSKeyValueObservation
-public typealias NSKeyValueObservedChange = KeyValueObserving.NSKeyValueObservedChange
-public typealias NSKeyValueObservingOptions = KeyValueObserving.NSKeyValueObservingOptions
-public typealias NSKeyValueSetMutationKind = KeyValueObserving.NSKeyValueSetMutationKind
-
-// Foundation has these on Apple's systems only.
-
-public typealias InvocationOperation = Operations.InvocationOperation
-public typealias Selector = Operations.Selector

@@ -1,12 +1,28 @@
-// Another file of the same module, with the first way in beside it.
+// Another file of the same module, with all that a file may import beside the drop-in module.
+import Foundation
+import Operations
 import OperationsFoundation
 import Testing
 
-/// Rule A6: `import OperationsXCTest` in place of `import XCTest`.
+/// Rule A6: `import OperationsFoundation` beside `import XCTest`, and beside `import Foundation`.
 @Suite struct AdoptionWithXCTestTests {
     @Test func `in a file of tests the names mean this project's classes`() {
         #expect(ClassicTestCase.meaning == ObjectIdentifier(Operation.self))
         #expect(String(reflecting: Operation.self) == "Operations.Operation")
+    }
+
+    /// With two meanings of the name, the closure would be ambiguous.
+    @Test func `a task in a block is no ambiguity in a file that imports the additions too`() async {
+        let (stream, end) = AsyncStream.makeStream(of: Void.self)
+        let operation = BlockOperation {
+            Task {
+                for await _ in stream {}
+                end.finish()
+            }
+        }
+        operation.start()
+        end.finish()
+        #expect(operation.isFinished)
     }
 
     @Test func `a class of the user's may have the name of an addition`() {

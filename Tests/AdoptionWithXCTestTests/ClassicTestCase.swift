@@ -1,5 +1,6 @@
-// A file of tests written for Foundation and XCTest. One line differs: `import OperationsXCTest` in place of `import XCTest`.
-import OperationsXCTest
+// A file of tests written for XCTest, which exports Foundation. One line is added: `import OperationsFoundation`.
+import OperationsFoundation
+import XCTest
 
 /// Has the name of one of this project's additions, which must not collide (rule A6).
 class AsyncOperation: Operation, @unchecked Sendable {
