@@ -9,8 +9,15 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 . "$shared"
 
-# gone FILE: the process whose identifier is in the file must have ended.
+# gone FILE: the process whose identifier is in the file must end: what was killed may take a moment.
 gone() {
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        has_ended "$1" && return
+        sleep 0.2
+    done
+    false
+}
+has_ended() {
     case $(cat "/proc/$(cat "$1")/stat" 2> /dev/null) in
     '' | *') Z '*) true ;;
     *) false ;;
@@ -87,7 +94,8 @@ check 'a missing file is told' grep -qx 'missing.yml: error: cannot read the fil
 status 2 check .
 status 0 check - < good.yml
 check 'standard input is a workflow' grep -qx -- '-: 1 queue, 2 operations' out
-mkfifo piped && cat good.yml > piped &
+mkfifo piped
+cat good.yml > piped &
 status 0 run --quiet piped
 wait
 if [ -e /dev/full ]; then
