@@ -224,7 +224,7 @@ extension Lifecycle {
     /// A worker claims the operation; nil when it is not startable any more, or pinned.
     @inlinable
     public func claimed() -> Lifecycle? {
-        guard phase == .enqueued, contains(.ready), !isPinned else { return nil }
+        guard phase == .enqueued, contains(.ready), !isPinned, !awaitsPromisedCancel else { return nil }
         var next = self
         next.phase = .starting
         if contains(.gated) { next.insert(.admitting) }
@@ -250,7 +250,7 @@ extension Lifecycle {
             next.remove(.finishAnnounced)
             return .finish(next)
         }
-        guard isCancelled || !contains(.askAgain) && unfinished == 0 else { return .putBack }
+        guard isCancelled || !containsAny([.askAgain, .cancelPromised]) && unfinished == 0 else { return .putBack }
         next.remove(.askAgain)
         return .start(next)
     }
@@ -404,4 +404,37 @@ extension Lifecycle {
         next.insert(.cancelled)
         return next
     }
+
+    // MARK: Cancel all of a queue
+
+    /// Its queue is going to cancel it with all others; nil when it is cancelled, or has ended.
+    @inlinable
+    public func cancelPromised() -> Lifecycle? {
+        guard !isCancelled, !isFinished else { return nil }
+        var next = self
+        next.insert(.cancelPromised)
+        return next
+    }
+
+    /// The caller calls `cancel()` as promised; nil when no thread has to any more.
+    @inlinable
+    public func cancelClaimed() -> Lifecycle? {
+        guard contains(.cancelPromised), !contains(.cancelClaimed) else { return nil }
+        var next = self
+        next.insert(.cancelClaimed)
+        return next
+    }
+
+    /// `cancel()` has returned.
+    @inlinable
+    public func cancelCalled() -> Lifecycle {
+        var next = self
+        next.remove([.cancelPromised, .cancelClaimed])
+        return next
+    }
+
+    /// It must not start yet: a queue that cancels it has not done so. From the moment it is cancelled it may end, even if
+    /// its `cancel()` goes on.
+    @inlinable @inline(__always)
+    public var awaitsPromisedCancel: Bool { contains(.cancelPromised) && !isCancelled }
 }

@@ -89,6 +89,10 @@ extension Lifecycle {
         @inlinable @inline(__always) public static var queued: Flags { Flags(rawValue: 1 << 15) }
         /// Its queue, or who awaits its value, has it stand at least as high as `lentPriority`.
         @inlinable @inline(__always) public static var inherits: Flags { Flags(rawValue: 1 << 31) }
+        /// Its queue cancels it with all others, and it does not start until a thread has called `cancel()` for that.
+        @inlinable @inline(__always) public static var cancelPromised: Flags { Flags(rawValue: 1 << 60) }
+        /// A thread calls `cancel()` for that.
+        @inlinable @inline(__always) public static var cancelClaimed: Flags { Flags(rawValue: 1 << 59) }
     }
 
     @inlinable @inline(__always)
@@ -131,13 +135,13 @@ extension Lifecycle {
         set { rawValue = rawValue & ~(0b111 << 22) | UInt64(newValue & 0b111) << 22 }
     }
 
-    /// The number of dependencies that hold it back; fewer than 2²⁹.
+    /// The number of dependencies that hold it back; fewer than 2²⁷.
     @inlinable @inline(__always)
     public var unfinished: UInt32 {
-        get { UInt32(truncatingIfNeeded: rawValue >> 32 & 0x1FFF_FFFF) }
+        get { UInt32(truncatingIfNeeded: rawValue >> 32 & 0x07FF_FFFF) }
         set {
-            precondition(newValue <= 0x1FFF_FFFF, "an operation has more than half a billion unfinished dependencies")
-            rawValue = rawValue & ~(0x1FFF_FFFF << 32) | UInt64(newValue) << 32
+            precondition(newValue <= 0x07FF_FFFF, "an operation has more than 134 million unfinished dependencies")
+            rawValue = rawValue & ~(0x07FF_FFFF << 32) | UInt64(newValue) << 32
         }
     }
 

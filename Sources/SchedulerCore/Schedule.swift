@@ -180,11 +180,6 @@ extension Schedule {
 
     public mutating func setWidth(_ width: Int) { self.width = width }
 
-    /// Nothing starts until `goOn` has been called as often; for changes of many members that are to look like one.
-    public mutating func pause() { holds.rawValue += Holds.onePause }
-
-    public mutating func goOn() { holds.rawValue -= Holds.onePause }
-
     public mutating func setThrottled(_ isThrottled: Bool) { holds.set(.throttled, isThrottled) }
 
     public mutating func setSuspended(_ isSuspended: Bool) { holds.set(.suspended, isSuspended) }
@@ -205,8 +200,6 @@ extension Schedule {
 
         static var suspended: Holds { Holds(rawValue: 1 << 0) }
         static var throttled: Holds { Holds(rawValue: 1 << 1) }
-        /// From here up stands the number of pauses.
-        static var onePause: UInt { 1 << 2 }
 
         mutating func set(_ hold: Holds, _ isOn: Bool) { if isOn { insert(hold) } else { remove(hold) } }
     }

@@ -53,7 +53,7 @@ struct Parts: Equatable {
 
     static let allFlags: [Lifecycle.Flags] = [
         .cancelled, .ready, .inInbox, .evaluating, .askAgain, .hasDependents, .hasCompletionBlock, .hasWaiters,
-        .observed, .barrier, .finishAnnounced, .ranMain, .queued, .inherits,
+        .observed, .barrier, .finishAnnounced, .ranMain, .queued, .inherits, .cancelPromised, .cancelClaimed,
     ]
 
     init(_ word: Lifecycle) {
@@ -116,7 +116,7 @@ let allWords: [Lifecycle] = {
 
             parts.flags = flags.union(others)
             (parts.priority, parts.effectivePriority) = (.veryHigh, .veryHigh)
-            (parts.serviceIndex, parts.unfinished, parts.lentPriority) = (7, 0x1FFF_FFFE, .veryHigh)
+            (parts.serviceIndex, parts.unfinished, parts.lentPriority) = (7, 0x07FF_FFFE, .veryHigh)
             words.append(parts.word)
         }
     }

@@ -187,7 +187,15 @@ import Testing
         check(
             { $0.claimed() },
             [
-                Row<Word?>([.enqueued], with: .ready, without: [.inInbox, .evaluating]) { $0.but(.starting) },
+                Row<Word?>([.enqueued], with: .ready, without: [.inInbox, .evaluating, .cancelPromised]) {
+                    $0.but(.starting)
+                },
+                Row<Word?>([.enqueued], with: [.ready, .cancelPromised, .cancelled], without: [.inInbox, .evaluating]) {
+                    $0.but(.starting)
+                },
+                Row<Word?>([.enqueued], with: [.ready, .cancelPromised], without: [.inInbox, .evaluating, .cancelled]) {
+                    _ in nil
+                },
                 Row<Word?>([.enqueued], without: [.ready, .inInbox, .evaluating]) { _ in nil },
                 Row<Word?>([.enqueued], with: .inInbox) { _ in nil },
                 Row<Word?>([.enqueued], with: .evaluating, without: .inInbox) { _ in nil },
@@ -220,6 +228,31 @@ import Testing
                 Row<Word?>([.starting], with: .observed, without: .cancelled) { _ in nil },
                 Row<Word?>(allBut(.starting)) { _ in nil },
             ])
+    }
+
+    // MARK: Cancel all of a queue
+
+    @Test func `a queue promises to cancel what has not ended and is not cancelled`() {
+        check(
+            { $0.cancelPromised() },
+            [
+                Row<Word?>(allBut(Self.over), without: .cancelled) {
+                    $0.but(with: .cancelPromised)
+                },
+                Row<Word?>(allBut(Self.over), with: .cancelled) { _ in nil },
+                Row<Word?>(Self.over) { _ in nil },
+            ])
+    }
+
+    @Test func `one thread calls cancel as promised, and then the promise is kept`() {
+        check(
+            { $0.cancelClaimed() },
+            [
+                Row<Word?>(with: .cancelPromised, without: .cancelClaimed) { $0.but(with: .cancelClaimed) },
+                Row<Word?>(with: [.cancelPromised, .cancelClaimed]) { _ in nil },
+                Row<Word?>(without: .cancelPromised) { _ in nil },
+            ])
+        check({ $0.cancelCalled() }, [Row { $0.but(without: [.cancelPromised, .cancelClaimed]) }])
     }
 
     // MARK: Finish

@@ -51,23 +51,47 @@ extension Operation {
 }
 
 extension OperationQueue {
-    /// Cancels what is in the queue at one moment (rule C5). Nothing starts meanwhile: cancelling one operation frees its
-    /// dependents, and they are to be found cancelled too. O(n log n).
+    /// Cancels what is in the queue at one moment (rules C5, A12). The queue keeps running: a member that the caller has
+    /// not come to yet does not start, and a worker that comes to it first calls its `cancel()`. O(n log n).
     ///
     /// A queue whose operations are all cancelled is left alone, and the sorting is done without the lock: so a queue that
     /// is cancelled again and again comes to run them.
     func cancelAll() {
-        let arrivals: [(arrival: UInt64, operation: Operation)]? = withState { state in
+        struct Member {
+            let arrival: UInt64
+            let operation: Operation
+            let isPromised: Bool
+        }
+        let members: [Member]? = withState { state in
             guard state.schedule.contains(where: { !Self.operation($0).word.lifecycle.isCancelled }) else { return nil }
-            state.schedule.pause()
-            return state.arrivals
+            return state.arrivals.map { arrival, operation in
+                let isPromised = operation.word.update { $0.cancelPromised() } != nil
+                return Member(arrival: arrival, operation: operation, isPromised: isPromised)
+            }
         }
-        guard let arrivals else { return }
-        for (_, operation) in arrivals.sorted(by: { $0.arrival < $1.arrival }) { operation.cancel() }
-        let hasStartable = withState { state in
-            state.schedule.goOn()
-            return state.schedule.hasStartable
+        guard let members else { return }
+        for member in members.sorted(by: { $0.arrival < $1.arrival }) {
+            let operation = member.operation
+            if !member.isPromised {
+                operation.cancel()
+            } else if operation.word.update({ $0.cancelClaimed() }) != nil {
+                operation.cancelAsPromised()
+            } else if operation.word.lifecycle.awaitsPromisedCancel {
+                // Another thread is about to call `cancel()`, and may not have come to it. When this has returned, all
+                // members are cancelled.
+                operation.requestCancellation()
+            }
         }
-        if hasStartable { callWorkerIfNone() }
+    }
+}
+
+extension Operation {
+    /// Called by the one thread that has claimed the promised call of `cancel()`.
+    final func cancelAsPromised() {
+        HeldLocks.assertNone()
+        cancel()
+        word.update { $0.cancelCalled() }
+        // An override may not have called super, and the operation has been held back meanwhile.
+        reconsiderReadiness()
     }
 }

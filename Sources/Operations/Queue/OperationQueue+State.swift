@@ -158,8 +158,11 @@ extension OperationQueue {
         case .nothing: return
         case .callWorker:
             // This thread runs an operation of this queue that has just ended, and is about to look itself.
-            if let worker = ThreadContext.current.worker, worker.owes(self) { return signal.workerArrived() }
-            callWorker()
+            guard let worker = ThreadContext.current.worker, worker.owes(self) else { return callWorker() }
+            signal.workerArrived()
+            // The monitor may have collected the debt in between, and have called nobody because of the call that is taken
+            // back here. Asked again after that: either the debt is seen to be gone, or the monitor sees no call.
+            if !worker.owes(self) { callWorkerIfNone() }
         case .takeLock: withState { watchForStall(&$0) }
         }
     }
@@ -195,13 +198,16 @@ extension OperationQueue {
         private let keeper: Operation?
         /// Another worker could start another one.
         let wantsMore: Bool
+        /// It is not to start: this thread calls its `cancel()`, as `cancelAllOperations` has promised. It has no slot.
+        let isToCancel: Bool
 
         /// Under the queue's lock, where the operation is still a member.
-        fileprivate init(_ operation: Unmanaged<Operation>, wantsMore: Bool) {
+        fileprivate init(_ operation: Unmanaged<Operation>, wantsMore: Bool, isToCancel: Bool = false) {
             self.operation = operation
             self.wantsMore = wantsMore
-            let isPlain = operation._withUnsafeGuaranteedRef { $0.isPlainBlock }
-            keeper = isPlain ? nil : operation.takeUnretainedValue()
+            self.isToCancel = isToCancel
+            let leavesHere = !isToCancel && operation._withUnsafeGuaranteedRef { $0.isPlainBlock }
+            keeper = leavesHere ? nil : operation.takeUnretainedValue()
         }
 
         /// For whoever keeps it longer than the claim.
@@ -245,6 +251,9 @@ extension OperationQueue {
             // Something holds it back since it became ready (rule D2), or it is pinned and about to be pushed.
             state.schedule.heldBack(ticket)
             state.claimFailed(id, operation._withUnsafeGuaranteedRef { $0.word.lifecycle })
+            if operation._withUnsafeGuaranteedRef({ $0.word.update { $0.cancelClaimed() } }) != nil {
+                return Claim(operation, wantsMore: state.schedule.hasStartable, isToCancel: true)
+            }
         }
         watchForStall(&state)
         return nil

@@ -82,7 +82,7 @@ extension OperationQueue {
             run(resumption)
         } else if let claim = claim(on: underlying) {
             if claim.wantsMore || hasResumptions { callWorkerIfNone() }
-            run(claim.held, in: .current)
+            if claim.isToCancel { claim.held.cancelAsPromised() } else { run(claim.held, in: .current) }
         } else if let resumption = takeResumption() {
             run(resumption)
         }

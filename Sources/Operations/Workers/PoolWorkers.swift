@@ -101,11 +101,12 @@ extension OperationQueue: WorkSource {
 
     /// Runs an operation to the end of its `start()`, and claims the next one.
     private func run(_ claim: Claim, on worker: Worker, _ pace: inout Pace) -> AfterRun {
+        if claim.isToCancel { return cancel(claim.held, &pace) }
         let queueLevel = level.load(ordering: .relaxed)
         guard claim.withOperation({ level(of: $0, queueLevel) }) == worker.pool.level.rawValue
         else {
             if claim.wantsMore { callWorkerIfNone() }
-            handOver(claim.held)
+            handOver(claim)
             if threads.mayLeave(limit: Self.widthCeiling) {
                 stopAttending(&pace)
                 return .leavesToOthers
@@ -139,6 +140,15 @@ extension OperationQueue: WorkSource {
         }
         worker.end()
         return departure(of: worker, &pace) ?? .goesOn(claimUnlessResuming())
+    }
+
+    /// Calls `cancel()`, which may take its time, or wait for other operations: so nothing waits for this thread meanwhile,
+    /// and the thread does not count as part of the operation.
+    private func cancel(_ operation: Operation, _ pace: inout Pace) -> AfterRun {
+        stopAttending(&pace)
+        callWorkerIfStartable()
+        operation.cancelAsPromised()
+        return .goesOn(claimUnlessResuming())
     }
 
     /// Why the worker should not claim another operation; nil when it should.
@@ -178,11 +188,12 @@ extension OperationQueue: WorkSource {
     }
 
     /// Gives a claimed operation to another thread: this one has not its level, or is delayed.
-    private func handOver(_ operation: Operation) {
+    private func handOver(_ claim: Claim) {
+        let operation = claim.held
         let level = level(of: operation, level.load(ordering: .relaxed))
         let pool = WorkerPool[ServiceLevel(rawValue: level).unsafelyUnwrapped]
         threads.enter()
-        pool.request(HandedOver(operation: operation, queue: self))
+        pool.request(HandedOver(operation: operation, queue: self, isToCancel: claim.isToCancel))
     }
 
     /// Completes an operation that has left while the next one is claimed already. Answers whether that is still this
@@ -193,7 +204,7 @@ extension OperationQueue: WorkSource {
         if hasBlock {
             // Nobody is told of what is pushed while this thread attends.
             stopAttending(&pace)
-            if let next { handOver(next.held) }
+            if let next { handOver(next) }
             callWorkerIfStartable()
         }
         operation._withUnsafeGuaranteedRef { $0.complete(lifecycle) }
@@ -228,17 +239,19 @@ extension OperationQueue: WorkSource {
 private final class HandedOver: WorkSource {
     let operation: Operation
     let queue: OperationQueue
+    let isToCancel: Bool
 
-    init(operation: Operation, queue: OperationQueue) {
+    init(operation: Operation, queue: OperationQueue, isToCancel: Bool) {
         self.operation = operation
         self.queue = queue
+        self.isToCancel = isToCancel
     }
 
     var urgency: Urgency { .eager }
     var threadName: String? { queue.threadName }
 
     func work(on worker: Worker) {
-        queue.run(operation, in: .current)
+        if isToCancel { operation.cancelAsPromised() } else { queue.run(operation, in: .current) }
         queue.leaveThreads()
     }
 }

@@ -24,7 +24,8 @@ import Testing
 
     /// How often observers are told, of all kinds: those that want to know values or the time before, and those that do not.
     private func told<Value>(
-        _ path: any KeyPath<Operation, Value> & Sendable, of operation: Operation, _ options: NSKeyValueObservingOptions,
+        _ path: any KeyPath<Operation, Value> & Sendable, of operation: Operation,
+        _ options: NSKeyValueObservingOptions,
         while body: () -> Void
     ) -> Int {
         let count = Atomic<Int>(0)
