@@ -137,16 +137,22 @@ extension Operation {
         let context = ThreadContext.current
         var dependents = SmallArray<Attachments>()
         var completionBlock: (@Sendable () -> Void)?
+        var extras: Attachments.Extras?
         var observers: ObserverState?
+        if word.lifecycle.contains(.hasFailed) { attachments.tellUnseenFailure() }
         attachments.withLock { state in
             state.operation = nil
             swap(&dependents, &state.dependents)
             swap(&completionBlock, &state.completionBlock)
+            // Its dependencies hold the attachments, for as long as they like.
+            swap(&extras, &state.extras)
             state.readiness.removeAll(into: &context.releases)
             if state.isObserved { observers = state.observers.take() }
         }
         observers?.objectIsGone()
-        if word.lifecycle.contains(.hasFailed) { attachments.tellUnseenFailure() }
+        if observers != nil { Release.add(observers.take() as Any) }
+        if completionBlock != nil { Release.add(completionBlock.take() as Any) }
+        if extras != nil { Release.add(extras.take() as Any) }
         Release.run(in: context)
     }
 }

@@ -17,6 +17,15 @@ struct Gates {
     var isTesting = false
     var requirements: [OperationRequirement] = []
     var timeLimits: [TimeLimit] = []
+
+    /// The operation ends: only what can still be asked for remains. Answers what there was.
+    mutating func spend() -> Gates {
+        let spent = self
+        self = Gates()
+        hold = spent.hold
+        failurePolicy = spent.failurePolicy
+        return spent
+    }
 }
 
 extension OperationQueue {
@@ -185,12 +194,12 @@ extension Operation {
         if gates?.requirements.isEmpty == false { ResourcePool.withdraw(self) }
     }
 
-    /// Part of step 4: gives back what was had, or asked for.
+    /// Part of step 4: gives back what was had, or asked for, and releases conditions with what they have captured (W5).
     final func leaveGates() {
-        let test = attachments?.withLock { $0.extras?.gates?.test.take() }
-        test?.cancel()
         endTimeLimits()
         withdrawFromResources()
+        let spent = attachments?.withLock { $0.extras?.gates?.spend() }
+        spent?.test?.cancel()
     }
 }
 

@@ -147,11 +147,14 @@ extension Operation {
     /// Remembers a dependent; false when this operation has finished, and the dependent need not wait.
     private final func adopt(_ dependent: Attachments) -> Bool {
         let attachments = ownAttachments
+        // Released without the lock.
+        var forgotten: [Attachments] = []
         let isOpen = attachments.withLock { state in
             guard !state.isClosed else { return false }
-            state.adopt(dependent)
+            forgotten = state.adopt(dependent)
             return true
         }
+        withExtendedLifetime(forgotten) {}
         guard isOpen else { return false }
         // The finisher's step to `finishing` and this bit are ordered by the word: either it sees the bit and tells the
         // dependent, or this thread sees the phase and says so itself. Both may happen; being told twice is harmless.
@@ -249,16 +252,21 @@ extension Attachments.State {
         return (Array(old(new[...])), new)
     }
 
-    /// Keeps a dependent. Those that are gone or stand here twice are swept out whenever the number has doubled.
-    fileprivate mutating func adopt(_ dependent: Attachments) {
+    /// Keeps a dependent. Those that are gone or stand here twice are removed whenever the number has doubled, and answered.
+    fileprivate mutating func adopt(_ dependent: Attachments) -> [Attachments] {
+        var removed: [Attachments] = []
         if dependents.count >= sweepLimit {
             var seen = Set<ObjectIdentifier>()
             dependents.removeAll {
-                $0.isAbandoned.load(ordering: .acquiring) || !seen.insert(ObjectIdentifier($0)).inserted
+                let isNeedless =
+                    $0.isAbandoned.load(ordering: .acquiring) || !seen.insert(ObjectIdentifier($0)).inserted
+                if isNeedless { removed.append($0) }
+                return isNeedless
             }
             sweepLimit = UInt32(max(32, dependents.count * 2))
         }
         dependents.append(dependent)
+        return removed
     }
 }
 

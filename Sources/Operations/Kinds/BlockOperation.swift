@@ -40,6 +40,15 @@ open class BlockOperation: Operation, @unchecked Sendable {
         blocks = .one(block)
     }
 
+    deinit {
+        switch blocks {
+        case .none, .taken: break
+        case .one, .several:
+            Release.add(takeBlocks())
+            Release.run(in: .current)
+        }
+    }
+
     /// Adds a block. When the operation executes or has finished that is misuse (M5); `tryAddExecutionBlock` throws.
     open func addExecutionBlock(_ block: @escaping @Sendable () -> Void) {
         stopOnMisuse { () throws(OperationError) in try tryAddExecutionBlock(block) }

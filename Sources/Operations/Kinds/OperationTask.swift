@@ -102,7 +102,10 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
             return
         }
         self.priority.store(priority.rawValue, ordering: .relaxed)
-        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) { task.escalatePriority(to: priority) }
+        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+            // The handlers of the task may raise the tasks that it waits for, and so on.
+            Descent.step { task.escalatePriority(to: priority) }
+        }
     }
 
     func cancel() { lock.withLock { task }?.cancel() }

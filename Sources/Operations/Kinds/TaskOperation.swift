@@ -42,6 +42,12 @@ public class ClosureOperation: AsyncOperation, @unchecked Sendable {
     @usableFromInline
     override init() {}
 
+    deinit {
+        guard closure != nil else { return }
+        Release.add(closure.take() as Any)
+        Release.run(in: .current)
+    }
+
     nonisolated(nonsending)
         override func work() async throws
     {

@@ -9,7 +9,12 @@ package final class ThreadContext {
     @exclusivity(unchecked) var frames: [Frame] = []
     /// What is to be released by the loop that is under way while `isReleasing`. See `Release`.
     @exclusivity(unchecked) var releases: [Operation] = []
+    /// The same for what may have captured operations.
+    @exclusivity(unchecked) var captures: [Any] = []
     @exclusivity(unchecked) var isReleasing = false
+    /// How many levels of `Descent` are under way, and what is to be done when the outermost one has returned.
+    @exclusivity(unchecked) var descent = 0
+    @exclusivity(unchecked) var deeperSteps = Ring<() -> Void>()
     /// Operations whom the ledger of resources has something to tell, by the loop that is under way while `isTelling`.
     @exclusivity(unchecked) var toTell = Ring<Operation>()
     @exclusivity(unchecked) var isTelling = false
