@@ -26,6 +26,8 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     final let resumptionsReference = LazyReference<Resumptions>()
     /// Who keeps its progress, and who watches what becomes of its operations, if anybody does.
     final let hooks = LazyReference<QueueHooks>()
+    /// The operation whose parts it runs, if it is inside of one. See `QueueOwner`.
+    final let ownerReference = LazyReference<QueueOwner>()
     /// Who observes it, if anybody does.
     final let observersReference = LazyReference<QueueObservers>()
     /// What snapshots need, if one was ever taken.
@@ -151,6 +153,10 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     }
 
     /// Cancels every operation that is in the queue at this moment; barrier blocks still run (rule C5).
+    ///
+    /// Calls `cancel()` of each one once, in the order added. The queue keeps running meanwhile. It starts the work of no
+    /// operation that is to be cancelled: a thread of the queue that comes to one first calls its `cancel()` (rule A12). So
+    /// an override of `cancel()`, or an observer, may wait for another operation of the queue. O(n log n).
     open func cancelAllOperations() { cancelAll() }
 
     // MARK: - Looking

@@ -6,7 +6,9 @@ extension Operation {
     /// Misuse M8. `isFinished` as the system knows it: who waits for an operation that has left is never wrong.
     final func checkWait() throws(OperationError) {
         guard word.lifecycle.phase != .finished else { return }
-        for frame in ThreadContext.current.callerFrames { try checkWait(in: frame) }
+        for frame in ThreadContext.current.callerFrames {
+            try frame.checkOutward { frame throws(OperationError) in try checkWait(in: frame) }
+        }
     }
 
     /// Misuse M8 for who runs as part of an operation.
@@ -14,7 +16,6 @@ extension Operation {
         let isItself = frame.operation.toOpaque() == Unmanaged.passUnretained(self).toOpaque()
         if isItself { throw .waitsForItself(operation: label) }
         guard let queue = frame.queue else { return }
-        if let group = self as? GroupOperation, group.contains(queue) { throw .waitsForItself(operation: label) }
         guard word.lifecycle.phase == .enqueued, self.queue?.toOpaque() == queue.toOpaque() else { return }
         try queue.takeUnretainedValue().checkWait(for: self, in: frame)
     }
@@ -32,7 +33,8 @@ extension Operation {
     /// Misuse M8 for a task.
     final func checkSuspension() throws(OperationError) {
         guard word.lifecycle.phase != .finished else { return }
-        if let frame = ThreadContext.Frame.ofCurrentTask { try checkWait(in: frame) }
+        guard let frame = ThreadContext.Frame.ofCurrentTask else { return }
+        try frame.checkOutward { frame throws(OperationError) in try checkWait(in: frame) }
     }
 
     /// The waiting of a task.
@@ -103,13 +105,16 @@ extension OperationQueue {
 
     /// Misuse M8 for a thread that is about to add the operation and wait for it.
     func checkWait(for operation: Operation) throws(OperationError) {
-        for frame in ThreadContext.current.callerFrames { try checkWait(for: operation, in: frame) }
+        for frame in ThreadContext.current.callerFrames {
+            try frame.checkOutward { frame throws(OperationError) in try checkWait(for: operation, in: frame) }
+        }
     }
 
     /// Misuse M8 for a task that is about to add the operation and wait for it.
     @usableFromInline
     func checkSuspension(for operation: Operation) throws(OperationError) {
-        if let frame = ThreadContext.Frame.ofCurrentTask { try checkWait(for: operation, in: frame) }
+        guard let frame = ThreadContext.Frame.ofCurrentTask else { return }
+        try frame.checkOutward { frame throws(OperationError) in try checkWait(for: operation, in: frame) }
     }
 
     /// Misuse M8 for a task.
@@ -121,10 +126,13 @@ extension OperationQueue {
 
     private func checkWaitForAll(in frames: [ThreadContext.Frame]) throws(OperationError) {
         let own = Unmanaged.passUnretained(self).toOpaque()
-        for frame in frames where frame.queue?.toOpaque() == own {
-            let operation = frame.operation.takeUnretainedValue()
-            guard operation.word.lifecycle.phase.rawValue >= Lifecycle.Phase.finishing.rawValue else {
-                throw .waitsForItself(operation: operation.label)
+        for frame in frames {
+            try frame.checkOutward { frame throws(OperationError) in
+                guard frame.queue?.toOpaque() == own else { return }
+                let operation = frame.operation.takeUnretainedValue()
+                guard operation.word.lifecycle.phase.rawValue >= Lifecycle.Phase.finishing.rawValue else {
+                    throw .waitsForItself(operation: operation.label)
+                }
             }
         }
     }

@@ -67,6 +67,12 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     /// The inner queue knows from now on where its threads come from.
     func innerQueueIsPlaced() {}
 
+    /// Gives a queue for parts of its work the service level at which it runs itself (rule P6). Called from its task.
+    final func passOnQuality(to inner: OperationQueue) {
+        let (own, outer) = (untracked { qualityOfService }, OperationQueue.current?.qualityOfService ?? .default)
+        inner.qualityOfService = own == .default || outer != .default && outer.rawValue > own.rawValue ? outer : own
+    }
+
     /// A queue of its own for parts of its work.
     var innerQueue: OperationQueue? { nil }
 

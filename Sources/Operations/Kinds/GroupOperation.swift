@@ -26,6 +26,8 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     public final let policy: Policy
     package final let childQueue = OperationQueue(kind: .unplaced)
     private final let children = Locked(Children())
+    /// By what `GroupNesting` knows the group.
+    private final let nestingID = GroupNesting.makeID()
 
     private struct Children {
         var unfinished = 0
@@ -55,9 +57,11 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         super.init()
         childQueue.isSuspended = true
         childQueue.addWatcher(ChildWatcher(self))
+        childQueue.setOwner(self)
     }
 
     deinit {
+        GroupNesting.forget(nestingID)
         childQueue.becomePlaced()
         dismissChildren()
     }
@@ -82,6 +86,16 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     /// `addChild` that throws misuse as an error and then has changed nothing.
     public final func tryAddChild(_ child: Operation) throws(OperationError) {
         guard child !== self else { throw .groupContainsItself(group: label) }
+        guard let inner = child as? GroupOperation else { return try addCounted(child) }
+        let nesting = GroupNesting.nest(inner.nestingID, in: nestingID)
+        if case .wouldContainItself = nesting { throw .groupContainsItself(group: label) }
+        do { try addCounted(child) } catch {
+            if case .isNoted = nesting { GroupNesting.leave(inner.nestingID, nestingID) }
+            throw error
+        }
+    }
+
+    private final func addCounted(_ child: Operation) throws(OperationError) {
         // Counted first: the group cannot finish while a child is on its way in.
         let isOpen = children.withLock { children in
             if !children.isClosed {
@@ -122,7 +136,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     /// Runs the children. A subclass may add some before it calls super; if it never does, they are cancelled.
     open override func run() async throws {
         if let name { childQueue.name = name }
-        if let current = OperationQueue.current { childQueue.qualityOfService = current.qualityOfService }
+        passOnQuality(to: childQueue)
         steer { $0.hasBegun = true }
         await untilLastHasEnded()
         let (failures, hasSuccess, count) = children.withLock { ($0.failures, $0.hasSuccess, $0.count) }
@@ -182,26 +196,35 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         dismissChildren()
     }
 
-    /// Lets all children end, cancelled, so that nobody waits for them for ever.
+    /// Lets all children end, cancelled, so that nothing waits for them for ever.
+    ///
+    /// Children may be groups. Those in a few levels are dismissed when this returns. Deeper ones are dismissed when the
+    /// call that began it returns.
     private final func dismissChildren() {
-        childQueue.cancelAllOperations()
-        steer { $0.areDismissed = true }
-    }
-
-    /// Lets children start or not, whoever says the last word.
-    private final func steer(_ change: (inout Children) -> Void) {
-        children.withLock { change(&$0) }
-        var mayStart = childrenMayStart
-        while true {
-            childQueue.isSuspended = !mayStart
-            let known = mayStart
-            mayStart = childrenMayStart
-            if mayStart == known { return }
+        // Not by way of the group, which may be in its `deinit`.
+        Descent.step { [childQueue, children] in
+            childQueue.cancelAllOperations()
+            Self.steer(childQueue, children) { $0.areDismissed = true }
         }
     }
 
-    /// Before the group is in a queue it is not known which threads may run a child's end.
-    private final var childrenMayStart: Bool { children.withLock { $0.mayStart } && childQueue.isPlaced }
+    private final func steer(_ change: (inout Children) -> Void) { Self.steer(childQueue, children, change) }
+
+    /// Lets children start or not, whoever says the last word.
+    private static func steer(
+        _ childQueue: OperationQueue, _ children: Locked<Children>, _ change: (inout Children) -> Void
+    ) {
+        children.withLock { change(&$0) }
+        // Before the group is in a queue it is not known which threads may run a child's end.
+        func readMayStart() -> Bool { children.withLock { $0.mayStart } && childQueue.isPlaced }
+        var mayStart = readMayStart()
+        while true {
+            childQueue.isSuspended = !mayStart
+            let known = mayStart
+            mayStart = readMayStart()
+            if mayStart == known { return }
+        }
+    }
 
     /// While true no child starts. The group's progress says so.
     package final func setPaused(_ isPaused: Bool) { steer { $0.isPaused = isPaused } }
@@ -211,12 +234,6 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     override func innerQueueIsPlaced() { steer { _ in } }
 
     // MARK: - Children
-
-    /// Whether a queue is that of its children, or of the children of one of them.
-    final func contains(_ queue: Unmanaged<OperationQueue>) -> Bool {
-        if Unmanaged.passUnretained(childQueue).toOpaque() == queue.toOpaque() { return true }
-        return unfinishedChildren.contains { ($0 as? GroupOperation)?.contains(queue) == true }
-    }
 
     /// Its children, too.
     override var operationsWaitedFor: [Operation] { super.operationsWaitedFor + unfinishedChildren }
@@ -240,6 +257,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
 
     /// nil: it was refused, and is none.
     fileprivate final func childHasEnded(_ child: Operation?) {
+        if let inner = child as? GroupOperation { GroupNesting.leave(inner.nestingID, nestingID) }
         let outcome = child?.operationOutcome
         let failure: GroupFailure.Failure? =
             if case .failed(let error) = outcome, let child { .init(operation: child.label, error: error) } else { nil }

@@ -1,13 +1,14 @@
 /// Runs an operation, and when it fails another one, until one succeeds or the policy gives up.
 ///
 /// An operation runs once; so each attempt is a new one, made by a closure. The attempts run in a queue of their own, in
-/// the slot of this operation, which fails with the error of the last one. Cancelling cancels the attempt that runs. An
-/// attempt that is cancelled by others ends the trying.
+/// the slot of this operation and at its service level; it fails with the error of the last one. Cancelling cancels the
+/// attempt that runs. An attempt that is cancelled by others ends the trying.
 open class RetryOperation: AsyncOperation, @unchecked Sendable {
-    // Sendable: `current` is a lock, the rest constant.
+    // Sendable: `current` is a lock; `retry` belongs to the caller of `init`, and then to the operation's task.
     private final let attempts = OperationQueue()
     private final let current = Locked<Operation?>(nil)
-    private final let retry: @Sendable (RetryOperation) async throws -> Void
+    /// nil when the operation has ended: then nothing holds what the closures have captured (rule W5).
+    @exclusivity(unchecked) private final var retry: (@Sendable (RetryOperation) async throws -> Void)?
 
     /// - Parameters:
     ///   - policy: How often, and after which delays.
@@ -25,15 +26,34 @@ open class RetryOperation: AsyncOperation, @unchecked Sendable {
             }
         }
         super.init()
+        attempts.setOwner(self)
     }
 
-    open override func run() async throws { try await retry(self) }
+    deinit {
+        guard retry != nil else { return }
+        Release.add(retry.take() as Any)
+        Release.run(in: .current)
+    }
+
+    open override func run() async throws {
+        passOnQuality(to: attempts)
+        try await retry?(self)
+    }
+
+    nonisolated(nonsending)
+        override func work() async throws
+    {
+        defer { retry = nil }
+        try await run()
+    }
+
+    override func releaseWork() { retry = nil }
 
     override var innerQueue: OperationQueue? { attempts }
 
     open override func cancel() {
         super.cancel()
-        current.withLock { $0 }?.cancel()
+        Descent.step { [current] in current.withLock { $0 }?.cancel() }
     }
 
     private final func runAttempt(_ operation: Operation) async throws {
