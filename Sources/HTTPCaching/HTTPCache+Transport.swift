@@ -37,7 +37,7 @@ extension HTTPCache {
     /// After a method that is not safe, the target and what the response names is invalidated; after a HEAD, what is stored
     /// is updated or dropped; a response that may not be stored drops what it takes the place of.
     ///
-    /// - Parameter ticket: What `answer` gave before the request was sent. Nil: as if it had been sent now.
+    /// - Parameter ticket: The ticket of the `CacheLoad` that `answer` gave. Nil counts as a request that was sent now.
     package func received(
         _ response: HTTPResponse, to request: HTTPRequest, policy: HTTPCachePolicy = .default,
         expectedLength: ExpectedLength = .announced, requestTime: Date, responseTime: Date,

@@ -115,11 +115,11 @@ public final class HTTPCache: Sendable {
     /// What the entries count for, in bytes: bodies, heads, and 256 each.
     public var size: Int64 { get async { await store.total().cost } }
 
-    /// Removes everything. What was asked for before is not kept when it comes.
+    /// Removes everything. An answer to an earlier request is not kept when it comes.
     public func removeAll() async { await store.changeAll { try $0.removeAll() } }
 
-    /// Removes the responses from an absolute URL, written in any form, of all variants. What was asked for before is not
-    /// kept when it comes. No effect for what is no absolute `http` or `https` URL.
+    /// Removes the responses from an absolute URL, written in any form, of all variants. An answer to an
+    /// earlier request is not kept when it comes. No effect for what is no absolute `http` or `https` URL.
     public func remove(_ url: String) async {
         guard let target = TargetURI(url) else { return }
         await store.invalidate(target.key)

@@ -5,7 +5,7 @@ import Foundation
 public enum HTTPCacheError: Error, Sendable, CustomStringConvertible {
     /// The directory cannot be made, or is something else; `code` is an errno.
     case unusableDirectory(path: String, code: Int32)
-    /// The directory, a part of it, or the index belongs to another user, who could put answers in it.
+    /// The directory, a part of it, or the index belongs to another user. That user could put answers in it.
     case foreignOwner(path: String)
     /// The index was damaged. It was renamed to `setAside`, and a new one begun.
     case damagedIndex(setAside: String)

@@ -19,7 +19,7 @@ import Darwin
     enum Part: String, CaseIterable, Sendable { case directory, bodies, unfinished, index, link }
 
     @Test(.enabled(if: geteuid() == 0, "only root can give files away"), arguments: Part.allCases)
-    func `what another user owns is not used`(part: Part) async throws {
+    func `a cache does not use files of another user`(part: Part) async throws {
         let parent = try TemporaryDirectory()
         let path = "\(parent.path)/cache"
         do {
@@ -61,7 +61,7 @@ import Darwin
     }
 }
 
-/// What a cache has reported.
+/// The first report of a cache.
 private final class Reported: @unchecked Sendable {
     // Sendable: the stream is.
     private let (stream, continuation) = AsyncStream.makeStream(of: String.self)

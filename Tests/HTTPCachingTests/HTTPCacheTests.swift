@@ -104,7 +104,7 @@ import TestSupport
         ("/%C3%A4?q=a%20b", "https://example.com/ä?q=a b"), ("/b", "https://user:pw@example.com/a/../b"),
         ("/%7Ea", " HTTPS://EXAMPLE.com:443/%7Ea#part "),
     ])
-    func `what is to be removed may be written in any form of its address`(path: String, url: String) async {
+    func `an address to be removed may be written in any form`(path: String, url: String) async {
         let cache = HTTPCache.inMemory()
         await cache.load(get(path), answer(200, "Cache-Control: max-age=60"))
         #expect(await cache.count == 1)
@@ -113,7 +113,7 @@ import TestSupport
     }
 
     @Test(arguments: ["/%C3%A4", "/ä", "/b/../ä"])
-    func `a change invalidates what the response names in any form`(location: String) async {
+    func `a change invalidates the addresses that the response names, in any form`(location: String) async {
         let cache = HTTPCache.inMemory()
         await cache.load(get("/%C3%A4"), answer(200, "Cache-Control: max-age=60"))
         await cache.load(get("/a", method: .post), answer(201, "Location: \(location)"))
@@ -121,7 +121,7 @@ import TestSupport
     }
 
     @Test(arguments: [("/other", 1, true), ("/other", 1000, true), ("/other", 1001, false), ("/a", 1, false)])
-    func `what was asked for before a change of its address, or before a thousand others, is not stored`(
+    func `a response is not stored if its address, or a thousand others, changed after the request`(
         path: String, changes: Int, isStored: Bool
     ) async throws {
         let cache = HTTPCache.inMemory()

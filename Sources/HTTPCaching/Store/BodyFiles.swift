@@ -17,8 +17,8 @@ struct BodyFiles {
         self.synchronises = synchronises
     }
 
-    /// Makes a directory and those above it that are missing, each for the owner alone. One that is there is closed to
-    /// others, who could put in files of their own.
+    /// Makes a directory and those above it that are missing, each for the owner alone. Other users lose the
+    /// right to write to one that is there: else they could put files in it.
     static func makeDirectory(_ path: String) throws(HTTPCacheError) {
         if mkdir(path, 0o700) == 0 { return }
         var code = errno
@@ -36,8 +36,8 @@ struct BodyFiles {
         }
     }
 
-    /// What another user owns he can change at any time, and so can the owner of a link to it. What is not there belongs to
-    /// nobody.
+    /// Another user could change a file of his at any time, and so could the owner of a link to the file. A path without a file
+    /// passes.
     static func checkOwner(_ path: String) throws(HTTPCacheError) {
         var (link, file) = (stat(), stat())
         guard lstat(path, &link) == 0 else { return }

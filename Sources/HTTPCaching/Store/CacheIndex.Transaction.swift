@@ -78,7 +78,7 @@ extension CacheIndex {
             try noteInvalidation(of: key)
         }
 
-        /// The latest are kept; what was asked for before the oldest of them is stored no more.
+        /// The latest are kept. An answer to a request from before the oldest of them is not stored.
         private func noteInvalidation(of key: String) throws {
             try db.cachedStatement(sql: "INSERT OR REPLACE INTO invalidation (key) VALUES (?)").execute(arguments: [key]
             )
@@ -86,8 +86,8 @@ extension CacheIndex {
                 .execute(arguments: [db.lastInsertedRowID - CacheIndex.keptInvalidations])
         }
 
-        /// Whether what was asked for then may be stored: its address was not invalidated since. A nil ticket is for what no
-        /// invalidation concerns.
+        /// Whether the answer to a request of that time may be stored: its address was not invalidated since. A nil ticket
+        /// is for data, which no invalidation concerns.
         func admits(_ key: String, since ticket: CacheTicket?) throws -> Bool {
             guard let ticket else { return true }
             let last = try CacheIndex.lastInvalidation(db)

@@ -11,7 +11,7 @@ enum FinishedBody: Sendable {
 extension CacheStore {
     /// Stores an entry with its body; false if it could not be done, which is reported, or is not to be done.
     ///
-    /// - Parameter ticket: Nil for what no change concerns.
+    /// - Parameter ticket: Nil for data, which no invalidation concerns.
     func commit(
         _ entry: CacheEntry, _ body: FinishedBody, in shelf: Shelf, since ticket: CacheTicket? = nil, now: Date
     ) -> Bool {

@@ -16,7 +16,7 @@ extension CacheStore {
         return .load(load)
     }
 
-    /// Of what is sent from now on.
+    /// For requests that are sent from now on.
     func ticket(_ shelf: Shelf) -> CacheTicket { CacheTicket(number: use(shelf) { try $0.lastInvalidation() }) }
 
     private func decision(on request: HTTPRequest, policy: HTTPCachePolicy, now: Date) -> CacheAnswer {
@@ -121,7 +121,7 @@ extension CacheStore {
         }
     }
 
-    /// Removes all variants of an address. What was asked for before is not stored when it comes.
+    /// Removes all variants of an address. An answer to an earlier request is not stored when it comes.
     func invalidate(_ key: String) {
         for shelf in [Shelf.session, .permanent] { change(shelf) { try $0.invalidate(key) } }
     }

@@ -41,8 +41,8 @@ package enum CacheAnswer: Sendable {
     case refuse(CacheDecision.Refusal)
 }
 
-/// The state of a cache before a request was sent. What the answer brings is kept only if nothing has been invalidated since
-/// then that the answer is about: else it may be older than the change.
+/// The state of a cache before a request was sent. The answer is kept only if its address was not invalidated since: else the
+/// answer may be older than the change.
 package struct CacheTicket: Sendable {
     /// Of the latest invalidation; nil if that could not be read, and then nothing is kept.
     let number: Int64?

@@ -18,9 +18,9 @@ package enum FileName {
         return name
     }
 
-    /// A usable name that resembles this one, which may be a stranger's; `fallback` where nothing is left. Directories in front
-    /// are dropped, with either slash, and dots: shells and other programs read hidden files. Names that Windows reserves are
-    /// left alone.
+    /// A usable name that resembles this one, which a server may have chosen; `fallback` where nothing is left. Directories in
+    /// front are dropped, with either slash, and dots: shells and other programs read hidden files. Names that Windows
+    /// reserves are left alone.
     package static func sanitised(_ name: String, fallback: String = "download") -> String {
         let last = name.split(omittingEmptySubsequences: true) { $0 == "/" || $0 == "\\" }.last ?? ""
         let scalars = last.unicodeScalars.filter { !isForbidden($0) }

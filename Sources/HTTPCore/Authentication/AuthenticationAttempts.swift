@@ -117,7 +117,7 @@ package struct AuthenticationAttempts: Sendable {
         }
     }
 
-    /// What the next request to a peer carries; nil for nothing.
+    /// The credential that the next request to a peer carries; nil for none.
     package func credential(for peer: Peer) -> HTTPCredential? { sessions[peer] == nil ? nil : credentials[peer] }
 
     private static func session(_ challenge: AuthenticationChallenge, _ credential: HTTPCredential) -> Session? {

@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What shows a server which user a request is from. Requests of one user have equal identities; requests with other
+/// The user of a request, as far as the request shows one to the server. Requests of one user have equal identities; requests with other
 /// credentials have another one. A plain value.
 package struct UserIdentity: Hashable, Sendable {
     /// Letters, digits, `+/=.` and spaces. It holds the secrets, and is for hashing only. Nil if the request has no
@@ -16,7 +16,7 @@ package struct UserIdentity: Hashable, Sendable {
     package let secret: String?
 
     /// - Parameters:
-    ///   - credential: What the request is sent with besides its fields.
+    ///   - credential: The credential that the request is sent with besides its fields.
     ///   - credentialFields: Names of fields with credentials besides those of HTTP, in any case.
     package init(_ credential: HTTPCredential?, fields: HTTPFields, credentialFields: Set<String>) {
         var parts: [[String]] = []

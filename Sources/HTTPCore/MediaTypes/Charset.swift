@@ -1,10 +1,10 @@
 #if Networking
-/// How the bytes of a text are to be read: a charset of the WHATWG's Encoding Standard, which is what the web uses.
+/// How the bytes of a text are to be read: a charset of the WHATWG's Encoding Standard, those that the web uses.
 ///
 /// Where servers say one charset and mean a larger one, as browsers know, the larger one is meant: `gb2312` and `gbk` are
 /// GB18030, `shift_jis` is Windows-31J, `euc-kr` is Windows-949, and `big5` has the additions of Hong Kong.
 ///
-/// Reading never fails: what is not valid becomes U+FFFD. Unicode, ASCII and Latin-1 are read by this module. The system reads
+/// Reading never fails: invalid bytes become U+FFFD. Unicode, ASCII and Latin-1 are read by this module. The system reads
 /// the others: `iconv` on Linux, Core Foundation on Apple's systems.
 public struct Charset: Hashable, Sendable {
     private enum Decoding: Hashable {
@@ -71,9 +71,9 @@ public struct Charset: Hashable, Sendable {
         }
     }
 
-    /// The text of a body, by the charset of its type. In a charset that is not known, what is valid UTF-8 is read as such.
+    /// The text of a body, by the charset of its type. In an unknown charset, valid UTF-8 is read as such.
     ///
-    /// - Throws: `UnknownCharset` for other bytes in a charset that is not known.
+    /// - Throws: `UnknownCharset` for other bytes in an unknown charset.
     static func text(_ body: some Sequence<UInt8>, of media: MediaType?) throws(UnknownCharset) -> String {
         if let charset = Charset(of: media) { return charset.text(body) }
         let bytes = Array(body)

@@ -12,7 +12,7 @@ enum CharsetLabel {
         return String(text)
     }
 
-    /// What `iconv` calls the charset with this simplified name; nil for others than those of the web.
+    /// The name for `iconv` of the charset with this simplified name; nil for charsets that are not the web's.
     static func converter(for label: String) -> String? {
         switch label {
         case "gb18030", "gbk", "gb2312", "gb231280", "chinese", "cp936", "windows936", "ms936", "euccn", "isoir58",

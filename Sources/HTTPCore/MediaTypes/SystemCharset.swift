@@ -20,7 +20,7 @@ struct SystemCharset: Hashable, Sendable {
         self.name = name
     }
 
-    /// What is not valid becomes U+FFFD: one byte of it, and then it is tried again.
+    /// An invalid byte becomes U+FFFD, and reading continues with the next byte.
     func text(_ bytes: [UInt8]) -> String {
         guard let converter = Converter(name) else { return String(decoding: bytes, as: UTF8.self) }
         defer { converter.close() }
@@ -36,7 +36,7 @@ struct SystemCharset: Hashable, Sendable {
                     place += 1
                     converter.reset()
                 case .end:
-                    // What is left is part of a character.
+                    // The rest is part of a character.
                     if place < bytes.count { text += Self.replacementCharacter }
                     place = bytes.count
                 }
@@ -48,7 +48,7 @@ struct SystemCharset: Hashable, Sendable {
 
     private static let replacementCharacter = Array("\u{FFFD}".utf8)
 
-    /// What Windows leaves open stays what it is in Latin-1, as browsers read it.
+    /// Bytes without a meaning in a charset of Windows are read as Latin-1, as browsers do.
     private func replacement(for byte: UInt8) -> [UInt8] {
         name.hasPrefix("CP125") && 0x80..<0xA0 ~= byte
             ? Array(String(Unicode.Scalar(byte)).utf8) : Self.replacementCharacter
@@ -59,7 +59,7 @@ struct SystemCharset: Hashable, Sendable {
         enum Step { case more, invalid, end }
 
         private let descriptor: iconv_t
-        /// What a step has converted.
+        /// The text of one step.
         private let output = UnsafeMutableBufferPointer<CChar>.allocate(capacity: 16 << 10)
 
         init?(_ name: String) {
@@ -78,7 +78,7 @@ struct SystemCharset: Hashable, Sendable {
         /// Back to the state in which a text begins.
         func reset() { iconv(descriptor, nil, nil, nil, nil) }
 
-        /// Converts up to what is not valid or not complete, or as much as there is room for.
+        /// Converts up to an invalid or incomplete character, or until the output is full.
         func convert(_ bytes: UnsafeRawBufferPointer, from place: inout Int, to text: inout [UInt8]) -> Step {
             // `iconv` does not write to its input, though its type says that it may.
             let start = UnsafeMutableRawPointer(mutating: bytes.baseAddress! + place)
@@ -93,7 +93,7 @@ struct SystemCharset: Hashable, Sendable {
             return code == E2BIG ? .more : code == EILSEQ ? .invalid : .end
         }
 
-        /// What was held back because more might have followed.
+        /// Adds a character that was held back because more might have followed.
         func finish(_ text: inout [UInt8]) {
             var (to, room) = (output.baseAddress, output.count)
             _ = iconv(descriptor, nil, nil, &to, &room)

@@ -13,9 +13,9 @@ extension HTTPSerializer where Value == Data {
 }
 
 extension HTTPSerializer where Value == String {
-    /// The text, read by the charset of its type, or as UTF-8 if the type has none; what is not valid becomes U+FFFD.
+    /// The text, read by the charset of its type, or as UTF-8 if the type has none. Invalid bytes become U+FFFD.
     ///
-    /// In a charset that is not known the text is read as UTF-8 if it is valid UTF-8. Else the error is `undecodable` with an
+    /// In an unknown charset the text is read as UTF-8 if it is valid UTF-8. Else the error is `undecodable` with an
     /// `UnknownCharset`.
     public static var text: Self {
         Self { body, response in

@@ -21,7 +21,7 @@ public struct HTTPSerializer<Value: Sendable>: Sendable {
     /// What it throws is the error's `undecodable`, unless it is an `HTTPError` itself.
     public var decode: @Sendable (Data, HTTPResponse) throws -> Value
 
-    /// What the field Accept names, if that is something else than what is not refused.
+    /// The types that the field Accept names, if they are others than the acceptable ones.
     package var accepted: [MediaRange]?
 
     /// Statuses from 200 to 299.

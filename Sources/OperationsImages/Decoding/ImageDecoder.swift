@@ -3,8 +3,7 @@ public import HTTPCore
 
 /// Makes pixels of encoded images (rule I3). Called on any thread, on several at once.
 public protocol ImageDecoder: Sendable {
-    /// The types of files that it decodes, for the field `Accept`: a server may choose another type for what is not named.
-    /// `image/*` unless a decoder says otherwise.
+    /// The types of files that it decodes, for the field `Accept`: so a server chooses one of them. `image/*` by default.
     var types: [MediaRange] { get }
 
     /// Decodes on the calling thread, and returns when it is done. Asks `isCancelled` now and then, on the same thread;

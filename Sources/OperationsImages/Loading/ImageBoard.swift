@@ -22,10 +22,10 @@ struct ImageBoard {
         /// What caches know it by.
         let name: String
         let policy: ImageCachePolicy
-        /// How many changes the session's requests had made when it was asked for: it does not join what is older.
+        /// How many changes the session's requests had made when it was asked for: it does not join an older transfer.
         var changes = 0
 
-        /// What its failures are known by.
+        /// The name under which its failures are remembered.
         var failureName: String {
             let user = UserIdentity(
                 nil, fields: request.fields, credentialFields: request.redirects.credentialFields)

@@ -33,7 +33,7 @@ extension ImageLoader {
         /// What memory and disk know an address by, such as the address without a signature that changes. Who changes it
         /// finds nothing of what was kept. A name and password in what it answers, and fields with credentials in
         /// `ImageLoadOptions.request`, are replaced by their digest. It does not know the session's credentials, nor
-        /// what the request modifier adds: users who log in by those need a cache for each, or a key that names the user.
+        /// those that the request modifier adds: give each of their users a cache, or a key that names the user.
         public var cacheKey: @Sendable (String) -> String = { $0 }
         /// For so long an address that has failed is not asked again; zero for not at all. Cancelled transfers, time-outs,
         /// lost connections, statuses that may pass such as 429 and 503, and what the request modifier refuses are not remembered.

@@ -68,8 +68,8 @@ extension ImagePipeline {
         withExtendedLifetime(gone) {}
     }
 
-    /// What memory and disk know an image by. In place of credentials it has their digest: so none come to the disk, and each
-    /// user has images of his own.
+    /// The name of an image in memory and on disk. In place of credentials it has their digest: so the disk holds no
+    /// credentials, and each user has separate images.
     func name(of url: String, _ options: ImageLoadOptions) -> String {
         let (key, request) = (configuration.cacheKey(url), options.request)
         let address = HTTPAddress(key)

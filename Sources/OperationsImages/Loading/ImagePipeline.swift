@@ -24,7 +24,7 @@ final class ImagePipeline: Sendable {
     /// One at a time: an original that is stored removes the variants of its predecessor.
     let writes = OperationQueue()
     let state: Locked<State>
-    /// What requests accept, unless they say something else.
+    /// The field Accept of requests that have none.
     private let accept: String
 
     /// One lock for all of it: else who asks between an image's arrival in memory and the end of its making would have it

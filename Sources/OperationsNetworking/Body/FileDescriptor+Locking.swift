@@ -9,8 +9,8 @@ import Darwin
 import SystemPackage
 
 extension SystemFile {
-    /// Opens a file for one writer at a time; nil if another one, of this process or another, has it. A file of another user,
-    /// who could change it later, is removed, and a new one made.
+    /// Opens a file for one writer at a time; nil if another one, of this process or another, has it. A file of another user
+    /// is removed, and a new one made: the user could change the file later.
     ///
     /// - Throws: `PartIsForeign` for a file of another user that cannot be removed; `Errno`.
     static func openExclusively(_ path: FilePath) throws -> SystemFile? {
@@ -21,7 +21,7 @@ extension SystemFile {
                     try file.close()
                     return nil
                 }
-                // What was just made is ours, though some file systems name another owner.
+                // A new file is ours, though some file systems name another owner.
                 let isOurs = try isNew || file.stat().userID.rawValue == geteuid()
                 // Who had it may have renamed it between the opening and the locking: then it is the finished target.
                 if try file.isStill(at: path) {

@@ -97,7 +97,7 @@ final class FileSink: BodySink, @unchecked Sendable {
         try attempting {
             try steps?(.renamed)
             guard try file.isStill(at: names.part) else {
-                // It describes what is gone.
+                // It describes the old part.
                 removeNote()
                 throw PartIsTaken(path: names.part.string)
             }
@@ -162,13 +162,13 @@ enum FileStep: String, CaseIterable, Sendable { case opened, noted, written, ren
 /// Called before each step. Throws in place of the file operation: so tests have the disk full at any of them.
 typealias FileStepHook = @Sendable (FileStep) throws -> Void
 
-/// Another operation, maybe of another process, downloads to the same place, or a program has replaced what has come so far.
+/// Another operation, maybe of another process, downloads to the same place, or a program has replaced the part.
 public struct PartIsTaken: Error, CustomStringConvertible {
     public let path: String
     public var description: String { "'\(path)' is being written by another download" }
 }
 
-/// In the place of what has come so far is a file of another user, who could change it at any time, and it cannot be removed.
+/// A file of another user stands in the place of the part, and cannot be removed. The user could change the file at any time.
 public struct PartIsForeign: Error, CustomStringConvertible {
     public let path: String
     public var description: String { "'\(path)' belongs to another user" }

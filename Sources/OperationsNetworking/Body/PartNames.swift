@@ -3,8 +3,8 @@ import Crypto
 import HTTPCore
 import SystemPackage
 
-/// The files beside a target while it is downloaded (rule D1): `.NAME.part` is what has come, `.NAME.part.json` is what that
-/// is a part of. A plain value.
+/// The files beside a target while it is downloaded (rule D1): `.NAME.part` holds the bytes so far,
+/// `.NAME.part.json` says of which resource they are. A plain value.
 ///
 /// No target has a name of this form, so a part of one download is never the target of another one.
 struct PartNames: Equatable {
@@ -16,7 +16,7 @@ struct PartNames: Equatable {
     /// Of a name, in bytes, on Linux and macOS.
     private static let maximumLength = 255
 
-    /// Nil for what is no name of a file, or has the form of a part's name.
+    /// Nil for a target that is no name of a file, or has the form of a part's name.
     init?(of target: FilePath) {
         guard let component = target.lastComponent, component.kind == .regular else { return nil }
         let name = component.string
@@ -31,7 +31,7 @@ struct PartNames: Equatable {
         name.hasPrefix(".") && (name.hasSuffix(ending) || name.hasSuffix(ending + noteEnding))
     }
 
-    /// The name itself if there is room for it; else its beginning, and what tells it from others with the same beginning.
+    /// The name itself if there is room for it; else its beginning and a digest.
     private static func stem(of name: String) -> String {
         let room = maximumLength - ".\(ending)\(noteEnding)".utf8.count
         if name.utf8.count <= room { return name }

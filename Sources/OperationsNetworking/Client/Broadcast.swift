@@ -42,7 +42,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
 
     private let state: Locked<State>
 
-    /// Streams end with what they tell of.
+    /// The streams end with the broadcast.
     deinit { finish() }
 
     /// - Parameter isFinished: The end has been already.

@@ -86,7 +86,7 @@ public final class HTTPClientQueue: Sendable {
 
     /// Names of fields with credentials besides `Authorization`, `Proxy-Authorization` and `Cookie`, such as `X-Api-Key`. Upper
     /// and lower case are the same. The client's ``fields`` of these names go to the base's origin only. The fields follow
-    /// no redirect to another origin, and a cache keeps apart what was loaded with different values.
+    /// no redirect to another origin, and a cache keeps answers to different values apart.
     ///
     /// A request may name more of them in its `RedirectPolicy`.
     public var credentialFields: Set<String> {

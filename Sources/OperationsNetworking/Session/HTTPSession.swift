@@ -46,8 +46,8 @@ public final class HTTPSession: Sendable {
     /// A request that is not safe has been answered, has failed, or has ended: a server may have acted on it.
     func noteChange() { changes.withLock { $0 += 1 } }
 
-    /// How many changes the session's requests may have made so far. A request is not to be answered with what was asked for
-    /// before the latest change. It counts for all servers together: a redirect may lead from any server to the changed one.
+    /// How many changes the session's requests may have made so far. A request does not join a transfer from before
+    /// the latest change. It counts for all servers together: a redirect may lead from any server to the changed one.
     package var changeCount: Int { changes.withLock { $0 } }
 
     // MARK: - Configuration

@@ -27,7 +27,7 @@ struct Reply {
     final class Storing {
         let cache: HTTPCache
         let request: HTTPRequest
-        /// What the cache said before the request was sent.
+        /// The answer of the cache before the request was sent.
         let load: CacheLoad
         let requestTime: Date
 
@@ -93,8 +93,8 @@ extension Transfer {
             path: target.requestTarget, headerFields: fields)
     }
 
-    /// What may change something is told to the cache when its head is there, whatever the policy, and whatever becomes of
-    /// the rest (RFC 9111, section 4.4).
+    /// Notifies the cache of a request that may change something, as soon as the head is there, under every policy, and also
+    /// if the rest fails (RFC 9111, section 4.4).
     @inline(never)
     private func replyToChange(_ course: Course, _ cache: HTTPCache) async throws -> Reply {
         let (request, policy) = (known(course), self.request.cachePolicy)

@@ -10,9 +10,9 @@ import Foundation
 
 // When the server fails, and the cache may answer in its place (rules C1 and C2).
 extension Transfer {
-    /// What is stored, if it may serve after a failure of the server. A limit of time that was exceeded is one.
+    /// The stored response, if it may serve after a failure of the server. An exceeded limit of time is such a failure.
     ///
-    /// - Throws: The error, if nothing may serve; what stops the attempt for another reason.
+    /// - Throws: The error, if nothing may serve; `CancellationError`, if the attempt is to be stopped for another reason.
     func standIn(_ load: CacheLoad, after error: any Error) throws -> CachedResponse {
         guard cause(of: error) is HTTPError, let stored = load.fallback(at: Date()) else { throw error }
         try liftTimeLimits()

@@ -127,7 +127,7 @@ final class Transfer: Sendable {
 
     /// The operation ends: with all of the body, or for this reason.
     func finish(_ failure: (any Error)?) {
-        // Before anybody is told: who is told may ask for what has changed.
+        // Before the listeners are called: they may add requests that have to see the change.
         if !request.method.isSafe { session.noteChange() }
         control.withLock { $0.state.finish() }
         if let failure { sink.abandon(failure) }
@@ -234,7 +234,7 @@ final class Transfer: Sendable {
         }
     }
 
-    /// What an attempt fails with: `Paused`, `CancellationError`, or an `HTTPError`.
+    /// The error of an attempt: `Paused`, `CancellationError`, or an `HTTPError`.
     func cause(of error: any Error) -> any Error {
         if Task.isCancelled { return CancellationError() }
         let (timeout, isPausing) = control.withLock { ($0.timing.limitExceeded, $0.state.phase == .pausing) }

@@ -17,7 +17,7 @@ extension Fetch {
         for name in path.split(separator: "/") {
             above += name + "/"
             if mkdir(above, 0o777) != 0, errno != EEXIST {
-                // It may be there, above what one may write to.
+                // It may be there, in a folder that this user may not write to.
                 let code = errno
                 var status = stat()
                 guard stat(above, &status) == 0 else { throw FolderError(path: path, code: code) }
@@ -28,7 +28,7 @@ extension Fetch {
         guard status.st_mode & S_IFMT == S_IFDIR else { throw FolderError(path: path, code: ENOTDIR) }
     }
 
-    /// What stands under an item's name.
+    /// The state of an item's file.
     enum Standing { case nothing, complete, anotherFile, noFile }
 
     func standing(_ item: FetchList.Item) -> Standing {
@@ -38,7 +38,7 @@ extension Fetch {
         return item.digest?.matches(fileAt: path(item)) == false ? .anotherFile : .complete
     }
 
-    /// Copies a file under an item's name, which never stands for half of it, nor for what has another digest.
+    /// Copies a file to an item's name. The name never stands for half of the file, or for a file with another digest.
     func copy(_ original: FetchList.Item, to item: FetchList.Item) throws {
         let temporary = "\(folder)/.\(UUID().uuidString).part"
         defer { unlink(temporary) }

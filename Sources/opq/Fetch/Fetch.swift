@@ -14,7 +14,7 @@ final class Fetch: Sendable {
     private struct State {
         var outcomes: [Outcome] = []
         var report: (@Sendable (String, Bool) -> Bool)?
-        /// Nobody reads the lines any more.
+        /// The lines cannot be written any more.
         var isUnread = false
     }
 
@@ -48,8 +48,8 @@ final class Fetch: Sendable {
 
     /// Downloads all, and returns when that is done.
     ///
-    /// - Parameter report: Called with a line for each item that has ended, and whether it has failed. When it answers false,
-    ///   nobody reads the lines, and what is left is cancelled.
+    /// - Parameter report: Called with a line for each item that has ended, and whether it has failed. When it answers
+    ///   false, the lines cannot be written, and the remaining downloads are cancelled.
     func run(_ report: @escaping @Sendable (String, Bool) -> Bool) {
         state.withLock { $0.report = report }
         var first: [FetchList.Content: (download: HTTPDownloadOperation?, item: FetchList.Item)] = [:]
@@ -152,7 +152,7 @@ final class Fetch: Sendable {
 
     // MARK: - How it stands
 
-    /// Something was not fetched, or nobody has read what was.
+    /// Something was not fetched, or the lines could not be written.
     var hasFailures: Bool {
         state.withLock { state in
             state.isUnread || state.outcomes.contains { if case .failed = $0 { true } else { false } }

@@ -78,7 +78,7 @@ struct FetchCommand: ParsableCommand {
         if fetch.hasFailures { throw ExitCode.failure }
     }
 
-    /// What is to be done; says what is wrong with the list, the folder or the cache.
+    /// The fetch. Prints errors of the list, the folder or the cache.
     private func prepared() throws -> Fetch {
         do {
             var configuration = HTTPSession.Configuration()

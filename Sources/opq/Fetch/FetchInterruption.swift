@@ -19,7 +19,7 @@ final class FetchInterruption: Sendable {
         let queue = DispatchQueue(label: "opq.interruption")
         sources = Self.signals.map { DispatchSource.makeSignalSource(signal: $0, queue: queue) }
         for (source, number) in zip(sources, Self.signals) {
-            // The source only sees what would otherwise be acted on.
+            // The source sees only signals whose default action is off.
             signal(number, SIG_IGN)
             source.setEventHandler { [weak self] in
                 guard let self else { return }

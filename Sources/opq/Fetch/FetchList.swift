@@ -18,7 +18,7 @@ struct FetchList {
         let digest: HTTPDigest?
     }
 
-    /// What is wrong with a list, and in which lines.
+    /// The mistakes of a list.
     struct Mistakes: Error {
         /// A sentence for each wrong line, in their order.
         var lines: [String] = []

@@ -78,7 +78,7 @@ import Testing
             ("shift_jis", [0xFD, 0x93, 0xFA], "\u{FFFD}日"), ("euc-kr", [0xC7, 0xD1, 0xFF], "한\u{FFFD}"),
             ("windows-1252", [0x80, 0x81, 0x9F, 0xA0, 0xFC], "€\u{81}Ÿ\u{A0}ü"),
         ] as [(String, [UInt8], String)])
-    func `what is not valid in a charset of the system's is replaced`(
+    func `invalid bytes in a charset of the system are replaced`(
         name: String, bytes: [UInt8], text: String
     ) throws {
         #expect(try #require(Charset(name: name)).text(bytes) == text)

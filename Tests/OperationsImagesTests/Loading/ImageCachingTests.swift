@@ -278,7 +278,7 @@ import Testing
     }
 
     @Test(arguments: [HTTPField.Name.authorization, .cookie])
-    func `what was loaded with one field of credentials is not shown to who has another`(
+    func `an image loaded with one credential field is not shown for another`(
         name: HTTPField.Name
     ) async throws {
         try await LoopbackServer.with(handler: { $0.fields[name] == "alice" ? .image(4, 2) : .image(8, 2) }) { server in

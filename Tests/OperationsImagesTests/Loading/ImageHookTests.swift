@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ImageHookTests {
     private struct Wrong: Error {}
 
-    @Test(arguments: [true, false]) func `requests accept what the decoder names, and anything else as the last resort`(
+    @Test(arguments: [true, false]) func `requests accept the decoder's types, and other types as the last resort`(
         isStandard: Bool
     ) async throws {
         try await LoopbackServer.with(handler: { _ in .image(4, 2) }) { server in

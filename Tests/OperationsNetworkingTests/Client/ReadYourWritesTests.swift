@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `the progress and the events of what is let go end`() async throws {
+    @Test func `progress and events end with their operation and their client`() async throws {
         var client: HTTPClientQueue? = try HTTPClientQueue(session: .plain())
         var operation: HTTPOperation<Data>? = HTTPOperation(get("http://127.0.0.1:1/"), session: .plain())
         let events = try #require(client?.requestEvents)

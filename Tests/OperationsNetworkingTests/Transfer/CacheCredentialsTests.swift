@@ -10,7 +10,7 @@ import Testing
 
 /// A cache that several users share keeps their answers apart, however the users log in (rules C1 and R8).
 @Suite(.timeLimit(.minutes(5))) struct CacheCredentialsTests {
-    /// How a request says who sends it.
+    /// How a request names its user.
     enum Login: String, CaseIterable, Sendable {
         case address, base, basic, digest, bearer, field, cookie, declaredField
     }
@@ -23,7 +23,7 @@ import Testing
 
     private static let names = ["alice", "bob"]
 
-    /// Who sends a request; nil if the request does not say.
+    /// The user of a request; nil if the request does not say.
     private static func user(of request: LoopbackRequest) -> String? {
         let key = HTTPField.Name("X-Key")!
         let values = [request.fields[.authorization], request.fields[.cookie], request.fields[key]].compactMap(\.self)
@@ -59,7 +59,7 @@ import Testing
         try await OperationsNetworkingTests.withServer(handler, .init(), body)
     }
 
-    /// What a user gets, and whether that came from the cache.
+    /// The answer to a user, and whether it came from the cache.
     private func load(
         as user: String, by login: Login, _ server: LoopbackServer, _ cache: HTTPCache
     ) async throws -> (text: String, isCached: Bool) {
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(arguments: Login.allCases)
-    func `an answer from the cache is given to the user alone for whom it was loaded`(login: Login) async throws {
+    func `the cache gives an answer only to the user for whom it was loaded`(login: Login) async throws {
         try await withUsers(login) { server in
             let cache = HTTPCache.inMemory()
             for isCached in [false, true] {
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `a redirect to another origin finds there what was loaded without credentials`() async throws {
+    @Test func `a redirect to another origin finds an answer that was loaded there without credentials`() async throws {
         try await OperationsNetworkingTests.withServer({ _ in .text("open") }) { server in
             let other = server.localhostURL + "/open"
             try await OperationsNetworkingTests.withServer({ _ in

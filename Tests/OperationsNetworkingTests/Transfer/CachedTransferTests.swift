@@ -142,7 +142,7 @@ import Testing
     enum Permission: String, CaseIterable, Sendable { case policy, staleIfError, none }
 
     @Test(arguments: Stall.allCases, Permission.allCases)
-    func `after a time-out what is stale serves, if that is allowed`(
+    func `a stale response serves after a time-out, if that is allowed`(
         stall: Stall, permission: Permission
     ) async throws {
         let (gate, clock) = (LoopbackGate(), VirtualClock())
@@ -181,7 +181,7 @@ import Testing
     }
 
     @Test(arguments: Unsafe.allCases)
-    func `a change throws away what is cached, whatever becomes of the request's end`(kind: Unsafe) async throws {
+    func `a change removes cached responses, however the request ends`(kind: Unsafe) async throws {
         try await withServer({ request in
             if request.method == .get { return LoopbackResponse.text("x").with(cacheControl: "max-age=600") }
             guard kind != .ignoringTheCache else { return LoopbackResponse(.noContent) }

@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test(arguments: ["86400", "121", "Fri, 31 Dec 2199 23:59:59 GMT", "99999999999999999999"])
-    func `a server that asks for a longer wait than the session allows fails the request at once`(
+    func `a request fails at once when the server asks for a longer wait than the session allows`(
         wait: String
     ) async throws {
         let policy = try RetryPolicy(retries: 1, backoff: .constant(.zero))
