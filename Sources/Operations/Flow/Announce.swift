@@ -148,6 +148,7 @@ extension Operation {
     /// change is told with the value it replaced, and in the order made. nil: nothing has changed.
     ///
     /// - Parameter first: What follows from the change and comes before the notifications of it.
+    @inline(__always)
     final func exchange<Value>(
         _ property: ObservedProperty, first: () -> Void = {},
         _ exchange: (inout Attachments.State) -> (old: Value, new: Value)?
