@@ -101,6 +101,13 @@ import Testing
         #expect("\(failed!)".contains("seed: \(failed!.seed)"))
     }
 
+    @Test func `exploring names the one seed that fails`() {
+        let failed = #expect(throws: ManualExecutor.FailedSeed.self) {
+            try ManualExecutor.explore(seeds: 0..<10) { executor in if executor.seed == 7 { throw Lost() } }
+        }
+        #expect(failed?.seed == 7)
+    }
+
     @Test func `conditions and requirements are decided in steps`() {
         let executor = ManualExecutor()
         let queue = executor.makeQueue()

@@ -4,6 +4,27 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct VirtualClockTests {
+    @Test func `sleepers that are due at one moment wake in the order of their deadlines`() {
+        let (executor, clock, log) = (ManualExecutor(), VirtualClock(), Journal<Int>())
+        for seconds in [3, 1, 2] {
+            executor.task {
+                try await clock.sleep(for: .seconds(seconds))
+                log.append(seconds)
+            }
+        }
+        executor.runUntilIdle()
+        clock.advance(by: .seconds(5))
+        executor.runUntilIdle()
+        #expect(log.entries == [1, 2, 3])
+    }
+
+    @Test func `a clock never goes back`() {
+        let clock = VirtualClock()
+        clock.advance(by: .seconds(5))
+        clock.advance(to: .init(offset: .seconds(1)))
+        #expect(clock.now.offset == .seconds(5))
+    }
+
     @Test func `sleepers wake in the order of their deadlines, and time passes in no time`() {
         let executor = ManualExecutor()
         let clock = VirtualClock()
