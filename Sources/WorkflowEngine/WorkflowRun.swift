@@ -24,8 +24,8 @@ public struct RunFailure: Error, CustomStringConvertible {
     /// The reason in words.
     public let description: String
 
-    /// A failure for the reason given.
-    public init(description: String) { self.description = description }
+    /// No thread can be started.
+    public static var noThread: RunFailure { RunFailure(description: Shortage.processes.text) }
 }
 
 /// One run of a plan, on operation queues.

@@ -53,7 +53,7 @@ final class Interruption: Sendable {
             }, this.toOpaque())
         guard isStarted else {
             this.release()
-            throw RunFailure(description: "no thread is left to wait for signals")
+            throw RunFailure.noThread
         }
     }
 
