@@ -5,9 +5,15 @@ public struct StallReport: Sendable, CustomStringConvertible {
     /// Every operation of the queue, in the order added.
     public let blocked: [Explanation]
 
+    /// The most operations that `description` lists. `blocked` has all of them.
+    public static let describedOperations = 20
+
+    /// One line for the queue and one for each of the first `describedOperations` operations, and how many more there are.
     public var description: String {
-        "queue '\(queue)' is stalled: \(blocked.count) operations wait and none can start\n"
-            + blocked.map { "  \($0)" }.joined(separator: "\n")
+        let listed = blocked.prefix(Self.describedOperations)
+        let rest = blocked.count - listed.count
+        return "queue '\(queue)' is stalled: \(blocked.count) operations wait and none can start"
+            + listed.map { "\n  \($0)" }.joined() + (rest > 0 ? "\n  and \(rest) more" : "")
     }
 }
 
@@ -18,9 +24,17 @@ public struct Explanation: Sendable, CustomStringConvertible {
     /// What holds it back; empty when nothing does.
     public let reasons: [WaitingReason]
 
+    /// The most reasons that `description` lists. `reasons` has all of them.
+    public static let describedReasons = 5
+
+    /// The operation and the first `describedReasons` of its reasons, and how many more there are.
     public var description: String {
-        "\(operation): "
-            + (reasons.isEmpty ? "nothing holds it back" : reasons.map(\.description).joined(separator: "; "))
+        guard !reasons.isEmpty else { return "\(operation): nothing holds it back" }
+        // A cycle stands last, and says most.
+        let isLong = reasons.count > Self.describedReasons + 1
+        let listed = isLong ? Array(reasons.prefix(Self.describedReasons - 1)) + reasons.suffix(1) : reasons
+        return "\(operation): " + listed.map(\.description).joined(separator: "; ")
+            + (isLong ? "; and \(reasons.count - listed.count) more" : "")
     }
 }
 
@@ -32,7 +46,8 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
     case finished
     /// It is in no queue and nobody has started it.
     case inNoQueue
-    /// Operations that wait for one another, as the path `a, b, a`. A barrier in it is called so.
+    /// Operations that wait for one another, as the path `a, b, a`. A barrier in it is called so. The path begins with the
+    /// operation itself when it is part of a cycle of up to 32 operations.
     case cycle([String])
     /// A dependency that is in no queue and that nobody has started.
     case dependencyInNoQueue(String)
@@ -62,15 +77,17 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
     case rateLimit(queue: String)
     /// As many operations run as the queue's width allows, or it is about to start.
     case slot
-    /// Its owner holds it back, paused, until it is let go.
+    /// It is paused, or its group is, and starts when that is resumed.
     case held
+    /// The group that it is part of has not started.
+    case group(String)
 
     public var description: String {
         switch self {
         case .executing: "executes"
         case .finished: "has finished"
         case .inNoQueue: "is in no queue, and nobody has started it"
-        case .cycle(let path): "waits for itself: \(path.joined(separator: " → "))"
+        case .cycle(let path): "waits for itself: \(Self.describe(path))"
         case .dependencyInNoQueue(let name): "waits for \(name), which is in no queue; add it to one or start it"
         case .dependency(let name): "waits for \(name)"
         case .queueSuspended(let queue): "queue '\(queue)' is suspended; set isSuspended to false"
@@ -87,6 +104,16 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
         case .rateLimit(let queue): "waits for a permit of the rate limit of queue '\(queue)'"
         case .slot: "waits for a free slot"
         case .held: "is paused; resume it"
+        case .group(let name): "waits for its group \(name) to start"
         }
+    }
+
+    /// The most operations of a cycle that `description` names.
+    private static let describedPath = 12
+
+    private static func describe(_ path: [String]) -> String {
+        guard path.count > describedPath else { return path.joined(separator: " → ") }
+        let first = path.prefix(describedPath - 2).joined(separator: " → ")
+        return "\(first) → (\(path.count - describedPath + 1) more) → \(path[path.count - 1])"
     }
 }

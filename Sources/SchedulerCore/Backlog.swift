@@ -1,11 +1,11 @@
-/// The places of a bounded queue, and who waits for one, the first to come first. A plain value.
+/// The places of a bounded queue, and the waiters for a place, served in order. A plain value.
 public struct Backlog<Waiter> {
-    /// The most that may be in; lowered, it lets nobody in until enough have left.
+    /// The most that may be in. After it was lowered, waiters come in when enough have left.
     public private(set) var capacity: Int
     public private(set) var occupied = 0
-    private var waiting = Ring<(id: UInt64, waiter: Waiter)>()
-    /// Those in the ring that wait no more.
-    private var gone: Set<UInt64> = []
+    private var waiters: [UInt64: Waiter] = [:]
+    /// The order of the waiters. Numbers of waiters that were withdrawn are skipped.
+    private var line = Ring<UInt64>()
     private var lastID: UInt64 = 0
 
     public init(capacity: Int, occupied: Int = 0) {
@@ -14,46 +14,52 @@ public struct Backlog<Waiter> {
     }
 
     /// How many wait for a place.
-    public var waitingCount: Int { waiting.count - gone.count }
+    public var waitingCount: Int { waiters.count }
 
-    /// So many come in, or none. Nobody overtakes who waits.
+    /// So many come in, or none. Waiters are not overtaken.
     public mutating func enter(_ count: Int = 1) -> Bool {
         guard waitingCount == 0, missing(for: count) == 0 else { return false }
         occupied += count
         return true
     }
 
-    /// How many have to leave before so many may come in. Nobody overtakes who waits.
+    /// How many have to leave before so many may come in. Waiters are not overtaken.
     public func missing(for count: Int) -> Int {
         waitingCount > 0 ? count : max(0, min(count, occupied + count - capacity))
     }
 
-    /// So many come in, to the places of some who leave and to free ones.
+    /// So many come in, to the places of some that leave and to free ones.
     public mutating func enter(_ count: Int, insteadOf leaving: Int) { occupied += count - leaving }
 
-    /// Waits for a place; answers by what it is called when it waits no more.
+    /// Waits for a place. Answers the number by which the waiter can be withdrawn.
     public mutating func wait(_ waiter: Waiter) -> UInt64 {
         lastID += 1
-        waiting.append((lastID, waiter))
+        waiters[lastID] = waiter
+        line.append(lastID)
         return lastID
     }
 
-    /// The waiter waits no more; nil when it has got a place meanwhile.
+    /// The waiter waits no more; nil when it has got a place meanwhile. O(1) amortized.
     public mutating func withdraw(_ id: UInt64) -> Waiter? {
-        for index in 0..<waiting.count where waiting[index].id == id && !gone.contains(id) {
-            gone.insert(id)
-            return waiting[index].waiter
-        }
-        return nil
+        guard let waiter = waiters.removeValue(forKey: id) else { return nil }
+        if line.count > 2 * waiters.count + 64 { sweep() }
+        return waiter
     }
 
-    /// One leaves. Answers who has its place now.
+    /// Removes the numbers of waiters that were withdrawn.
+    private mutating func sweep() {
+        var kept = Ring<UInt64>()
+        while let id = line.popFirst() { if waiters[id] != nil { kept.append(id) } }
+        line = kept
+    }
+
+    /// One leaves. Answers the waiter that has its place now.
     public mutating func leave() -> Waiter? {
         occupied -= 1
         return admitNext()
     }
 
-    /// Answers who has a place now.
+    /// Answers the waiters that have a place now.
     public mutating func setCapacity(_ capacity: Int) -> [Waiter] {
         self.capacity = capacity
         var admitted: [Waiter] = []
@@ -62,8 +68,8 @@ public struct Backlog<Waiter> {
     }
 
     private mutating func admitNext() -> Waiter? {
-        while occupied < capacity, let (id, waiter) = waiting.popFirst() {
-            guard gone.remove(id) == nil else { continue }
+        while occupied < capacity, let id = line.popFirst() {
+            guard let waiter = waiters.removeValue(forKey: id) else { continue }
             occupied += 1
             return waiter
         }

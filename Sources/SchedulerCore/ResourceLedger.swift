@@ -12,6 +12,8 @@
 ///         ┌───────┴─ lapsed ◄─┘
 ///         └────────────▲
 ///
+/// A resource lives until it is removed, a named one while a claimant needs it.
+///
 /// An *offer* keeps units for a claimant that has been told to come and get them. It lapses when the claimant cannot come,
 /// because its queue has no room: else those who could run would wait for one who cannot. A lapsed claimant comes by
 /// itself when it can; it has kept its seniority.
@@ -60,8 +62,15 @@ public struct ResourceLedger<Claimant: Hashable> {
         var waiting = 0
         /// Who waits, by seniority. Who waits no more is left in it and skipped.
         var line = DeadlineHeap<Claimant>()
-        /// Who waits for more than there is altogether.
-        var parked: [Claimant] = []
+        /// The claimants that wait for more than there is altogether.
+        var parked: Set<Claimant> = []
+        /// The claimants that have units.
+        var holders: Set<Claimant> = []
+        /// The claimants that are known and need some.
+        var users = 0
+        /// It was added, and not removed yet. A named resource is only there for its users.
+        var isKept: Bool
+        var name: String?
 
         var free: Int { capacity - inUse - offered }
     }
@@ -74,7 +83,10 @@ public struct ResourceLedger<Claimant: Hashable> {
         var state: State
     }
 
+    /// Empty ones are used again.
     private var accounts: [Account] = []
+    private var freeAccounts: [Resource] = []
+    private var named: [String: Resource] = [:]
     private var entries: [Claimant: Entry] = [:]
     private var lastSeniority: UInt64 = 0
     /// Resources whose line somebody has left unasked, as it waits for more than there is.
@@ -85,10 +97,52 @@ public struct ResourceLedger<Claimant: Hashable> {
     // MARK: - Resources
 
     /// Adds a resource of so many units.
-    public mutating func addResource(capacity: Int) -> Resource {
-        accounts.append(Account(capacity: capacity))
-        return accounts.count - 1
+    public mutating func addResource(capacity: Int) -> Resource { add(Account(capacity: capacity, isKept: true)) }
+
+    /// Removes a resource that was added: no claimant will need it that does not do so already.
+    public mutating func removeResource(_ resource: Resource) {
+        accounts[resource].isKept = false
+        forgetIfUnused(resource)
     }
+
+    /// The resource of one unit that has this name. It is forgotten when its last claimant withdraws; so a claimant has to
+    /// ask for it before anything else happens.
+    public mutating func resource(named name: String) -> Resource {
+        if let known = named[name] { return known }
+        let resource = add(Account(capacity: 1, isKept: false, name: name))
+        named[name] = resource
+        return resource
+    }
+
+    /// How many resources are known.
+    public var resourceCount: Int { accounts.count - freeAccounts.count }
+
+    private mutating func add(_ account: Account) -> Resource {
+        guard let free = freeAccounts.popLast() else {
+            accounts.append(account)
+            return accounts.count - 1
+        }
+        accounts[free] = account
+        return free
+    }
+
+    private mutating func forgetIfUnused(_ resource: Resource) {
+        guard !accounts[resource].isKept, accounts[resource].users == 0 else { return }
+        if let name = accounts[resource].name { named[name] = nil }
+        accounts[resource] = Account(capacity: 0, isKept: false)
+        freeAccounts.append(resource)
+    }
+
+    /// How the resource of a name is used; nil when no claimant needs it.
+    public func usage(ofName name: String) -> Usage? { named[name].map(usage) }
+
+    /// The only claimant that has units of the resource; nil when there are several, or none. O(1).
+    public func soleHolder(of resource: Resource) -> Claimant? {
+        accounts[resource].holders.count == 1 ? accounts[resource].holders.first : nil
+    }
+
+    /// The claimant that has the resource of a name. O(1).
+    public func holder(ofName name: String) -> Claimant? { named[name].flatMap(soleHolder) }
 
     public func usage(of resource: Resource) -> Usage {
         let account = accounts[resource]
@@ -98,7 +152,8 @@ public struct ResourceLedger<Claimant: Hashable> {
     /// Changes how many units there are; those in use beyond that stay so. Answers who is offered units now.
     public mutating func setCapacity(_ capacity: Int, of resource: Resource) -> [Claimant] {
         accounts[resource].capacity = capacity
-        for claimant in accounts[resource].parked { unpark(claimant) }
+        let parked = accounts[resource].parked
+        for claimant in parked { unpark(claimant) }
         return settle([resource])
     }
 
@@ -110,19 +165,26 @@ public struct ResourceLedger<Claimant: Hashable> {
         var entry = entries[claimant] ?? newEntry(needs)
         var freed = entry.state == .offered ? entry.needs.map(\.resource) : []
         leave(claimant, &entry)
-        if entry.needs != needs {
-            freed = entry.needs.map(\.resource)
+        let old = entry.needs
+        if old != needs {
+            freed = old.map(\.resource)
             entry.needs = needs
+            for need in needs { accounts[need.resource].users += 1 }
         }
         let isGranted = mayHave(entry)
         if isGranted {
-            for need in needs { accounts[need.resource].inUse += need.units }
+            for need in needs {
+                accounts[need.resource].inUse += need.units
+                accounts[need.resource].holders.insert(claimant)
+            }
             entry.state = .holding
         } else {
             join(claimant, &entry)
         }
         entries[claimant] = entry
-        return Answer(isGranted: isGranted, offered: settle(freed))
+        let offered = settle(freed)
+        if old != needs { endUse(of: old) }
+        return Answer(isGranted: isGranted, offered: offered)
     }
 
     /// The claimant cannot come for what it was offered. Answers who is offered it instead. No effect on any other.
@@ -147,7 +209,17 @@ public struct ResourceLedger<Claimant: Hashable> {
     public mutating func withdraw(_ claimant: Claimant) -> [Claimant] {
         guard var entry = entries.removeValue(forKey: claimant) else { return [] }
         leave(claimant, &entry)
-        return settle(entry.needs.map(\.resource))
+        let offered = settle(entry.needs.map(\.resource))
+        endUse(of: entry.needs)
+        return offered
+    }
+
+    /// A claimant needs them no more.
+    private mutating func endUse(of needs: [Need]) {
+        for need in needs {
+            accounts[need.resource].users -= 1
+            forgetIfUnused(need.resource)
+        }
     }
 
     /// Whether it waits for units, offered ones included.
@@ -162,6 +234,7 @@ public struct ResourceLedger<Claimant: Hashable> {
 
     private mutating func newEntry(_ needs: [Need]) -> Entry {
         lastSeniority += 1
+        for need in needs { accounts[need.resource].users += 1 }
         return Entry(needs: needs, seniority: lastSeniority, state: .lapsed)
     }
 
@@ -206,7 +279,7 @@ public struct ResourceLedger<Claimant: Hashable> {
                 guard exceedsCapacity(entry) else { return (claimant, seniority) }
                 park(claimant)
             } else {
-                _ = accounts[resource].line.removeFirst(dueBy: .max)
+                accounts[resource].line.popFirst()
             }
         }
         return nil
@@ -225,9 +298,11 @@ public struct ResourceLedger<Claimant: Hashable> {
             case .waiting: accounts[need.resource].waiting -= 1
             case .parked:
                 accounts[need.resource].waiting -= 1
-                accounts[need.resource].parked.removeAll { $0 == claimant }
+                accounts[need.resource].parked.remove(claimant)
             case .offered: accounts[need.resource].offered -= need.units
-            case .holding: accounts[need.resource].inUse -= need.units
+            case .holding:
+                accounts[need.resource].inUse -= need.units
+                accounts[need.resource].holders.remove(claimant)
             case .lapsed: break
             }
         }
@@ -250,7 +325,7 @@ public struct ResourceLedger<Claimant: Hashable> {
         var line = DeadlineHeap<Claimant>()
         var last: UInt64?
         while let (seniority, claimant) = accounts[resource].line.first {
-            _ = accounts[resource].line.removeFirst(dueBy: .max)
+            accounts[resource].line.popFirst()
             guard seniority != last, let entry = entries[claimant], entry.state == .waiting,
                 entry.seniority == seniority, entry.needs.contains(where: { $0.resource == resource })
             else { continue }
@@ -265,7 +340,7 @@ public struct ResourceLedger<Claimant: Hashable> {
         guard let needs = entries[claimant]?.needs else { return }
         entries[claimant]?.state = .parked
         for need in needs {
-            accounts[need.resource].parked.append(claimant)
+            accounts[need.resource].parked.insert(claimant)
             unsettled.append(need.resource)
         }
     }

@@ -43,12 +43,15 @@ extension Schedule {
         return member.segment > firstSegment || front.gate != nil
     }
 
-    /// The operations in front of the first barrier, in order of arrival; none when it stands first, or runs. O(n log n).
-    public var idsBeforeBarrier: [ID] {
+    /// The operations in front of the first barrier and when they arrived, in no order; none when the barrier stands first,
+    /// or runs. O(n).
+    public var arrivalsBeforeBarrier: [(arrival: UInt64, id: ID)] {
         guard front.gate == nil else { return [] }
-        return members.lazy.filter { $0.isListed && $0.segment == firstSegment }
-            .sorted { $0.arrival < $1.arrival }.map(\.id)
+        return members.lazy.filter { $0.isListed && $0.segment == firstSegment }.map { ($0.arrival, $0.id) }
     }
+
+    /// The same operations in the order in which they arrived. O(n log n).
+    public var idsBeforeBarrier: [ID] { arrivalsBeforeBarrier.sorted { $0.arrival < $1.arrival }.map(\.id) }
 
     /// The barrier that stands first, if nothing of the segments before it is left.
     func openGate() -> Ticket? {

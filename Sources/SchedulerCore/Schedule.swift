@@ -223,6 +223,9 @@ extension Schedule {
         members.lazy.filter(\.isListed).map { ($0.arrival, $0.id) }
     }
 
+    /// The members that run, barriers and jobs included, in no order. O(n).
+    public var runningIDs: [ID] { members.lazy.filter { $0.state == .running }.map(\.id) }
+
     /// Some operation satisfies the predicate. O(n).
     public func contains(where predicate: (ID) -> Bool) -> Bool {
         members.contains { $0.isListed && predicate($0.id) }

@@ -62,3 +62,16 @@ import Testing
         #expect(backlog.missing(for: 2) == 2)
     }
 }
+
+extension BacklogTests {
+    /// It would take hours if each withdrawal searched the line.
+    @Test func `withdrawing many, in any order, keeps the order of the others and nothing of those withdrawn`() {
+        var backlog = Backlog<Int>(capacity: 1)
+        _ = backlog.enter()
+        let ids = (0..<100_000).map { backlog.wait($0) }
+        for index in ids.indices.reversed() where !index.isMultiple(of: 1000) { _ = backlog.withdraw(ids[index]) }
+        #expect(backlog.waitingCount == 100)
+        let next = (0..<101).map { _ in backlog.leave() }
+        #expect(next == (0..<100).map { $0 * 1000 } + [nil])
+    }
+}

@@ -280,3 +280,85 @@ private struct LedgerWalk {
         capacities[resource] - units(holding, of: resource) - units(offered, of: resource)
     }
 }
+
+/// What the ledger keeps, and how much it looks at.
+@Suite(.timeLimit(.minutes(5))) struct ResourceLedgerSizeTests {
+    /// A claimant whose comparisons are counted.
+    private struct Counted: Hashable {
+        let number: Int
+        nonisolated(unsafe) static var comparisons = 0
+
+        static func == (a: Counted, b: Counted) -> Bool {
+            comparisons += 1
+            return a.number == b.number
+        }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(number) }
+    }
+
+    /// The comparisons of parking so many claimants, and of serving or withdrawing them.
+    private func comparisons(_ count: Int, withdrawing: Bool) -> Int {
+        var ledger = ResourceLedger<Counted>()
+        let resource = ledger.addResource(capacity: 10)
+        let before = Counted.comparisons
+        _ = ledger.request(Counted(number: -1), [.init(1, of: resource)])
+        for number in 0..<count { _ = ledger.request(Counted(number: number), [.init(10, of: resource)]) }
+        _ = ledger.setCapacity(5, of: resource)
+        _ = ledger.withdraw(Counted(number: -1))
+        if withdrawing {
+            for number in (0..<count).reversed() { _ = ledger.withdraw(Counted(number: number)) }
+        } else {
+            _ = ledger.setCapacity(10, of: resource)
+            for number in 0..<count { _ = ledger.withdraw(Counted(number: number)) }
+        }
+        #expect(ledger.usage(of: resource).waiting == 0)
+        return Counted.comparisons - before
+    }
+
+    @Test func `parking claimants and serving or withdrawing them is linear`() {
+        for withdrawing in [false, true] {
+            let (single, double) = (
+                comparisons(2000, withdrawing: withdrawing), comparisons(4000, withdrawing: withdrawing)
+            )
+            #expect(double < 3 * single && single < 2000 * 100, "\(single), \(double)")
+        }
+    }
+
+    @Test func `a name is forgotten when its last claimant withdraws, and a resource when it is removed as well`() {
+        var ledger = ResourceLedger<Int>()
+        let kept = ledger.addResource(capacity: 1)
+        for number in 0..<100_000 {
+            let resource = ledger.resource(named: "\(number)")
+            let first = ledger.request(1, [.init(1, of: resource)])
+            let second = ledger.request(2, [.init(1, of: ledger.resource(named: "\(number)"))])
+            guard first.isGranted, !second.isGranted, ledger.withdraw(1) == [2],
+                ledger.usage(ofName: "\(number)") != nil
+            else {
+                Issue.record("\(number)")
+                return
+            }
+            _ = ledger.withdraw(2)
+            let other = ledger.addResource(capacity: 2)
+            _ = ledger.request(3, [.init(1, of: other)])
+            ledger.removeResource(other)
+            guard ledger.usage(ofName: "\(number)") == nil, ledger.resourceCount == 2, other < 3 else {
+                Issue.record("\(number): \(ledger.resourceCount), \(other)")
+                return
+            }
+            _ = ledger.withdraw(3)
+        }
+        #expect(ledger.resourceCount == 1)
+        ledger.removeResource(kept)
+        #expect(ledger.resourceCount == 0)
+    }
+
+    @Test func `other needs than before end the use of the old ones`() {
+        var ledger = ResourceLedger<Int>()
+        _ = ledger.request(1, [.init(1, of: ledger.resource(named: "a"))])
+        _ = ledger.request(2, [.init(1, of: ledger.resource(named: "a"))])
+        _ = ledger.request(2, [.init(1, of: ledger.resource(named: "b"))])
+        #expect(ledger.holder(ofName: "a") == 1 && ledger.holder(ofName: "b") == 2)
+        _ = ledger.withdraw(1)
+        #expect(ledger.usage(ofName: "a") == nil && ledger.resourceCount == 1)
+    }
+}

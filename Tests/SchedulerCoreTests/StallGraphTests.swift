@@ -25,7 +25,7 @@ import Testing
     @Test func `one stuck node holds up all that wait for it, and no others`() {
         let graph = graph([(.stuck, []), (.waits, [0, 2]), (.moves, []), (.waits, [1]), (.waits, [2])])
         #expect(graph.canGoOn == [false, false, true, false, true])
-        #expect(graph.nodes.indices.allSatisfy { graph.cycle(from: $0) == nil })
+        #expect(graph.cycles().paths.isEmpty && graph.cycles().reached == [nil, nil, nil, nil, nil])
     }
 
     @Test func `what is stuck stays so, whatever it waits for`() {
@@ -40,16 +40,14 @@ import Testing
     @Test func `a node that waits for itself is a cycle`() {
         let graph = graph([(.waits, [0])])
         #expect(graph.canGoOn == [false])
-        #expect(graph.cycle(from: 0) == [0, 0])
+        #expect(graph.cycles().path(from: 0) == [0, 0])
     }
 
-    @Test func `a cycle is the path from where it is entered back to there`() {
+    @Test func `a cycle is found once, for all that are part of it or lead into it`() {
         let graph = graph([(.waits, [1]), (.waits, [2]), (.waits, [0]), (.waits, [1]), (.waits, [3])])
         #expect(graph.canGoOn == [false, false, false, false, false])
-        #expect(graph.cycle(from: 0) == [0, 1, 2, 0])
-        #expect(graph.cycle(from: 2) == [2, 0, 1, 2])
-        #expect(graph.cycle(from: 3) == [1, 2, 0, 1])
-        #expect(graph.cycle(from: 4) == [1, 2, 0, 1])
+        #expect(graph.cycles().paths == [[0, 1, 2, 0]])
+        #expect(graph.cycles().reached == [0, 0, 0, 0, 0])
     }
 
     @Test func `a cycle is found behind dead ends and what can go on`() {
@@ -57,8 +55,8 @@ import Testing
             (.waits, [1, 2, 3, 4]), (.moves, []), (.stuck, []), (.waits, [2]), (.waits, [3, 5]), (.waits, [4]),
         ])
         #expect(graph.canGoOn == [false, true, false, false, false, false])
-        #expect(graph.cycle(from: 0) == [4, 5, 4])
-        #expect(graph.cycle(from: 3) == nil)
+        #expect(graph.cycles().path(from: 0) == [4, 5, 4])
+        #expect(graph.cycles().path(from: 3) == nil)
     }
 
     @Test func `a chain of many is no recursion`() {
@@ -69,7 +67,7 @@ import Testing
         nodes[count] = (.waits, [0])
         let ring = graph(nodes)
         #expect(!ring.canGoOn.contains(true))
-        #expect(ring.cycle(from: 0)?.count == count + 2)
+        #expect(ring.cycles().paths.map(\.count) == [count + 2])
     }
 
     /// Many ways through the same nodes: each is looked at once.
@@ -81,7 +79,29 @@ import Testing
             nodes.append((.waits, Array(before)))
         }
         let graph = graph(nodes)
-        #expect(graph.cycle(from: nodes.count - 1) == nil)
+        #expect(graph.cycles().paths.isEmpty)
+    }
+
+    /// A stall report asks for the cycles of all operations at once.
+    @Test(arguments: [StallGraph.Standing.waits, .stuck]) func `each edge is followed once, whatever the graph`(
+        end: StallGraph.Standing
+    ) {
+        func steps(_ nodes: [(standing: StallGraph.Standing, waitsFor: [Int])]) -> Int {
+            var steps = 0
+            _ = graph(nodes).cycles { steps += 1 }
+            return steps
+        }
+        for count in [1000, 2000, 4000] {
+            let forward = (0..<count).map { (standing: StallGraph.Standing.waits, waitsFor: [$0 + 1]) }
+            let last = (standing: end, waitsFor: end == .waits ? [count] : [])
+            #expect(steps(forward + [last]) <= count + 1)
+            let backward = (0..<count).map {
+                (standing: StallGraph.Standing.waits, waitsFor: $0 == 0 ? [0] : [$0 - 1, 0])
+            }
+            #expect(steps(backward) <= 2 * count)
+            let star = (0..<count).map { (standing: StallGraph.Standing.waits, waitsFor: [($0 + 1) % count, count]) }
+            #expect(steps(star + [last]) <= 2 * count + 1)
+        }
     }
 
     /// Against the definition, on graphs made at random.
@@ -106,6 +126,7 @@ import Testing
             }
         }
         #expect(graph.canGoOn == expected)
+        let cycles = graph.cycles()
         for start in 0..<count where !expected[start] {
             let isOnWay = reachable(from: start, in: nodes, canGoOn: expected)
             let hasCycle = isOnWay.contains { node in
@@ -113,7 +134,7 @@ import Testing
                     !expected[$0] && reachable(from: $0, in: nodes, canGoOn: expected).contains(node)
                 }
             }
-            let cycle = graph.cycle(from: start)
+            let cycle = cycles.path(from: start)
             #expect((cycle != nil) == hasCycle)
             guard let cycle else { continue }
             #expect(cycle.count > 1 && cycle.first == cycle.last && isOnWay.contains(cycle[0]))
@@ -133,4 +154,8 @@ import Testing
         }
         return found
     }
+}
+
+extension StallGraph.Cycles {
+    fileprivate func path(from node: Int) -> [Int]? { reached[node].map { paths[$0] } }
 }

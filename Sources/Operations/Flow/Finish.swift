@@ -55,7 +55,7 @@ extension OperationQueue {
                 if observersReference.isSet, !lifecycle.contains(.unlisted) { state.noteLeaving(operation) }
                 state.schedule.finished(operation.ticket)
                 if lifecycle.containsAny([.gated, .keyed, .bounded]) {
-                    state.leftSpecial(operation, lifecycle, boundReference.load())
+                    state.leftSpecial(operation, lifecycle)
                 }
                 return depart(&state, claimingNext: claimingNext)
             }

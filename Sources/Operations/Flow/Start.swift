@@ -130,6 +130,7 @@ extension OperationQueue {
         let mustTell = !lifecycle.contains(.unlisted) && !(lifecycle.contains(.gated) && operation.isStandingAside)
         if mustTell { tellWatchers(.starts, of: operation) }
         operation.start()
+        if operation.awaitsAnnouncement { expectAnnouncement() }
     }
 }
 

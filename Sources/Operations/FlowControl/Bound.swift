@@ -23,7 +23,8 @@ extension OperationQueue {
         if let capacity, capacity < 1 { throw .capacityNotPositive(capacity) }
         let bound = boundReference.load() ?? boundReference.storeIfNil(Bound())
         withState { state in
-            bound.overflow = overflow
+            state.bound = bound
+            state.setShedding(overflow)
             state.admit(bound.backlog.setCapacity(capacity ?? .max))
         }
     }
@@ -44,11 +45,37 @@ extension OperationQueue {
 
 /// The bound of a queue, from when one was first set. Its operations carry `bounded`, and give their place back.
 ///
-/// Guarded by the lock of the queue: an operation leaves, and its place is free, in one. With a lock of its own who has seen
-/// that a queue is empty could be told that it is full.
+/// Guarded by the lock of the queue: an operation leaves, and its place is free, in one step. A separate lock could refuse a
+/// caller that has just seen the queue empty.
 final class Bound: @unchecked Sendable {
     var backlog = Backlog<UnsafeContinuation<Void, any Error>>(capacity: .max)
-    var overflow = OperationQueue.Overflow.refuse
+    /// The operations that wait and could be shed; nil when none is to be shed.
+    fileprivate var shedding: ShedOrder?
+    /// The operations whose place another one has already, and whose `cancel()` is about to be called. They do not start
+    /// before they are cancelled (rule A12).
+    fileprivate var victims: Set<Schedule.ID> = []
+
+    func mayClaim(_ id: Schedule.ID) -> Bool {
+        victims.isEmpty || !victims.contains(id) || OperationQueue.operation(id).word.lifecycle.isCancelled
+    }
+
+    /// An operation with a place waits, or waits no more.
+    func note(_ id: Schedule.ID, _ lifecycle: Lifecycle, arrival: UInt64) {
+        guard shedding != nil else { return }
+        if lifecycle.isSheddable {
+            shedding?.waits(id, lane: lifecycle.effectivePriority, arrival: arrival)
+        } else {
+            shedding?.leaves(id)
+        }
+    }
+
+    /// An operation with a place starts, or leaves the queue.
+    func waitsNoMore(_ id: Schedule.ID) { shedding?.leaves(id) }
+}
+
+extension Lifecycle {
+    /// It waits and has a place that another operation could have. What runs is not shed.
+    fileprivate var isSheddable: Bool { phase == .enqueued && contains(.bounded) && !isCancelled }
 }
 
 extension OperationQueue.State {
@@ -96,40 +123,60 @@ extension OperationQueue {
         guard let bound = boundReference.load() else { return }
         let (victims, capacity): ([Operation]?, Int) = withState { state in
             let missing = bound.backlog.missing(for: operations.count)
-            let victims = missing == 0 ? [] : state.victims(missing, for: operations, bound.overflow)
-            if let victims {
-                bound.backlog.enter(operations.count, insteadOf: victims.count)
-                for victim in victims { _ = victim.givesUpPlace }
-            }
+            let victims = missing == 0 ? [] : bound.takeVictims(missing, for: operations)
+            if let victims { bound.backlog.enter(operations.count, insteadOf: victims.count) }
             return (victims, bound.backlog.capacity)
         }
         guard let victims else { throw .queueFull(queue: label, capacity: capacity) }
         for operation in operations { operation.word.insert(.bounded) }
-        for victim in victims { victim.cancel() }
+        for victim in victims {
+            victim.cancel()
+            withState { _ in _ = bound.victims.remove(victim.scheduleID) }
+            // An override may not have called super, and the operation has been held back meanwhile.
+            victim.reconsiderReadiness()
+        }
+    }
+}
+
+extension Bound {
+    /// Takes the places of so many operations that wait; nil when not so many can be shed. O(log waiting) for each.
+    fileprivate func takeVictims(_ count: Int, for newcomers: [Operation]) -> [Operation]? {
+        let lowestNew = newcomers.map { $0.word.lifecycle.priority }.min() ?? .veryLow
+        let victims = shedding?.take(count, upTo: lowestNew) { OperationQueue.operation($0).word.lifecycle.isSheddable }
+        return victims?.map { id in
+            let operation = OperationQueue.operation(id)
+            _ = operation.givesUpPlace
+            self.victims.insert(id)
+            return operation
+        }
     }
 }
 
 extension OperationQueue.State {
-    /// So many that are to make room for the new ones; nil when there are not so many.
-    fileprivate func victims(
-        _ count: Int, for operations: [Operation], _ overflow: OperationQueue.Overflow
-    ) -> [Operation]? {
-        guard overflow != .refuse else { return nil }
-        let waiting = operationsInOrder.filter {
-            let lifecycle = $0.word.lifecycle
-            return lifecycle.phase == .enqueued && lifecycle.contains(.bounded) && !lifecycle.isCancelled
+    /// Sheds by another rule from now on. O(n log n).
+    fileprivate mutating func setShedding(_ overflow: OperationQueue.Overflow) {
+        let rule: ShedOrder.Rule? =
+            switch overflow {
+            case .refuse: nil
+            case .shedOldest: .oldest
+            case .shedLowest: .lowest
+            }
+        guard let bound, bound.shedding?.rule != rule else { return }
+        bound.shedding = rule.map { ShedOrder($0) }
+        guard rule != nil else { return }
+        for (arrival, operation) in arrivals {
+            bound.note(operation.scheduleID, operation.word.lifecycle, arrival: arrival)
         }
-        guard waiting.count >= count else { return nil }
-        guard overflow == .shedLowest else { return Array(waiting.prefix(count)) }
-        // The lowest first; of equal ones, the one added last.
-        let byRank = waiting.enumerated().sorted {
-            ($0.element.word.lifecycle.effectivePriority.rawValue, -$0.offset)
-                < ($1.element.word.lifecycle.effectivePriority.rawValue, -$1.offset)
-        }
-        let victims = byRank.prefix(count).map(\.element)
-        let highest = victims.map { $0.word.lifecycle.effectivePriority.rawValue }.max() ?? 0
-        let lowestNew = operations.map { $0.word.lifecycle.priority.rawValue }.min() ?? 0
-        return highest <= lowestNew ? victims : nil
+    }
+
+    /// False: the operation is about to be cancelled in favor of another one.
+    @inline(__always)
+    func mayClaim(_ id: Schedule.ID) -> Bool { bound?.mayClaim(id) ?? true }
+
+    /// An operation with a place has arrived, has changed, or waits again.
+    mutating func noteBounded(_ operation: Operation, _ lifecycle: Lifecycle) {
+        let id = operation.scheduleID
+        bound?.note(id, lifecycle, arrival: keyed?.members[id]?.arrival ?? operation.ticket.arrival)
     }
 }
 

@@ -10,9 +10,31 @@ import SchedulerCore
 ///
 /// It is a matter of queues: an operation that is started by hand waits for nothing.
 public struct OperationRequirement: Sendable {
-    let need: ResourceLedger<UInt>.Need
+    enum Target: Equatable {
+        /// A resource of a pool. The pool lives as long as operations may require something of it.
+        case resource(Int, of: ResourcePool)
+        /// An exclusive name, which the ledger knows while operations need it.
+        case name
+
+        static func == (a: Self, b: Self) -> Bool {
+            switch (a, b) {
+            case (.resource(let a, _), .resource(let b, _)): a == b
+            case (.name, .name): true
+            default: false
+            }
+        }
+    }
+
+    let target: Target
     let name: String
-    let isExclusive: Bool
+    let units: Int
+
+    var isExclusive: Bool { target == .name }
+
+    /// Whether both are about the same resource, or the same name.
+    func isAlike(_ other: OperationRequirement) -> Bool {
+        target == other.target && (!isExclusive || name == other.name)
+    }
 
     /// So many units of a resource.
     ///
@@ -20,12 +42,13 @@ public struct OperationRequirement: Sendable {
     public static func units(
         _ units: Int, of resource: String, in pool: ResourcePool
     ) throws(ResourceError) -> OperationRequirement {
-        OperationRequirement(need: try pool.need(units, of: resource), name: resource, isExclusive: false)
+        OperationRequirement(
+            target: .resource(try pool.resource(resource, forNeedOf: units), of: pool), name: resource, units: units)
     }
 
     /// To be the only operation of the process that runs under this name.
     public static func exclusive(_ name: String) -> OperationRequirement {
-        OperationRequirement(need: ResourcePool.exclusions.exclusiveNeed(name), name: name, isExclusive: true)
+        OperationRequirement(target: .name, name: name, units: 1)
     }
 }
 
@@ -40,11 +63,11 @@ extension Operation {
     /// `addRequirement` that throws misuse M9 as an error and then has changed nothing.
     public final func tryAddRequirement(_ requirement: OperationRequirement) throws(OperationError) {
         let label = label
-        let capacity = ResourcePool.usage(of: requirement).capacity
+        let capacity = ResourcePool.usage(of: requirement).usage.capacity
         try changeGates { gates in
-            let others = gates.requirements.filter { $0.need.resource == requirement.need.resource }
+            let others = gates.requirements.filter { $0.isAlike(requirement) }
             if requirement.isExclusive, !others.isEmpty { return nil }
-            let units = others.reduce(requirement.need.units) { $0 + $1.need.units }
+            let units = others.reduce(requirement.units) { $0 + $1.units }
             guard units <= capacity else {
                 return .exceedsCapacity(operation: label, resource: requirement.name, units: units, capacity: capacity)
             }

@@ -7,14 +7,10 @@ import SchedulerCore
 ///
 /// A pool is a name space; operations of any number of queues may use it.
 public final class ResourcePool: Sendable {
-    private let resources: Locked<[String: Int]>
+    private let resources: [String: Int]
 
     /// One ledger for all pools: what an operation needs of several is had at one moment.
     private static let ledger = Locked(ResourceLedger<UInt>())
-    /// The names of mutual exclusion.
-    static let exclusions = ResourcePool()
-
-    private init() { resources = Locked([:]) }
 
     /// A pool with so many units of each resource.
     ///
@@ -28,8 +24,11 @@ public final class ResourcePool: Sendable {
         for (name, capacity) in capacities.sorted(by: { $0.key < $1.key }) {
             resources[name] = Self.ledger.withLock { $0.addResource(capacity: capacity) }
         }
-        self.resources = Locked(resources)
+        self.resources = resources
     }
+
+    // Requirements hold the pool, so no operation can ask for its resources any more.
+    deinit { Self.ledger.withLock { ledger in for id in resources.values { ledger.removeResource(id) } } }
 
     // MARK: - Looking and changing
 
@@ -63,41 +62,38 @@ public final class ResourcePool: Sendable {
     }
 
     private func id(of resource: String) throws(ResourceError) -> Int {
-        let (id, known) = resources.withLock { ($0[resource], Array($0.keys)) }
-        guard let id else { throw .unknownResource(resource: resource, known: known.sorted()) }
+        guard let id = resources[resource] else {
+            throw .unknownResource(resource: resource, known: resources.keys.sorted())
+        }
         return id
     }
 
     // MARK: - Needs
 
-    func need(_ units: Int, of resource: String) throws(ResourceError) -> ResourceLedger<UInt>.Need {
-        guard units > 0 else { throw .unitsNotPositive(resource: resource, units: units) }
-        let id = try id(of: resource)
+    /// The resource of a name, if an operation may need so many units of it.
+    func resource(_ name: String, forNeedOf units: Int) throws(ResourceError) -> Int {
+        guard units > 0 else { throw .unitsNotPositive(resource: name, units: units) }
+        let id = try id(of: name)
         let capacity = Self.ledger.withLock { $0.usage(of: id).capacity }
-        guard units <= capacity else { throw .exceedsCapacity(resource: resource, units: units, capacity: capacity) }
-        return .init(units, of: id)
+        guard units <= capacity else { throw .exceedsCapacity(resource: name, units: units, capacity: capacity) }
+        return id
     }
 
-    func exclusiveNeed(_ name: String) -> ResourceLedger<UInt>.Need {
-        if let known = resources.withLock({ $0[name] }) { return .init(1, of: known) }
-        // Two threads may make one each: the second is then of no use, and stays so.
-        let new = Self.ledger.withLock { $0.addResource(capacity: 1) }
-        let id = resources.withLock { resources in
-            let id = resources[name] ?? new
-            resources[name] = id
-            return id
-        }
-        return .init(1, of: id)
+    /// Whether anything is known of an exclusive name: an operation waits for it or has it.
+    package static func isKnown(exclusiveName name: String) -> Bool {
+        ledger.withLock { $0.usage(ofName: name) } != nil
     }
+
+    /// How many resources of pools, and exclusive names, are known.
+    package static var resourceCount: Int { ledger.withLock { $0.resourceCount } }
 
     // MARK: - Operations
 
     /// True: the operation has all it requires. False: it is told, by being asked whether it is ready, when that is so.
     static func acquire(_ requirements: [OperationRequirement], for operation: Operation) -> Bool {
-        let needs = merged(requirements)
         var isGranted = false
         step { ledger in
-            let answer = ledger.request(operation.scheduleID, needs)
+            let answer = ledger.request(operation.scheduleID, needs(requirements, &ledger))
             isGranted = answer.isGranted
             return answer.offered
         }
@@ -111,8 +107,21 @@ public final class ResourcePool: Sendable {
         for operation in operations { step { $0.lapse(operation) } }
     }
 
-    static func usage(of requirement: OperationRequirement) -> ResourceLedger<UInt>.Usage {
-        ledger.withLock { $0.usage(of: requirement.need.resource) }
+    /// How what is required is used, and the operation that alone uses it.
+    static func usage(
+        of requirement: OperationRequirement
+    ) -> (usage: ResourceLedger<UInt>.Usage, holder: Operation?) {
+        ledger.withLock { ledger in
+            switch requirement.target {
+            case .resource(let id, _):
+                (ledger.usage(of: id), ledger.soleHolder(of: id).map(OperationQueue.operation))
+            case .name:
+                (
+                    ledger.usage(ofName: requirement.name) ?? .init(capacity: 1, inUse: 0, waiting: 0),
+                    ledger.holder(ofName: requirement.name).map(OperationQueue.operation)
+                )
+            }
+        }
     }
 
     static func isWaiting(_ operation: Operation) -> Bool { ledger.withLock { $0.isWaiting(operation.scheduleID) } }
@@ -140,13 +149,26 @@ public final class ResourcePool: Sendable {
         context.isTelling = false
     }
 
-    /// Each resource once.
-    private static func merged(_ requirements: [OperationRequirement]) -> [ResourceLedger<UInt>.Need] {
-        guard requirements.count > 1 else { return requirements.map(\.need) }
-        var units: [Int: Int] = [:]
-        for requirement in requirements { units[requirement.need.resource, default: 0] += requirement.need.units }
-        // In an order that is the same in every process (rule N4).
-        return units.sorted { $0.key < $1.key }.map { resource, units in .init(units, of: resource) }
+    /// What the requirements need, each resource once, in the order of the requirements: the same in every process (rule N4).
+    private static func needs(
+        _ requirements: [OperationRequirement], _ ledger: inout ResourceLedger<UInt>
+    ) -> [ResourceLedger<UInt>.Need] {
+        var needs: [ResourceLedger<UInt>.Need] = []
+        var places: [Int: Int] = [:]
+        for requirement in requirements {
+            let resource =
+                switch requirement.target {
+                case .resource(let id, _): id
+                case .name: ledger.resource(named: requirement.name)
+                }
+            if let place = places[resource] {
+                needs[place].units += requirement.units
+            } else {
+                places[resource] = needs.count
+                needs.append(.init(requirement.units, of: resource))
+            }
+        }
+        return needs
     }
 }
 

@@ -69,9 +69,9 @@ extension OperationQueue {
         let members = withState { state in
             state.schedule.setOrder(policy.order == .lastInFirstOut ? .lastInFirstOut : .firstInFirstOut)
             state.schedule.setAgeing(limit: policy.ageingLimit)
-            return policy.inheritsPriority ? state.operationsInOrder : []
+            return policy.inheritsPriority ? state.arrivals : []
         }
-        for operation in members {
+        for (_, operation) in members.sorted(by: { $0.arrival < $1.arrival }) {
             operation.lend(.veryLow, inAnyQueue: true)
             operation.lendOn()
         }

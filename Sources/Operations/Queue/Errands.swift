@@ -72,11 +72,14 @@ extension OperationQueue.State {
         errands.notReady.insert(id)
     }
 
-    /// An operation leaves the queue, which has that bound.
-    mutating func leftSpecial(_ operation: Operation, _ lifecycle: Lifecycle, _ bound: Bound?) {
+    /// An operation leaves the queue that is gated, keyed or bounded.
+    mutating func leftSpecial(_ operation: Operation, _ lifecycle: Lifecycle) {
         if lifecycle.contains(.keyed) { leftKeyed(operation.scheduleID) }
         if lifecycle.contains(.gated) { throttle?.forget(operation.scheduleID) }
-        if let bound, operation.givesUpPlace { vacate(bound) }
+        if let bound {
+            bound.waitsNoMore(operation.scheduleID)
+            if operation.givesUpPlace { vacate(bound) }
+        }
     }
 
     /// Something holds the operation back since it became ready.
@@ -88,6 +91,7 @@ extension OperationQueue.State {
     mutating func claimedSpecial(_ id: Schedule.ID, _ lifecycle: Lifecycle) {
         if lifecycle.contains(.gated) { errands?.offered.remove(id) }
         if lifecycle.contains(.keyed) { startedKeyed(id) }
+        if lifecycle.contains(.bounded) { bound?.waitsNoMore(id) }
     }
 }
 

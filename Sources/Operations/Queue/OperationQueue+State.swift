@@ -38,6 +38,10 @@ extension OperationQueue {
         var stallHandler: (@Sendable (StallReport) -> Void)?
         var stallDelay = Duration.seconds(10)
         var stallWatch: StallWatch?
+        /// The `start()` of an operation has returned whose end the program has to announce. Stays true for a while after.
+        var expectsAnnouncement = false
+        /// Its operations are the children of another one, which alone suspends it: see `OperationQueue.owner`.
+        var hasOwner = false
         /// The value of `starts` at which a stall was reported last.
         var reportedAt: Int?
         var observers = ObserverState()
@@ -45,6 +49,8 @@ extension OperationQueue {
         var errands: Errands?
         /// The operations that have keys, if there ever was one, or a limit.
         var keyed: KeyedOperations?
+        /// The bound, if there ever was one.
+        var bound: Bound?
         /// The rate limit, if there is one.
         var throttle: Throttle?
         /// Starts so far: tells a stall from a pause.
@@ -112,7 +118,7 @@ extension OperationQueue {
         let lane = lifecycle.effectivePriority
         let id = operation.scheduleID
         let isNew = operation.ticket.arrival == 0
-        if lifecycle.containsAny([.gated, .keyed, .unlisted]) {
+        if lifecycle.containsAny([.gated, .keyed, .bounded, .unlisted]) {
             admitSpecial(operation, id, lifecycle, lane: lane, isReady: isReady, to: &state)
         } else if isNew {
             operation.ticket = state.schedule.added(id, lane: lane, isReady: isReady)
@@ -141,6 +147,7 @@ extension OperationQueue {
             let kind: Schedule.Kind = lifecycle.contains(.unlisted) ? .job : .operation
             operation.ticket = state.schedule.added(id, lane: lane, isReady: isReady, kind: kind)
         }
+        if lifecycle.contains(.bounded) { state.noteBounded(operation, lifecycle) }
     }
 
     private final func publish(_ state: inout State) -> Bool {
@@ -238,8 +245,10 @@ extension OperationQueue {
     func claim(from state: inout State, by reading: ThrottleReading? = nil) -> Claim? {
         while state.permitsStart(by: reading), let (ticket, id) = state.schedule.next() {
             let operation = Self.member(id)
-            if let lifecycle = operation._withUnsafeGuaranteedRef({ $0.word.update { $0.claimed() } }) {
-                if lifecycle.containsAny([.gated, .keyed]) { state.claimedSpecial(id, lifecycle) }
+            if state.mayClaim(id),
+                let lifecycle = operation._withUnsafeGuaranteedRef({ $0.word.update { $0.claimed() } })
+            {
+                if lifecycle.containsAny([.gated, .keyed, .bounded]) { state.claimedSpecial(id, lifecycle) }
                 if let throttle = state.throttle, let reading, !lifecycle.isCancelled, !lifecycle.contains(.unlisted) {
                     throttle.started(id, isGated: lifecycle.contains(.gated), at: reading.time)
                 }
@@ -260,7 +269,8 @@ extension OperationQueue {
     }
 
     final func listed() -> [Operation] {
-        withState { $0.operationsInOrder }
+        // Sorted without the lock.
+        withState { $0.arrivals }.sorted { $0.arrival < $1.arrival }.map(\.operation)
     }
 
     /// The member behind an identifier, which is `scheduleID`. It is held by the queue while it is a member, so under the lock.

@@ -13,7 +13,10 @@ final class QueueOwner: Sendable {
 
 extension OperationQueue {
     /// Called once, when both are made.
-    func setOwner(_ operation: AsyncOperation) { _ = ownerReference.storeIfNil(QueueOwner(operation)) }
+    func setOwner(_ operation: AsyncOperation) {
+        _ = ownerReference.storeIfNil(QueueOwner(operation))
+        state.withLock { $0.hasOwner = true }
+    }
 
     /// nil for most queues.
     var owner: AsyncOperation? { ownerReference.isSet ? ownerReference.load()?.operation : nil }

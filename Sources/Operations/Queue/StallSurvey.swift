@@ -9,7 +9,7 @@ struct StallSurvey {
     private var nodes: [StallGraph.Node] = []
     private var ownReasons: [[WaitingReason]] = []
     private var positions: [ObjectIdentifier: Int] = [:]
-    private var barrierPositions: [ObjectIdentifier: Int] = [:]
+    private var placePositions: [Place: Int] = [:]
     private var unvisited: [Int] = []
 
     /// The operations that the survey began with, by position.
@@ -28,12 +28,25 @@ struct StallSurvey {
     /// What holds it back, without cycles.
     func reasons(of index: Int) -> [WaitingReason] { ownReasons[index] }
 
-    func explanation(of index: Int) -> Explanation {
-        var reasons = ownReasons[index]
-        if !graph.canGoOn[index], let cycle = graph.cycle(from: index) {
-            reasons.append(.cycle(cycle.map { labels[$0] }))
+    /// What holds each of the operations back that the survey began with. O(operations and their dependencies).
+    func explanations() -> [Explanation] {
+        let cycles = graph.cycles()
+        // Shared by all operations that lead into a cycle, since it may be as long as there are operations.
+        let paths = cycles.paths.map { path in path.map { labels[$0] } }
+        return members.map { index in
+            var reasons = ownReasons[index]
+            if let cycle = cycles.reached[index] {
+                reasons.append(.cycle(own(cycles.paths[cycle], index).map { $0.map { labels[$0] } } ?? paths[cycle]))
+            }
+            return Explanation(operation: labels[index], reasons: reasons)
         }
-        return Explanation(operation: labels[index], reasons: reasons)
+    }
+
+    /// A short cycle as the path that begins with one of its nodes; nil when it is long, or the node is not part of it.
+    private func own(_ cycle: [Int], _ index: Int) -> [Int]? {
+        guard cycle.count <= 33, let start = cycle.firstIndex(of: index) else { return nil }
+        let nodes = cycle.dropLast()
+        return nodes.isEmpty ? cycle : nodes[start...] + nodes[..<start] + [index]
     }
 
     private mutating func position(of operation: Operation) -> Int {
@@ -93,35 +106,96 @@ struct StallSurvey {
         } else {
             let lifecycle = operation.word.lifecycle
             let isKnown = lifecycle.contains(.ready) || lifecycle.contains(.evaluating)
-            let gates = lifecycle.contains(.gated) && !isKnown ? operation.gateReasons() : []
+            let gates = lifecycle.contains(.gated) && !isKnown ? operation.gateObstacles() : []
             if !gates.isEmpty {
-                nodes[index].standing = .moves
-                ownReasons[index] += gates
+                note(gates, at: index)
             } else if lifecycle.phase == .enqueued, !isKnown {
                 settle(index, .stuck, .readyNotAnnounced)
             }
         }
         guard let queue = operation.queueWhileWaiting() else { return }
         let view = queue.view(of: operation)
-        if view.isSuspended { settle(index, .stuck, .queueSuspended(queue: view.name)) }
+        if view.isSuspended { noteSuspension(of: queue, named: view.name, at: index) }
         if view.hasWidthZero { settle(index, .stuck, .widthZero(queue: view.name)) }
         if view.isBehindBarrier {
-            nodes[index].waitsFor.append(barrierPosition(in: queue, before: view.membersBeforeBarrier))
+            nodes[index].waitsFor.append(position(of: .barrier(queue)))
             ownReasons[index].append(.barrier)
         }
-        if ownReasons[index].isEmpty, let key = view.key { settle(index, .moves, .key(key)) }
-        if ownReasons[index].isEmpty, view.isThrottled { settle(index, .moves, .rateLimit(queue: view.name)) }
-        if ownReasons[index].isEmpty { settle(index, .moves, .slot) }
+        guard ownReasons[index].isEmpty else { return }
+        if let key = view.key {
+            noteFullPlace(view.isKeyFull ? .key(queue, key) : nil, .key(key), at: index)
+        } else if view.isThrottled {
+            settle(index, .moves, .rateLimit(queue: view.name))
+        } else {
+            noteFullPlace(view.isFull ? .slot(queue) : nil, .slot, at: index)
+        }
     }
 
-    /// The barrier that stands first in a queue, as a node of its own that waits for all that is in front of it.
-    private mutating func barrierPosition(in queue: OperationQueue, before members: [Operation]) -> Int {
-        if let known = barrierPositions[ObjectIdentifier(queue)] { return known }
-        let barrier = addNode(nil, label: "a barrier of \(queue.label)")
-        barrierPositions[ObjectIdentifier(queue)] = barrier
-        nodes[barrier].waitsFor = members.map { position(of: $0) }
-        return barrier
+    /// The operation waits for one of those to end that have the slots, or the turns of its key; nil: it has only to wait.
+    private mutating func noteFullPlace(_ place: Place?, _ reason: WaitingReason, at index: Int) {
+        guard let place else { return settle(index, .moves, reason) }
+        nodes[index].waitsFor.append(position(of: place))
+        ownReasons[index].append(reason)
     }
+
+    /// Something that operations of a queue wait for together: a node of its own.
+    private enum Place: Hashable {
+        case barrier(OperationQueue)
+        case slot(OperationQueue)
+        case key(OperationQueue, String)
+    }
+
+    private mutating func position(of place: Place) -> Int {
+        if let known = placePositions[place] { return known }
+        let (label, standing, members): (String, StallGraph.Standing, [Operation]) =
+            switch place {
+            case .barrier(let queue): ("a barrier of \(queue.label)", .waits, queue.operationsBeforeBarrier())
+            case .slot(let queue): ("a slot of \(queue.label)", .waitsForAny, queue.runningOperations(underKey: nil))
+            case .key(let queue, let key):
+                ("a turn under key '\(key)' of \(queue.label)", .waitsForAny, queue.runningOperations(underKey: key))
+            }
+        let node = addNode(nil, label: label)
+        placePositions[place] = node
+        nodes[node].waitsFor = members.map { position(of: $0) }
+        nodes[node].standing = standing
+        return node
+    }
+
+    /// A group alone suspends the queue of its children: until it has started, and while it is paused.
+    private mutating func noteSuspension(of queue: OperationQueue, named name: String, at index: Int) {
+        guard let owner = queue.owner else { return settle(index, .stuck, .queueSuspended(queue: name)) }
+        if owner.word.lifecycle.isExecuting { return settle(index, .moves, .held) }
+        nodes[index].waitsFor.append(position(of: owner))
+        ownReasons[index].append(.group(owner.label))
+    }
+
+    /// What keeps a gated operation from starting. One obstacle that never goes away is enough to hold it back.
+    private mutating func note(_ obstacles: [GateObstacle], at index: Int) {
+        for obstacle in obstacles {
+            ownReasons[index].append(obstacle.reason)
+            switch obstacle.remover {
+            case .itself: break
+            case .caller: nodes[index].standing = .stuck
+            case .operation(let holder): nodes[index].waitsFor.append(position(of: holder))
+            }
+        }
+        if nodes[index].waitsFor.isEmpty, nodes[index].standing == .waits { nodes[index].standing = .moves }
+    }
+}
+
+/// What keeps a gated operation from starting, and who can remove it.
+private struct GateObstacle {
+    enum Remover {
+        /// It goes away without anything that could be looked into here.
+        case itself
+        /// The program has to do something.
+        case caller
+        /// The operation that holds what is needed has to end.
+        case operation(Operation)
+    }
+
+    let reason: WaitingReason
+    var remover = Remover.itself
 }
 
 extension OperationQueue {
@@ -132,8 +206,28 @@ extension OperationQueue {
         var isThrottled: Bool
         /// Its key, when that has not its turn.
         var key: String?
+        /// As many of its key run as may.
+        var isKeyFull: Bool
+        /// As many operations run as may.
+        var isFull: Bool
         var isBehindBarrier: Bool
-        var membersBeforeBarrier: [Operation]
+    }
+
+    /// The members that run, barriers included; or those of one key. O(n).
+    fileprivate func runningOperations(underKey key: String?) -> [Operation] {
+        withState { state in
+            let ids = state.schedule.runningIDs
+            guard let key else { return ids.map(Self.operation) }
+            return ids.filter { state.keyed?.members[$0]?.key == key }.map(Self.operation)
+        }
+    }
+
+    /// The operations that the first barrier waits for, in the order in which they arrived. O(n log n).
+    fileprivate func operationsBeforeBarrier() -> [Operation] {
+        let members = withState { state in
+            state.schedule.arrivalsBeforeBarrier.map { ($0.arrival, Self.operation($0.id)) }
+        }
+        return members.sorted { $0.0 < $1.0 }.map(\.1)
     }
 
     /// How things stand for one waiting operation of this queue.
@@ -142,27 +236,32 @@ extension OperationQueue {
         return withState { state in
             let isMember = state.schedule.holds(operation.ticket)
             let isBehind = isMember && state.schedule.isBehindBarrier(operation.ticket)
-            let ids = isBehind ? state.schedule.idsBeforeBarrier : []
             return View(
                 name: name, isSuspended: state.schedule.isSuspended, hasWidthZero: state.schedule.width == 0,
                 isThrottled: state.schedule.isThrottled, key: state.keyItWaitsFor(operation),
-                isBehindBarrier: isBehind, membersBeforeBarrier: ids.map(Self.operation))
+                isKeyFull: state.keyed?.turnstile.isHeldByLimit(operation.scheduleID) ?? false,
+                isFull: state.schedule.running >= state.schedule.width, isBehindBarrier: isBehind)
         }
     }
 }
 
 extension Operation {
     /// What it waits for besides dependencies.
-    fileprivate func gateReasons() -> [WaitingReason] {
+    fileprivate func gateObstacles() -> [GateObstacle] {
         guard let gates else { return [] }
-        if gates.hold.isOn { return [.held] }
-        if gates.isTesting { return [.conditions(gates.conditions.map(\.name))] }
+        if gates.hold.isOn { return [.init(reason: .held)] }
+        if gates.isTesting { return [.init(reason: .conditions(gates.conditions.map(\.name)))] }
         guard ResourcePool.isWaiting(self) else { return [] }
         return gates.requirements.compactMap { requirement in
-            let usage = ResourcePool.usage(of: requirement)
-            if requirement.isExclusive { return usage.inUse > 0 ? .exclusion(requirement.name) : nil }
-            return .resource(
-                name: requirement.name, units: requirement.need.units, inUse: usage.inUse, capacity: usage.capacity)
+            let (usage, holder) = ResourcePool.usage(of: requirement)
+            let remover = holder.map { GateObstacle.Remover.operation($0) } ?? .itself
+            if requirement.isExclusive {
+                return usage.inUse > 0 ? .init(reason: .exclusion(requirement.name), remover: remover) : nil
+            }
+            return .init(
+                reason: .resource(
+                    name: requirement.name, units: requirement.units, inUse: usage.inUse, capacity: usage.capacity),
+                remover: requirement.units > usage.capacity ? .caller : remover)
         }
     }
 

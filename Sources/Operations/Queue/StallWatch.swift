@@ -2,14 +2,17 @@ import SchedulerCore
 
 /// The appointment to look whether a queue that came to rest with operations in it is still at rest.
 final class StallWatch: Appointment, @unchecked Sendable {
-    // Sendable: both fields are set before the appointment is made, and never again.
+    // Sendable: all fields are set before the appointment is made, and never again.
     /// What the queue had started when the watch was set.
     let starts: Int
+    /// An earlier look has found that all operations that started have finished, and that none announced it.
+    let isSecondLook: Bool
     private weak var queue: OperationQueue?
 
-    init(_ queue: OperationQueue, starts: Int, after delay: Duration) {
+    init(_ queue: OperationQueue, starts: Int, isSecondLook: Bool, after delay: Duration) {
         self.queue = queue
         self.starts = starts
+        self.isSecondLook = isSecondLook
         super.init(after: delay)
     }
 
@@ -18,27 +21,42 @@ final class StallWatch: Appointment, @unchecked Sendable {
 
 extension OperationQueue {
     /// Called with the state locked, whenever the queue may have come to rest: makes an appointment, unless there is one.
-    func watchForStall(_ state: inout State) {
+    func watchForStall(_ state: inout State, isSecondLook: Bool = false) {
         guard state.stallWatch == nil, state.stallDelay > .zero, isAtRest(&state), state.reportedAt != state.starts
         else { return }
-        let watch = StallWatch(self, starts: state.starts, after: state.stallDelay)
+        let watch = StallWatch(self, starts: state.starts, isSecondLook: isSecondLook, after: state.stallDelay)
         state.stallWatch = watch
         Monitor.shared.make(watch)
     }
 
+    /// Nothing starts by the queue's own means, and nothing runs, or only what has yet to announce its end.
     private func isAtRest(_ state: inout State) -> Bool {
-        !state.schedule.isEmpty && state.schedule.running == 0 && !state.schedule.hasStartable
+        if state.schedule.isEmpty || state.schedule.hasStartable { return false }
+        // A group alone suspends the queue of its children, and knows why.
+        if state.hasOwner, state.schedule.isSuspended { return false }
+        return state.schedule.running == 0 || state.expectsAnnouncement
+    }
+
+    /// The `start()` of an operation has returned, and its end is announced later, on any thread.
+    final func expectAnnouncement() {
+        withState { state in
+            state.expectsAnnouncement = true
+            watchForStall(&state)
+        }
     }
 
     fileprivate func keep(_ watch: StallWatch) {
-        let isStill = withState { state in
-            guard state.stallWatch === watch else { return false }
+        let running: [Operation]? = withState { state in
+            guard state.stallWatch === watch else { return nil }
             state.stallWatch = nil
-            guard isAtRest(&state) else { return false }
-            if state.starts != watch.starts { watchForStall(&state) }
-            return state.starts == watch.starts
+            guard isAtRest(&state) else { return nil }
+            guard state.starts == watch.starts else {
+                watchForStall(&state)
+                return nil
+            }
+            return state.schedule.running > 0 ? state.schedule.runningIDs.map(Self.operation) : []
         }
-        guard isStill else { return }
+        guard let running, running.isEmpty || haveAllEndedSilently(running, watch) else { return }
         guard let report = stallReport() else {
             // Something outside the queue still moves, such as a dependency in another queue: look again later.
             return withState { watchForStall(&$0) }
@@ -54,6 +72,23 @@ extension OperationQueue {
         HeldLocks.assertNone()
         hooks.load()?.tell(report)
         if let handler { handler(report) } else { Log.warning(report.description) }
+    }
+
+    /// Whether all operations that run have finished without announcing it. If not, another appointment is made as long as
+    /// some of them may do so.
+    ///
+    /// An operation may be looked at just between the two, so it takes a second look to be sure.
+    private func haveAllEndedSilently(_ running: [Operation], _ watch: StallWatch) -> Bool {
+        let open = running.filter { $0.awaitsAnnouncement }
+        let areAllOver =
+            open.count == running.count && open.allSatisfy { operation in untracked { operation.isFinished } }
+        if areAllOver, watch.isSecondLook { return true }
+        withState { state in
+            // What has started since looks after itself.
+            if open.isEmpty, state.starts == watch.starts { state.expectsAnnouncement = false }
+            watchForStall(&state, isSecondLook: areAllOver && state.starts == watch.starts)
+        }
+        return false
     }
 
     // MARK: - For users
@@ -87,11 +122,19 @@ extension OperationQueue {
     public final func stallReport() -> StallReport? {
         let survey = StallSurvey(of: listed())
         guard survey.isStalled else { return nil }
-        return StallReport(queue: readName() ?? "", blocked: survey.members.map { survey.explanation(of: $0) })
+        let name = owner.map { "children of \($0.label)" } ?? readName() ?? ""
+        return StallReport(queue: name, blocked: survey.explanations())
     }
 
     /// What the operation, of this queue or not, waits for at this moment (rule N3).
     public final func explain(_ operation: Operation) -> Explanation {
-        StallSurvey(of: [operation]).explanation(of: 0)
+        StallSurvey(of: [operation]).explanations()[0]
+    }
+}
+
+extension Operation {
+    /// A queue has started it, its `start()` may have returned, and its end has to be announced by the program.
+    final var awaitsAnnouncement: Bool {
+        word.lifecycle.phase == .starting
     }
 }

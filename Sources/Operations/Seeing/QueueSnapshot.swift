@@ -64,11 +64,9 @@ final class QueueStatistics: QueueWatcher {
     fileprivate struct State {
         let begin = ContinuousClock.now
         var added: [ObjectIdentifier: ContinuousClock.Instant] = [:]
-        /// How many finished in each of the last seconds, by their number since the beginning.
-        var finished = Ring<(second: Int64, count: Int)>()
+        var finished = Throughput(span: 10)
     }
 
-    private static let span: Int64 = 10
     private let state = Locked(State())
 
     func operation(_ operation: Operation, did step: QueueStep) {
@@ -79,7 +77,7 @@ final class QueueStatistics: QueueWatcher {
             case .starts: break
             case .hasFinished:
                 state.added[ObjectIdentifier(operation)] = nil
-                state.noteFinish(at: (now - state.begin).components.seconds, span: Self.span)
+                state.finished.note(at: (now - state.begin).wholeNanoseconds)
             }
         }
     }
@@ -88,26 +86,8 @@ final class QueueStatistics: QueueWatcher {
         let now = ContinuousClock.now
         return state.withLock { state in
             let added = oldest.flatMap { state.added[ObjectIdentifier($0)] } ?? state.begin
-            let elapsed = now - state.begin
-            let first = elapsed.components.seconds - Self.span
-            var count = 0
-            for index in 0..<state.finished.count where state.finished[index].second > first {
-                count += state.finished[index].count
-            }
-            let seconds = min(elapsed / .seconds(1), Double(Self.span))
-            return (now - added, seconds > 0 ? Double(count) / seconds : 0)
+            return (now - added, state.finished.perSecond(at: (now - state.begin).wholeNanoseconds))
         }
-    }
-}
-
-extension QueueStatistics.State {
-    fileprivate mutating func noteFinish(at second: Int64, span: Int64) {
-        if finished.last?.second == second {
-            finished[finished.count - 1].count += 1
-        } else {
-            finished.append((second, 1))
-        }
-        while let first = finished.first, first.second <= second - span { _ = finished.popFirst() }
     }
 }
 
@@ -116,7 +96,7 @@ extension WaitingReason {
         switch self {
         case .cycle, .dependency, .dependencyInNoQueue, .inNoQueue: .dependencies
         case .conditions: .conditions
-        case .held: .held
+        case .held, .group: .held
         case .resource, .exclusion: .resources
         case .key: .key
         case .rateLimit: .rateLimit

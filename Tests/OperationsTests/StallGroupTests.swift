@@ -1,0 +1,154 @@
+@testable import Operations
+import TestSupport
+import Testing
+
+/// Rules N3, A9: stalls of groups, of ends that nobody announces, and of what has the slots, turns and names.
+@Suite(.timeLimit(.minutes(5))) struct StallGroupTests {
+    /// A group whose children's queue reports soon, and what it has reported.
+    private func watchedGroup() -> (group: GroupOperation, reports: Journal<StallReport>) {
+        let (group, reports) = (GroupOperation(), Journal<StallReport>())
+        group.name = "g"
+        group.childQueue.stallHandler = { reports.append($0) }
+        group.childQueue.stallDelay = .milliseconds(1)
+        return (group, reports)
+    }
+
+    @Test func `a group that has not started, or is paused, is no stall, and its children say what they wait for`() {
+        let (group, reports) = watchedGroup()
+        let child = Operation(named: "child")
+        group.addChild(child)
+        let queue = OperationQueue()
+        #expect(queue.explain(child).reasons == [.group("GroupOperation 'g'")])
+        StallObserver.letAppointmentsPass()
+        queue.isSuspended = true
+        queue.addOperation(group)
+        #expect(queue.explain(child).reasons == [.group("GroupOperation 'g'")])
+        StallObserver.letAppointmentsPass()
+        group.setPaused(true)
+        queue.isSuspended = false
+        while !group.isExecuting {}
+        while queue.explain(child).reasons != [.held] {}
+        StallObserver.letAppointmentsPass()
+        #expect(reports.entries.isEmpty)
+        group.setPaused(false)
+        group.waitUntilFinished()
+    }
+
+    @Test func `children that wait for one another are reported as the children of their group`() {
+        let (group, _) = watchedGroup()
+        let (a, b, gate, reports) = (Operation(named: "a"), Operation(named: "b"), Gate(), Journal<StallReport>())
+        group.childQueue.stallHandler = {
+            reports.append($0)
+            gate.open()
+        }
+        a.addDependency(b)
+        b.addDependency(a)
+        group.addChild(a)
+        group.addChild(b)
+        let queue = OperationQueue()
+        queue.addOperation(group)
+        gate.pass()
+        #expect(reports.entries.first?.queue == "children of GroupOperation 'g'")
+        group.cancel()
+        group.waitUntilFinished()
+    }
+
+    @Test func `a child that needs the exclusive name of its group is a stall, and the cycle says so`() {
+        let (group, gate, reports) = (GroupOperation(), Gate(), Journal<StallReport>())
+        group.name = "g"
+        group.addRequirement(.exclusive("of a group and its child"))
+        let child = Operation(named: "child")
+        child.addRequirement(.exclusive("of a group and its child"))
+        group.addChild(child)
+        group.childQueue.stallHandler = {
+            reports.append($0)
+            gate.open()
+        }
+        group.childQueue.stallDelay = .milliseconds(1)
+        OperationQueue().addOperation(group)
+        gate.pass()
+        let (a, b) = ("Operation 'child'", "GroupOperation 'g'")
+        #expect(
+            reports.entries[0].blocked[0].reasons == [.exclusion("of a group and its child"), .cycle([a, b, a])])
+        group.cancel()
+        group.waitUntilFinished()
+    }
+
+    @Test func `a child that waits for what stands behind its group is a stall`() {
+        let (group, gate, reports) = (GroupOperation(), Gate(), Journal<StallReport>())
+        let (child, behind) = (Operation(named: "child"), Operation(named: "behind"))
+        child.addDependency(behind)
+        group.name = "g"
+        group.addChild(child)
+        group.childQueue.stallHandler = {
+            reports.append($0)
+            gate.open()
+        }
+        let queue = OperationQueue()
+        queue.name = "serial"
+        queue.maxConcurrentOperationCount = 1
+        queue.addOperation(group)
+        queue.addOperation(behind)
+        while !group.isExecuting {}
+        group.childQueue.stallDelay = .milliseconds(1)
+        gate.pass()
+        let (a, b) = ("Operation 'child'", "Operation 'behind'")
+        #expect(
+            reports.entries[0].blocked[0].reasons
+                == [.dependency(b), .cycle([a, b, "a slot of queue 'serial'", "GroupOperation 'g'", a])])
+        group.cancel()
+        queue.waitUntilAllOperationsAreFinished()
+    }
+
+    /// Rules N3, L7: a common bug in ported code; nothing would ever happen without a report.
+    @Test(arguments: [1, 10]) func `an end that is never announced is a stall, whatever waits behind it`(width: Int) {
+        let observer = StallObserver(delay: .milliseconds(2))
+        observer.queue.maxConcurrentOperationCount = width
+        let operation = Forgetful()
+        operation.name = "silent"
+        let waiting = Operation(named: "waiting")
+        waiting.addDependency(operation)
+        let report = observer.report {
+            observer.queue.addOperation(operation)
+            observer.queue.addOperation(waiting)
+            if width == 1 { observer.queue.addOperation {} }
+        }
+        #expect(report.reasons["Forgetful 'silent'"] == [.finishNotAnnounced])
+        #expect(report.reasons["Operation 'waiting'"] == [.dependency("Forgetful 'silent'")])
+        operation.didChangeValue(forKey: "isFinished")
+        observer.queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test func `an operation that is under way elsewhere is no stall`() {
+        let observer = StallObserver(delay: .milliseconds(1))
+        let operation = AsynchronousOperation()
+        observer.queue.addOperation(operation)
+        while !operation.isExecuting {}
+        StallObserver.letAppointmentsPass()
+        #expect(observer.reports.isEmpty)
+        operation.finish()
+        observer.queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test func `needing more units than there are by now is a stall`() throws {
+        let observer = StallObserver()
+        let pool = try ResourcePool(["memory": 4])
+        let operation = Operation(named: "large")
+        operation.addRequirement(try .units(4, of: "memory", in: pool))
+        try pool.setCapacity(2, of: "memory")
+        let report = observer.report { observer.queue.addOperation(operation) }
+        #expect(
+            report.reasons == ["Operation 'large'": [.resource(name: "memory", units: 4, inUse: 0, capacity: 2)]])
+        try pool.setCapacity(4, of: "memory")
+        operation.waitUntilFinished()
+    }
+}
+
+/// Has finished when its `start()` has returned, and says nothing.
+private final class Forgetful: Operations.Operation, @unchecked Sendable {
+    private let isDone = Guarded(false)
+
+    override var isFinished: Bool { isDone.withLock { $0 } }
+    override var isExecuting: Bool { false }
+    override func start() { isDone.withLock { $0 = true } }
+}
