@@ -83,7 +83,7 @@ final class QueueProgress: ContainedProgress, @unchecked Sendable {
     }
 
     /// The three numbers as of one moment, fractions of running operations included.
-    var update: ProgressUpdates.Element {
+    var update: OperationQueue.ProgressUpdates.Element {
         lookDown()
         return withLock {
             .init(fractionCompleted: fractionCompleted, completedUnitCount: completed, totalUnitCount: total)
