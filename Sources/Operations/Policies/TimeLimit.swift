@@ -14,7 +14,10 @@ extension Operation {
         do {
             try changeGates { gates in
                 gates.timeLimits.append(
-                    TimeLimit(isFromStart: true, failure: .timeout(limit)) { try await clock.sleepFully(for: limit) })
+                    TimeLimit(isFromStart: true, failure: .timeout(limit)) {
+                        let start = clock.now
+                        return { try await clock.sleepFully(for: limit, since: start) }
+                    })
                 return nil
             }
         } catch { throw .tooLate(operation: label) }
@@ -28,7 +31,7 @@ extension Operation {
     /// - Throws: `PolicyError` when the operation has started.
     public final func setDeadline<C: Clock>(_ deadline: C.Instant, clock: C) throws(PolicyError) {
         let limit = TimeLimit(isFromStart: false, failure: .deadline("\(deadline)")) {
-            try await clock.sleepFully(until: deadline)
+            { try await clock.sleepFully(until: deadline) }
         }
         do {
             try changeGates { gates in
@@ -62,13 +65,17 @@ struct TimeLimit {
     /// It begins when the operation starts, not when it is added.
     let isFromStart: Bool
     let failure: OperationTimeout
-    let sleep: @Sendable () async throws -> Void
+    /// Reads the clock, and returns what sleeps until the time is over. The timer's task may run late: a limit that began
+    /// with the task would be longer than the operation's.
+    let begin: @Sendable () -> Sleep
     var timer: Task<Void, Never>?
 
-    init(isFromStart: Bool, failure: OperationTimeout, sleep: @escaping @Sendable () async throws -> Void) {
+    typealias Sleep = @Sendable () async throws -> Void
+
+    init(isFromStart: Bool, failure: OperationTimeout, begin: @escaping @Sendable () -> Sleep) {
         self.isFromStart = isFromStart
         self.failure = failure
-        self.sleep = sleep
+        self.begin = begin
     }
 }
 
@@ -82,11 +89,12 @@ extension Operation {
     final func beginTimeLimits(on executor: any TaskExecutor, fromStart: Bool) {
         guard let limits = gates?.timeLimits, !limits.isEmpty else { return }
         for index in limits.indices where limits[index].isFromStart == fromStart && limits[index].timer == nil {
-            let limit = limits[index]
-            // Weak: a limit keeps nothing that nobody else keeps.
+            let failure = limits[index].failure
+            let sleep = limits[index].begin()
+            // Weak: a limit does not keep its operation.
             let timer = Task(executorPreference: executor) { [weak self] in
-                do { try await limit.sleep() } catch { return }
-                self?.giveUp(limit.failure)
+                do { try await sleep() } catch { return }
+                self?.giveUp(failure)
             }
             let isKept = attachments?.withLock { state in
                 guard let own = state.extras?.gates?.timeLimits, own.indices.contains(index), own[index].timer == nil

@@ -12,6 +12,13 @@ extension Clock where Duration == Swift.Duration {
         }
         try await sleep(for: rest)
     }
+
+    /// Suspends until the duration has passed since an instant that is not in the future. Throws `CancellationError` as
+    /// soon as the task is cancelled.
+    package func sleepFully(for duration: Duration, since start: Instant) async throws {
+        guard duration <= .longestSleep else { return try await sleepFully(for: duration) }
+        try await sleep(until: start.advanced(by: duration), tolerance: nil)
+    }
 }
 
 extension Clock {

@@ -24,6 +24,20 @@ import Testing
         #expect(clock.now.offset == .seconds(15) && clock.sleeperCount == 0)
     }
 
+    @Test(arguments: 0..<20)
+    func `a time limit counts from the start of the operation, however late its timer runs`(seed: UInt64) throws {
+        let executor = ManualExecutor(seed: seed)
+        let (queue, clock) = (executor.makeQueue(), clock)
+        let operation = TaskOperation {
+            clock.advance(by: .seconds(3))
+            try await clock.sleep(for: .seconds(10))
+        }
+        try operation.setTimeout(.seconds(3), clock: clock)
+        queue.addOperation(operation)
+        executor.runUntilIdle()
+        #expect(operation.operationOutcome.failure == .timeout(.seconds(3)) && clock.now.offset == .seconds(3))
+    }
+
     @Test func `an operation that waits at its deadline ends without having run`() throws {
         let queue = executor.makeQueue()
         let hasRun = Guarded(false)
