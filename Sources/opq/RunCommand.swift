@@ -87,8 +87,9 @@ struct RunCommand: ParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         // Inherited as ignored, it would have the system throw away how commands ended.
         signal(SIGCHLD, SIG_DFL)
-        Interruption.block()
+        // Opened while signals still end the process: a pipe without a reader makes the opening wait.
         let files = try recordings()
+        Interruption.block()
         let outputs = FailedOutputs()
         let options = RunOptions(jobs: jobs, failsFast: failurePolicy == .failFast)
         let run: WorkflowRun

@@ -55,7 +55,8 @@ struct ShellTests {
         ("printf %s $(printf %s \"$(echo ')')\") {item}", "){}"), ("printf %s \"$((1+2))\"{item}", "3{}"),
         ("for i in {item} {item}; do printf %s \"$i\"; done", "{}{}"), ("x={item}; printf %s \"$x\"", "{}"),
         ("printf %s \"$( (printf %s {item}; echo x) )\"", "{}x"), ("test {item} = {item} && printf %s {item}", "{}"),
-        ("printf %s \"$OPQ_ITEM\"", "{}"),
+        ("printf %s \"$OPQ_ITEM\"", "{}"), ("x=7; printf %s $x{item}", "7{}"), ("x=7; printf %s \"$x{item}\"", "7{}"),
+        ("printf %s ~{item}", "~{}"),
     ])
     func `an item is what it is wherever it stands`(command: String, printed: String) throws {
         let template = CommandTemplate(Template(command))

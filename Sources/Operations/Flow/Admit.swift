@@ -88,7 +88,8 @@ extension OperationQueue {
         }
         if hasStartable { offerSlot() }
         if old.contains(.finishAnnounced) { operation.finishIfFinished() }
-        if old.contains(.askAgain) || old.isCancelled { operation.reconsiderReadiness() }
+        // A member that is to be cancelled has to be ready: the next worker that meets it calls its `cancel()`.
+        if old.isCancelled || old.containsAny([.askAgain, .cancelPromised]) { operation.reconsiderReadiness() }
     }
 }
 

@@ -108,7 +108,11 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    func cancel() { lock.withLock { task }?.cancel() }
+    func cancel() {
+        guard let task = lock.withLock({ task }) else { return }
+        // The task may await another operation, whose cancellation is the next level of a long chain.
+        Descent.step { task.cancel() }
+    }
 
     /// The operation has ended. Lets the task go.
     func end() {

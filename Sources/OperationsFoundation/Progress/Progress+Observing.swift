@@ -16,7 +16,6 @@ extension Progress: KeyValueObservable {
 
     /// Kept in the dictionary of the progress: nothing else goes when it goes.
     private var linkOfSubclass: ProgressLink {
-        if let known = userInfo[Self.linkKey] as? ProgressLink { return known }
         var isNew = false
         let link = ProgressTree.withLock {
             if let known = userInfo[Self.linkKey] as? ProgressLink { return known }

@@ -45,10 +45,20 @@ struct CommandTemplate {
         pieces.reduce(into: "") { command, piece in
             switch piece {
             case .text(let text): command += text
-            // A value right behind a brace may make a list of alternatives of it.
             case .placeholder(let name, let place):
-                command += Self.text(of: name, for: item, at: place, mayBePlain: command.last != "{")
+                command += Self.text(of: name, for: item, at: place, mayBePlain: Self.mayBePlain(after: command))
             }
+        }
+    }
+
+    /// Whether a plain value means nothing but itself behind this text. Behind a brace it may make a list of alternatives.
+    /// Behind a letter, a digit or an underscore it may become part of a variable's name, and behind a tilde of a user's.
+    private static func mayBePlain(after command: String) -> Bool {
+        switch command.utf8.last ?? 0 {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "{"):
+            false
+        default: true
         }
     }
 
