@@ -1,6 +1,7 @@
 /// A shell command with placeholders, each of which is known to stand where a value stays what it is.
 ///
-/// The shell gets a value through a variable, and never reads it as part of the command: whatever it holds, it is not run.
+/// The shell gets a value through a variable, and does not read it as part of the command. A shell that evaluates a word as
+/// arithmetic, as bash does for `[[ … -eq … ]]`, still runs a substitution within the value.
 /// Only values of letters, digits and the like stand in the command themselves, where people expect to read them.
 struct CommandTemplate {
     private enum Piece {
