@@ -1,13 +1,13 @@
 #if Networking
 import Operations
 
-/// Tells those who follow, without a lock: of everything, or of the latest.
+/// Delivers elements to followers: either all elements, or only the latest one. Calls followers without holding a lock.
 package final class Broadcast<Element: Sendable>: Sendable {
     private final class Follower: @unchecked Sendable {
-        // Sendable: `latest` is used by who tells the latest, one thread at a time.
+        // Sendable: only the thread that is currently delivering uses `latest`.
         let tell: @Sendable (Element) -> Void
         let end: @Sendable () -> Void
-        /// What it was told last, if it follows the latest.
+        /// The element that was delivered last, if the follower wants only the latest.
         var latest: Element?
 
         init(tell: @escaping @Sendable (Element) -> Void, end: @escaping @Sendable () -> Void = {}) {
@@ -26,7 +26,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
         var last = 0
         var telling = Telling()
 
-        /// nil: the end has been.
+        /// Adds a follower. Returns nil if the broadcast has ended.
         mutating func add(_ follower: Follower) -> Int? {
             guard telling.phase != .ended else { return nil }
             last += 1
@@ -42,10 +42,10 @@ package final class Broadcast<Element: Sendable>: Sendable {
 
     private let state: Locked<State>
 
-    /// The streams end with the broadcast.
+    /// Ends the streams together with the broadcast.
     deinit { finish() }
 
-    /// - Parameter isFinished: The end has been already.
+    /// - Parameter isFinished: Whether the broadcast has ended already.
     package init(isFinished: Bool = false) {
         var state = State()
         if isFinished { _ = state.telling.finish() }
@@ -54,7 +54,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
 
     // MARK: - Everything
 
-    /// All that is told from now on. What is not taken is kept.
+    /// Returns a stream of all elements from now on. The stream buffers elements without a limit.
     func stream() -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream.makeStream(of: Element.self)
         let follower = follower(continuation)
@@ -66,12 +66,12 @@ package final class Broadcast<Element: Sendable>: Sendable {
         return stream
     }
 
-    /// Each of these is told, in no order if several threads tell.
+    /// Delivers an element to each follower. Concurrent calls have no order.
     func tell(_ element: Element) {
         for follower in state.withLock({ $0.followers }).values { follower.tell(element) }
     }
 
-    /// Nobody is told anything from now on, also who comes later. What is being told comes first.
+    /// Ends the broadcast for present and later followers. An element that is being delivered arrives first.
     package func finish() {
         let ended = state.withLock { $0.telling.finish() ? $0.removeAll() : [:] }
         for follower in ended.values { follower.end() }
@@ -94,7 +94,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
 // MARK: - The latest
 
 extension Broadcast where Element: Equatable {
-    /// What there is now, and each time that it changes. What is not taken in time is replaced by what is newer.
+    /// Returns a stream of the current element and of each change. A slow consumer receives the latest element only.
     package func latest(_ latest: () -> Element) -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: .bufferingNewest(1))
         if let id = begin(follower(continuation), latest) {
@@ -106,20 +106,20 @@ extension Broadcast where Element: Equatable {
         return stream
     }
 
-    /// The same by a call, on the thread that tells.
+    /// Calls `tell` with the current element and with each change, on the thread that delivers.
     func latest(_ latest: () -> Element, tell: @escaping @Sendable (Element) -> Void) {
         let follower = Follower(tell: tell)
         follower.tellIfNew(latest())
         _ = begin(follower, latest)
     }
 
-    /// Tells what there is now, one thread at a time: so what is old never comes after what is new. Who comes while somebody
-    /// is telling leaves it to him.
+    /// Delivers the current element, one thread at a time, so that an old element never follows a newer one. A call during
+    /// another thread's delivery leaves the work to that thread.
     package func tellLatest(_ latest: () -> Element) {
         if state.withLock({ !$0.followers.isEmpty && $0.telling.begin() }) { tell(latest) }
     }
 
-    /// He is told before the end, whoever brings that about: so he comes and his being told begins in one step.
+    /// Adds a follower and begins delivering in one step, so that the follower gets an element before the end.
     private func begin(_ follower: Follower, _ latest: () -> Element) -> Int? {
         let (id, isTeller) = state.withLock { state in
             let id = state.add(follower)
@@ -129,7 +129,7 @@ extension Broadcast where Element: Equatable {
         return id
     }
 
-    /// Two who have changed it one after the other may both find the second change: each follower is told of it once.
+    /// Two threads that change the element one after the other may both read the second change. Each follower gets it once.
     private func tell(_ latest: () -> Element) {
         while true {
             let element = latest()
@@ -144,10 +144,12 @@ extension Broadcast where Element: Equatable {
     }
 }
 
-/// Who tells the latest: a plain value.
+/// The state machine of delivering the latest element: a plain value.
 ///
-///     silent ◄──► telling ◄──► telling, and there is news ──► telling
-///        └───────────┴──► ended, when all has been told
+/// ```text
+/// silent ◄──► telling ◄──► telling, and there is news ──► telling
+///    └───────────┴──► ended, after the last delivery
+/// ```
 struct Telling: Equatable {
     enum Phase: Equatable { case silent, telling, tellingWithNews, ended }
     enum Next: Equatable { case again, rest, end }
@@ -155,7 +157,7 @@ struct Telling: Equatable {
     private(set) var phase = Phase.silent
     private var isToEnd = false
 
-    /// False: who is telling tells this too.
+    /// Begins a delivery. Returns false if the delivering thread delivers this element too.
     mutating func begin() -> Bool {
         switch phase {
         case .silent: phase = .telling
@@ -165,7 +167,7 @@ struct Telling: Equatable {
         return phase == .telling
     }
 
-    /// Of who has begun.
+    /// Ends one round of delivery. Only the delivering thread calls it.
     mutating func told() -> Next {
         if phase == .tellingWithNews {
             phase = .telling
@@ -175,7 +177,7 @@ struct Telling: Equatable {
         return isToEnd ? .end : .rest
     }
 
-    /// False: who is telling ends it.
+    /// Ends the broadcast. Returns false if the delivering thread ends it later.
     mutating func finish() -> Bool {
         isToEnd = true
         guard phase == .silent else { return false }

@@ -1,15 +1,17 @@
 #if Networking
-/// Who waits for which transfer (rule N2): a plain value. Identical requests share one; the last who leaves stops it; the
-/// most urgent who waits says how urgent it is; it stands still when all of them can wait.
+/// The waiters of shared transfers: a plain value.
+///
+/// Identical requests share one transfer. The last waiter to leave stops the transfer. The transfer has the highest priority of
+/// its waiters, and pauses when all its waiters are paused.
 package struct Coalescer<Key: Hashable, Priority: Comparable & Hashable> {
     package typealias Waiter = Int
 
     private struct Group {
         let transfer: Int
         private(set) var waiters: [Waiter: Priority] = [:]
-        /// How many are how urgent: there are few priorities, and may be many who wait.
+        /// The number of waiters of each priority. There are few priorities and perhaps many waiters.
         private var counts: [Priority: Int] = [:]
-        /// Those who can wait.
+        /// The waiters that are paused.
         var paused: Set<Waiter> = []
         var urgency: Priority { counts.keys.max()! }
 
@@ -37,14 +39,14 @@ package struct Coalescer<Key: Hashable, Priority: Comparable & Hashable> {
     private var last = 0
 
     package enum Joining: Equatable {
-        /// Nobody transfers this: begin, under this number.
+        /// No transfer for this key exists. The caller begins one with this number.
         case begin(transfer: Int)
-        /// It is being transferred already; `raised` if it has become more urgent.
+        /// The request joined an existing transfer. `raised` is its new priority if that became higher.
         case joined(transfer: Int, raised: Priority?)
     }
 
     package enum Leaving: Equatable {
-        /// It had left already, or its transfer has ended.
+        /// The waiter had left already, or its transfer had ended.
         case needless
         case goesOn(transfer: Int, urgency: Priority)
         case stop(transfer: Int)
@@ -52,12 +54,12 @@ package struct Coalescer<Key: Hashable, Priority: Comparable & Hashable> {
 
     package init() {}
 
-    /// - Parameter key: nil for what shares with nobody.
+    /// Adds a waiter for a key, which joins the key's transfer or begins one.
     package mutating func join(_ key: Key, priority: Priority) -> (waiter: Waiter, Joining) {
         last += 1
         let waiter = last
         keys[waiter] = key
-        // Changed in place: a copy would be one of all who wait.
+        // Changed in place: a copy of the group would copy all its waiters.
         guard let (transfer, old) = groups[key].map({ ($0.transfer, $0.urgency) }) else {
             groups[key] = Group(transfer: waiter)
             groups[key]?.set(priority, of: waiter)
@@ -74,40 +76,40 @@ package struct Coalescer<Key: Hashable, Priority: Comparable & Hashable> {
         if let group = groups[key], !group.waiters.isEmpty {
             return .goesOn(transfer: transfer, urgency: group.urgency)
         }
-        // Who comes after this begins anew: what is being stopped is joined by nobody.
+        // A later request begins a new transfer. Nothing joins a transfer that is being stopped.
         groups[key] = nil
         return .stop(transfer: transfer)
     }
 
-    /// What may be joined for this.
+    /// Returns the transfer that a request with this key would join.
     package func transfer(of key: Key) -> Int? { groups[key]?.transfer }
 
-    /// What it waits for; nil if it waits no longer.
+    /// Returns the key of a waiter; nil after the waiter has left or its transfer has ended.
     package func key(of waiter: Waiter) -> Key? { keys[waiter] }
 
-    /// Who waits for this, in no order.
+    /// Returns the waiters for a key, in no order.
     package func waiters(of key: Key) -> [Waiter] { groups[key].map { Array($0.waiters.keys) } ?? [] }
 
-    /// Of the most urgent who waits for this; nil if nobody does.
+    /// Returns the highest priority of the waiters for a key; nil without waiters.
     package func urgency(of key: Key) -> Priority? { groups[key]?.urgency }
 
-    /// nil if it waits no longer.
+    /// Changes the priority of a waiter. Returns nil if the waiter has left.
     package mutating func setPriority(_ priority: Priority, of waiter: Waiter) -> (transfer: Int, urgency: Priority)? {
         guard let key = keys[waiter], groups[key]?.waiters[waiter] != nil else { return nil }
         groups[key]?.set(priority, of: waiter)
         return groups[key].map { ($0.transfer, $0.urgency) }
     }
 
-    /// Says that somebody can wait, or no longer can. No effect if he does not wait.
+    /// Pauses or resumes a waiter. No effect if the waiter has left.
     package mutating func setPaused(_ isPaused: Bool, of waiter: Waiter) {
         guard let key = keys[waiter], groups[key]?.waiters[waiter] != nil else { return }
         if isPaused { groups[key]?.paused.insert(waiter) } else { groups[key]?.paused.remove(waiter) }
     }
 
-    /// All who wait for it can wait: so the transfer is to stand still.
+    /// Whether the transfer should pause, because all its waiters are paused.
     package func isPaused(_ key: Key) -> Bool { groups[key].map { $0.paused.count == $0.waiters.count } ?? false }
 
-    /// Who comes from now on begins anew.
+    /// Removes a transfer that has ended. A later request with this key begins a new transfer.
     package mutating func ended(_ transfer: Int, of key: Key) {
         guard let group = groups[key], group.transfer == transfer else { return }
         groups[key] = nil

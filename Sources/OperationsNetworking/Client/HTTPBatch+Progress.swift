@@ -3,14 +3,14 @@ public import HTTPCore
 import Operations
 
 extension HTTPBatch {
-    /// How far it is, by number and by bytes.
+    /// The progress of the batch, by number of members and by bytes.
     public var batchProgress: BatchProgress { tally.withLock { $0.progress } }
 
-    /// The same each time that it changes, and once at the beginning. What is not taken in time is replaced by what is
-    /// newer. Ends with the batch; the last one is complete.
+    /// The current progress, and then each change. A slow consumer receives the latest value only. The stream ends with the
+    /// batch, and its last element is complete.
     public var batchProgressUpdates: AsyncStream<BatchProgress> { followers.latest { batchProgress } }
 
-    /// Tells those who follow how far it is.
+    /// Notifies the followers of the current progress.
     func tell() { followers.tellLatest { batchProgress } }
 }
 #endif

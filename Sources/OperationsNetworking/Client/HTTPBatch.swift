@@ -2,37 +2,36 @@
 import HTTPCore
 public import Operations
 
-/// Requests that belong together: one progress, by number and by bytes, and one completion, after every member's own
-/// (rule N3). Made by `HTTPClientQueue.batch`, which also starts it.
+/// Several requests with one common progress and one completion. `HTTPClientQueue.batch` creates and starts a batch.
 ///
-/// It is an operation, so that others can depend on it, and have completion blocks, observers and waiters of the usual
-/// kinds. But it is no `GroupOperation`: its members run in the client's queue, among all other requests, where the widths
-/// hold; and they may share transfers with others, who are not its children. It waits for them in a queue of its own, so
-/// that it takes no slot from them. When it has finished, so has every member.
+/// A batch finishes after all its members. It is an operation, so it can have dependents, completion blocks and observers. It
+/// is not a `GroupOperation`: its members run in the client's queue together with all other requests, within the client's
+/// limits. Members may share transfers with other requests. The batch waits in a queue of its own, so it occupies no slot of
+/// the client's queue.
 ///
-/// It fails, as an operation, with the failure that made it cancel the rest; it never fails when it was told to go on.
-/// What became of each member say the ``results``. Safe on any thread.
+/// A member's failure fails the batch only with ``HTTPBatchFailurePolicy/cancelsTheRest``. ``results`` holds the outcome of
+/// each member. All members of this class are safe to use on any thread.
 public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendable {
-    // Sendable: what changes is guarded.
+    // Sendable: locks guard the mutable state.
     private let client: HTTPClientQueue
     private let members: [HTTPBatchMember<Value>]
     private let measuresFirst: Bool
     let tally: Locked<BatchTally>
     private let steering = Locked(Steering())
     let followers = Broadcast<BatchProgress>()
-    // Written by the operation's task, of which there is one; read when its end was seen.
+    // The batch's only task writes this value before the batch ends. Other threads read it after the end.
     nonisolated(unsafe) private var collected: [Result<Value, any Error>] = []
 
     private struct Steering {
-        /// `run()` has been called.
+        /// Whether `run()` has been called.
         var hasBegun = false
-        /// Nothing more is to begin: it was cancelled, or has failed.
+        /// Whether no further members may begin, because the batch was cancelled or has failed.
         var isOver = false
         var failure: (any Error)?
         var isPaused = false
         var running: [Int: any Steerable] = [:]
         var last = 0
-        /// What would begin members, if it were not paused.
+        /// The suspended task that begins the members after `resume()`.
         var waiting: CheckedContinuation<Void, Never>?
     }
 
@@ -47,21 +46,21 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
         super.init()
     }
 
-    /// What became of each member, in their order, when all have ended. Cancelling the task that waits changes nothing.
+    /// The outcome of each member, in the order of the members, available when all members have ended.
     ///
-    /// Failures are `HTTPError`, also of members that were cancelled, or never begun because the batch was; or what a policy
-    /// of the toolkit says.
+    /// Cancelling the waiting task changes nothing. Failures are `HTTPError` or the error of a policy. Members that were
+    /// cancelled, and members that never began because the batch was cancelled, fail with `HTTPError`.
     public var results: [Result<Value, any Error>] {
         get async {
-            // What became of the batch is said by what became of its members.
+            // The outcomes of the members replace the outcome of the batch.
             do { try await waitForEnd() } catch { return members.map { _ in .failure(error) } }
             return collected
         }
     }
 
-    /// The values in the members' order.
+    /// The values of all members, in the order of the members.
     ///
-    /// - Throws: The first failure in that order, but what failed before what was cancelled because of it.
+    /// - Throws: The first failure in this order. Real failures take precedence over cancellations.
     public var values: [Value] {
         get async throws {
             let results = await results
@@ -77,23 +76,23 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
 
     // MARK: - Steering
 
-    /// Cancels every member that has not ended; of a transfer that others share, the batch's own wish alone. The batch
-    /// finishes when they have.
+    /// Cancels every member that has not ended. For a shared transfer, the batch cancels only its own handle. The batch
+    /// finishes when all members have finished.
     public override func cancel() {
         let hasBegun = steering.withLock { steering in
             steering.isOver = true
             return steering.hasBegun
         }
-        // Before that it could end without having run, and its members without having ended. `run()` makes up for it.
+        // Cancelled before `run()`, the batch could end before its members. In that case `run()` cancels it.
         if hasBegun { super.cancel() }
         stopMembers()
     }
 
-    /// Pauses every member, and begins none. Transfers that others share go on, as long as one of the others does not pause
-    /// his wish.
+    /// Pauses every member, and begins no further members. A shared transfer pauses only if all its other handles are paused
+    /// too.
     public func pause() { setPaused(true) }
 
-    /// Lets every member go on.
+    /// Resumes every member.
     public func resume() {
         setPaused(false)
         steering.withLock { $0.waiting.take() }?.resume()
@@ -107,7 +106,7 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
         for member in running.values { steer(member) }
     }
 
-    /// Pauses or resumes, whoever says the last word.
+    /// Pauses or resumes a member, repeated until the member matches the latest state.
     private func steer(_ member: any Steerable) {
         while true {
             let isPaused = steering.withLock { $0.isPaused }
@@ -146,7 +145,7 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
         if let failure = steering.withLock({ $0.failure }) { throw failure }
     }
 
-    /// nil: it is too late.
+    /// Begins a member. Returns nil if no further members may begin.
     private func begin(_ member: HTTPBatchMember<Value>) -> HTTPBatchMember<Value>.Running? {
         guard !steering.withLock({ $0.isOver }) else { return nil }
         let running = member.begin(client)
@@ -154,7 +153,7 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
         return running
     }
 
-    /// Whoever wants to stop it from now on finds it; who wanted so before has not.
+    /// Registers a running member. A cancellation from now on reaches the member, and an earlier one is applied here.
     @discardableResult
     private func enter(_ member: any Steerable) -> Int {
         let (number, isOver, isPaused) = steering.withLock { steering in
@@ -194,7 +193,7 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
         return result
     }
 
-    /// - Parameter body: Answers whether the rest is to be cancelled.
+    /// - Parameter body: Returns whether the remaining members must be cancelled.
     private func note(_ failure: (any Error)? = nil, _ body: (inout BatchTally) -> Bool) {
         let stops = tally.withLock { body(&$0) }
         if stops {
@@ -223,7 +222,7 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
 
     // MARK: - Measuring
 
-    /// Asks how long the bodies will be. Who does not say is asked no more.
+    /// Requests the length of each body by `HEAD`, once per member.
     private func measure() async {
         await withTaskGroup { group in
             for (index, member) in members.enumerated() {
@@ -232,8 +231,8 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
                 let number = enter(wish)
                 group.addTask {
                     let length = try? await wish.answer.lengthOfBody
-                    // The task may have been cancelled, and with it the waiting alone: before the batch has come to cancel
-                    // the wish, which from here on it does not find.
+                    // The batch may have cancelled this task, which ends only the wait. Cancel the handle here, because the
+                    // batch no longer finds it after `leave`.
                     wish.cancel()
                     self.leave(number)
                     if self.tally.withLock({ $0.measured(index, length) }) { self.tell() }

@@ -3,23 +3,24 @@ public import HTTPCore
 import HTTPTypes
 public import Operations
 
-/// One of the requests of an `HTTPBatch`, and what its value is.
+/// A request of an `HTTPBatch`, with the type of its value.
 public struct HTTPBatchMember<Value: Sendable>: Sendable {
-    /// A member that has been begun.
+    /// A member that has begun.
     struct Running: Sendable {
         let steering: any Steerable
         let operation: AnyHTTPOperation
-        /// Throws why there is none.
+        /// Returns the value, or throws the error of the member.
         let value: @Sendable () async throws -> Value
     }
 
-    /// Without a user name and a password.
+    /// The address, without user name and password.
     let url: String
     let begin: @Sendable (HTTPClientQueue) -> Running
-    /// What says how long its body will be; nil if nothing would.
+    /// Makes the request that asks for the length of the body; nil if no request can.
     let measure: @Sendable (HTTPClientQueue) -> HTTPOperationRequest?
 
-    /// A request that is completed with the client's address and fields, and may share its transfer with others (rule N2).
+    /// Returns a member for a request. The client completes the request with its base and fields. The request may share its
+    /// transfer with other requests.
     public static func request(
         _ request: HTTPOperationRequest, as serializer: HTTPSerializer<Value>,
         priority: Operation.QueuePriority = .normal
@@ -32,8 +33,8 @@ public struct HTTPBatchMember<Value: Sendable>: Sendable {
         }
     }
 
-    /// An operation of the caller's. It is added to the client's queue, unless it is in a queue already; its session is its
-    /// own.
+    /// Returns a member for an existing operation. The client adds the operation to its queue unless the operation is in a
+    /// queue already. The operation keeps its session.
     public static func operation(_ operation: HTTPOperation<Value>) -> Self {
         member(operation) { try await operation.value }
     }
@@ -42,7 +43,7 @@ public struct HTTPBatchMember<Value: Sendable>: Sendable {
         _ operation: AnyHTTPOperation, value: @escaping @Sendable () async throws -> Value
     ) -> Self {
         Self(url: HTTPAddress.redacted(operation.request.url)) { client in
-            // Somebody else may add it at the same time: then it is his.
+            // Another thread may add the operation to a queue at the same time. The operation then stays in that queue.
             if operation.taskExecutor == nil { try? client.enqueue(operation) }
             return Running(steering: operation, operation: operation, value: value)
         } measure: { _ in
@@ -53,7 +54,7 @@ public struct HTTPBatchMember<Value: Sendable>: Sendable {
 }
 
 extension HTTPBatchMember where Value == String {
-    /// A download to a file (rule D1). Its value is the file's path.
+    /// Returns a member that downloads to a file. Its value is the path of the file.
     public static func download(
         _ url: String, to target: String, digest: HTTPDigest? = nil, priority: Operation.QueuePriority = .normal
     ) -> Self {
@@ -66,14 +67,14 @@ extension HTTPBatchMember where Value == String {
         }
     }
 
-    /// The same for a download of the caller's.
+    /// Returns a member for an existing download.
     public static func operation(_ operation: HTTPDownloadOperation) -> Self {
         member(operation) { try await operation.value }
     }
 }
 
 extension HTTPBatchMember where Value == AnyHTTPOperation {
-    /// The same for any operation of the caller's. Its value is the operation itself, when that has succeeded.
+    /// Returns a member for an existing operation of any kind. Its value is the operation itself, if the operation succeeds.
     public static func any(_ operation: AnyHTTPOperation) -> Self {
         member(operation) {
             try await operation.waitForEnd()
@@ -83,7 +84,7 @@ extension HTTPBatchMember where Value == AnyHTTPOperation {
     }
 }
 
-/// What a batch stops, holds and lets go.
+/// A request that a batch can cancel, pause and resume.
 protocol Steerable: Sendable {
     func cancel()
     func pause()
@@ -95,9 +96,9 @@ extension HTTPToken: Steerable {}
 extension Wish: Steerable {}
 
 extension HTTPOperationRequest {
-    /// What asks how long the answer will be; nil where HEAD says nothing about it.
+    /// Returns the `HEAD` request that asks for the length of the response; nil if `HEAD` cannot answer that.
     ///
-    /// - Parameter isPlain: The body is not to be compressed.
+    /// - Parameter isPlain: Whether the body must not be compressed.
     fileprivate func measuring(isPlain: Bool) -> HTTPOperationRequest? {
         guard method == .get, fields[.range] == nil else { return nil }
         var head = self
@@ -109,7 +110,7 @@ extension HTTPOperationRequest {
 }
 
 extension HTTPAnswer {
-    /// How long the body of a GET would be; nil if that was not said, or is not what will come of it.
+    /// The length of the body of a GET; nil if the server does not state it, or sends the body compressed.
     var lengthOfBody: Int64? {
         guard response.status.kind == .successful, response.headerFields.isIdentityCoded,
             let length = response.contentLength, length >= 0

@@ -2,24 +2,23 @@
 public import HTTPCore
 public import Operations
 
-/// What becomes of the rest of a batch when a member fails (rule N3).
+/// The treatment of the remaining members of a batch after one member fails.
 public enum HTTPBatchFailurePolicy: Sendable {
-    /// It goes on.
+    /// The remaining members continue, and the batch does not fail.
     case goesOn
-    /// It is cancelled. A member that was cancelled by somebody is no failure.
+    /// The remaining members are cancelled, and the batch fails with the error. A cancelled member is not a failure.
     case cancelsTheRest
 }
 
 extension HTTPClientQueue {
-    /// Begins requests that belong together (rule N3).
+    /// Begins a batch of requests.
     ///
     /// - Parameters:
-    ///   - members: Requests, downloads, operations. None at all make a batch that completes.
-    ///   - measuresFirst: How long the bodies will be is asked by HEAD, in this client's queue, before any member begins:
-    ///     so the progress in bytes is exact from the first body on. A HEAD that fails, or says no length, is no failure;
-    ///     the length of its member is known when the answer says so, or has come. Members that are no plain GET are not
-    ///     asked for.
-    ///   - onFailure: What becomes of the rest.
+    ///   - members: Requests, downloads and operations. An empty batch completes at once.
+    ///   - measuresFirst: Whether the client asks for the length of each body by HEAD before any member begins. The progress in
+    ///     bytes is then exact from the first body on. A HEAD request that fails or states no length is not a failure of the
+    ///     batch. Only plain GET requests are measured.
+    ///   - onFailure: The treatment of the remaining members after a failure.
     public func batch<Value>(
         _ members: [HTTPBatchMember<Value>], measuresFirst: Bool = false,
         onFailure: HTTPBatchFailurePolicy = .goesOn
@@ -29,7 +28,7 @@ extension HTTPClientQueue {
         return batch
     }
 
-    /// The same for requests whose answers are read in the same way.
+    /// Begins a batch of requests that use the same serializer.
     public func batch<Value>(
         _ requests: [HTTPOperationRequest], as serializer: HTTPSerializer<Value>,
         priority: Operation.QueuePriority = .normal, measuresFirst: Bool = false,
@@ -40,7 +39,7 @@ extension HTTPClientQueue {
             onFailure: onFailure)
     }
 
-    /// The same for operations of any kind. Each that succeeds is its own value.
+    /// Begins a batch of operations of any kind. The value of each member is the operation itself, if it succeeds.
     public func batch(
         _ operations: [AnyHTTPOperation], measuresFirst: Bool = false, onFailure: HTTPBatchFailurePolicy = .goesOn
     ) -> HTTPBatch<AnyHTTPOperation> {

@@ -9,26 +9,28 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A response and its body, before anybody has decoded it.
+/// A response and its body, before decoding.
 struct HTTPAnswer: Sendable {
     let body: Data
     let response: HTTPResponse
 }
 
 extension HTTPSerializer where Value == HTTPAnswer {
-    /// Whatever the status: those who share a transfer each have their own opinion of it.
+    /// The serializer that accepts every status. Each caller that shares the transfer checks the status separately.
     static var answer: Self {
         Self(acceptableStatuses: nil) { body, response in HTTPAnswer(body: body, response: response) }
     }
 }
 
-/// What makes two requests the same: all that is sent, and how it is treated; not the address alone. A request that begins
-/// after a change is not the same as one that began before. Hashed once, for it is looked up many times, under a lock.
+/// The key of a shared transfer: everything that is sent, and its treatment, not only the address.
+///
+/// A request that is added after a change has another key than a request that was added before. The hash is computed once,
+/// because lookups happen under a lock.
 final class Sharing: Hashable, Sendable {
     private let request: HTTPOperationRequest
-    /// How many changes came before it.
+    /// The number of changes before the request.
     private let changes: Int
-    /// What shares with nobody is equal to nothing but itself.
+    /// Whether the request may share. A key that may not share equals only itself.
     private let isShared: Bool
     private let hash: Int
 
@@ -50,7 +52,7 @@ final class Sharing: Hashable, Sendable {
     }
 }
 
-/// One of those who wait for a transfer.
+/// One caller's claim to the response of a transfer, which others may share.
 final class Wish: Sendable {
     let operation: AnyHTTPOperation
     private let shared: HTTPOperation<HTTPAnswer>
@@ -62,7 +64,7 @@ final class Wish: Sendable {
     private struct State {
         var priority: Operation.QueuePriority
         var isCancelled = false
-        /// Tasks that await the answer.
+        /// The tasks that await the response.
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         var lastNumber = 0
 
@@ -84,14 +86,14 @@ final class Wish: Sendable {
         state = Locked(State(priority: priority))
     }
 
-    /// For errors.
+    /// The address for errors.
     var url: String { operation.transfer.address?.redacted ?? HTTPAddress.redacted(operation.request.url) }
 
     var answer: HTTPAnswer {
         get async throws {
             if shared.isFinished, !state.withLock({ $0.isCancelled }) { return try await shared.value }
             let number = state.withLock { $0.nextNumber() }
-            // Waiting for the end is not cancelled, so another task does it.
+            // Waiting for the end of the operation ignores cancellation, so another task waits for it.
             let ended = Task { [shared] in
                 _ = try? await shared.value
                 self.letGo()
@@ -106,7 +108,7 @@ final class Wish: Sendable {
                     if isOver { continuation.resume() }
                 }
             } onCancel: {
-                // This task alone: others may await the same.
+                // Cancels only this task's wait. Other tasks may await the same response.
                 state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
             }
             if Task.isCancelled || state.withLock({ $0.isCancelled }) {
@@ -117,7 +119,7 @@ final class Wish: Sendable {
         }
     }
 
-    /// Has something done with the answer before the transfer ends, unless the wish is cancelled, or it is too late.
+    /// Calls `use` with the response before the transfer ends. No call follows a cancellation, or if it is too late.
     func whenReceived(_ use: @escaping @Sendable (HTTPAnswer) -> Void) {
         _ = shared.useValue { [weak self] answer in
             guard let self, !state.withLock({ $0.isCancelled }) else { return }
@@ -125,7 +127,7 @@ final class Wish: Sendable {
         }
     }
 
-    /// How many tasks await the answer now.
+    /// The number of tasks that await the response now.
     var waiterCount: Int { state.withLock { $0.waiting.count } }
 
     var priority: Operation.QueuePriority {
@@ -163,15 +165,16 @@ final class Wish: Sendable {
 extension HTTPClientQueue {
     func join(_ request: HTTPOperationRequest, _ priority: Operation.QueuePriority) -> Wish {
         let mayShare = sharesTransfers && request.method.isSafe && request.body == .none
-        // Made before the lock is taken, and thrown away if somebody is under way already.
+        // Created before the lock is taken, and discarded if a transfer exists already.
         let new = HTTPOperation(request, as: .answer, session: session)
         let key = Sharing(request, changes: session.changeCount, isShared: mayShare)
-        // Before somebody can join it, and raise it.
+        // Set before another caller can join the transfer and raise the priority.
         new.queuePriority = priority
         var cancelled: HTTPOperation<HTTPAnswer>?
         defer { withExtendedLifetime(cancelled) {} }
         let (waiter, joining, operation, isAwoken) = shares.withLock { shares in
-            // Cancelled by somebody else than those who wait for it, such as `cancelAll()`, and not over yet.
+            // `cancelAll()` or another caller may have cancelled the operation without the waiters. Do not join such an
+            // operation.
             if let transfer = shares.coalescer.transfer(of: key), shares.operations[transfer]?.isCancelled == true {
                 shares.coalescer.ended(transfer, of: key)
                 cancelled = shares.operations.removeValue(forKey: transfer)
@@ -191,7 +194,7 @@ extension HTTPClientQueue {
             new.transfer.follow { [weak self] kind, _ in
                 if case .finished = kind { self?.ended(transfer, of: key) }
             }
-            // Fresh, so nobody else has added it.
+            // The operation is new, so no other thread has added it.
             try? enqueue(new)
         case .joined(_, let raised?): operation.queuePriority = .init(rawValue: raised) ?? priority
         case .joined: break
@@ -237,7 +240,7 @@ extension HTTPClientQueue {
         if isChanged { steer(key) }
     }
 
-    /// Lets a transfer stand still or go on, whoever says the last word.
+    /// Pauses or resumes a transfer, repeated until the transfer matches the latest state.
     private func steer(_ key: Sharing) {
         while true {
             let (operation, isPaused) = shares.withLock { shares in

@@ -9,22 +9,26 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Requests to one service, or to many (rule N1): an address they are relative to, fields they all have, and one queue
-/// with a width in all and for each host, in which hosts take turns.
+/// A queue of HTTP requests to one service or to many.
 ///
-/// Identical safe requests that are under way at a time share one transfer (rule N2). A request that is added after a request
-/// of the session that may have changed something, such as a POST, has ended, joins no transfer from before. Safe on any thread.
+/// The client has a base address, default fields, and one queue with a concurrency limit in all and one for each host. Hosts
+/// take turns.
+///
+/// Identical safe requests that run at the same time share one transfer. After a request that is not safe, such as POST, has
+/// ended, a new request joins no earlier transfer. This holds for all clients of a session together. All members are safe to
+/// use on any thread.
 public final class HTTPClientQueue: Sendable {
-    /// Where the requests run. Its width, suspension and service level may be changed at any time.
+    /// The queue that runs the requests. You can change its concurrency limit, suspension and service level at any time.
     public let queue: OperationQueue
+    /// The session that runs the transfers.
     public let session: HTTPSession
     let settings: Locked<Settings>
-    /// Hosts take turns, and may have limits.
+    /// Whether hosts take turns and may have limits.
     private let hasTurns: Bool
     let shares = Locked(Shares())
     let events = Broadcast<HTTPEvent>()
     let ledger = RequestLedger()
-    /// Where batches wait for their members, which run in `queue`.
+    /// The queue in which batches wait for their members. The members run in `queue`.
     let batches = OperationQueue()
 
     struct Settings {
@@ -35,19 +39,21 @@ public final class HTTPClientQueue: Sendable {
         var sharesTransfers = true
     }
 
-    /// The transfers that may be joined.
+    /// The transfers that requests may join.
     struct Shares {
         var coalescer = Coalescer<Sharing, Int>()
         var operations: [Int: HTTPOperation<HTTPAnswer>] = [:]
     }
 
+    /// Creates a client.
+    ///
     /// - Parameters:
-    ///   - base: What relative addresses are relative to.
-    ///   - fields: Sent with every request that has no fields of these names.
-    ///   - width: How many requests run at a time.
-    ///   - widthPerHost: How many of them with one host.
-    ///   - session: What they share with others.
-    /// - Throws: `PolicyError` for a width per host below 1; `HTTPError` for a base that is no address.
+    ///   - base: The base of relative addresses; nil if all addresses are absolute.
+    ///   - fields: The default fields. A request that has a field of the same name keeps its own.
+    ///   - width: The largest number of concurrent requests.
+    ///   - widthPerHost: The largest number of concurrent requests to one host; nil for no limit.
+    ///   - session: The session that runs the transfers.
+    /// - Throws: `PolicyError` for a limit per host below 1; `HTTPError` for an invalid base.
     public convenience init(
         base: String? = nil, fields: HTTPFields = [:], width: Int = 16, widthPerHost: Int? = 8,
         session: HTTPSession = .shared
@@ -61,7 +67,7 @@ public final class HTTPClientQueue: Sendable {
         try queue.setLimitPerKey(widthPerHost)
     }
 
-    /// Without a base, and without turns of hosts: the queue's own order holds.
+    /// Creates a client without a base, in which hosts do not take turns. The queue's own order applies.
     package convenience init(withoutTurns width: Int, session: HTTPSession) {
         self.init(Settings(base: nil, fields: [:]), width: width, hasTurns: false, session: session)
     }
@@ -77,44 +83,46 @@ public final class HTTPClientQueue: Sendable {
         batches.maxConcurrentOperationCount = .max
     }
 
-    /// Sent with every request that has no fields of these names. `Authorization`, `Proxy-Authorization`, `Cookie` and the
-    /// ``credentialFields`` are sent only to the base's origin, if there is a base.
+    /// The default fields. A request that has a field of the same name keeps its own. With a base, `Authorization`,
+    /// `Proxy-Authorization`, `Cookie` and the ``credentialFields`` go to the base's origin only.
     public var fields: HTTPFields {
         get { settings.withLock { $0.fields } }
         set { settings.withLock { $0.fields = newValue } }
     }
 
-    /// Names of fields with credentials besides `Authorization`, `Proxy-Authorization` and `Cookie`, such as `X-Api-Key`. Upper
-    /// and lower case are the same. The client's ``fields`` of these names go to the base's origin only. The fields follow
-    /// no redirect to another origin, and a cache keeps answers to different values apart.
+    /// The names of further credential fields besides `Authorization`, `Proxy-Authorization` and `Cookie`, such as `X-Api-Key`.
+    /// The names are case-insensitive.
     ///
-    /// A request may name more of them in its `RedirectPolicy`.
+    /// Default ``fields`` of these names go to the base's origin only. They follow no redirect to another origin. The cache
+    /// does not serve a response to requests with other values.
+    ///
+    /// A request can name more credential fields in its `RedirectPolicy`.
     public var credentialFields: Set<String> {
         get { settings.withLock { $0.credentialFields } }
         set { settings.withLock { $0.credentialFields = newValue } }
     }
 
-    /// Whether identical safe requests that are under way share a transfer (rule N2). Holds for requests that are added from
-    /// now on.
+    /// Whether identical safe requests that run at the same time share a transfer. A change affects requests that are added
+    /// afterwards.
     public var sharesTransfers: Bool {
         get { settings.withLock { $0.sharesTransfers } }
         set { settings.withLock { $0.sharesTransfers = newValue } }
     }
 
-    /// Nothing starts meanwhile. What runs goes on.
+    /// Whether the client starts no further requests. Running requests continue.
     public var isSuspended: Bool {
         get { queue.isSuspended }
         set { queue.isSuspended = newValue }
     }
 
-    /// Each of those who wait gets an `HTTPError` that says so.
+    /// Cancels all requests and batches. Their values throw an `HTTPError` with the reason `cancelled`.
     public func cancelAll() {
-        // First: else they would go on with what comes after.
+        // Batches first: they would otherwise begin further members.
         batches.cancelAllOperations()
         queue.cancelAllOperations()
     }
 
-    /// Suspends until no request is under way or waits.
+    /// Suspends until no request is running or waiting.
     public func waitUntilIdle() async {
         await batches.waitUntilAllOperationsAreFinished()
         await queue.waitUntilAllOperationsAreFinished()
@@ -122,7 +130,8 @@ public final class HTTPClientQueue: Sendable {
 
     // MARK: - Requests
 
-    /// Adds a request. Relative addresses are made absolute, and fields added; `Accept` is what the serializer takes.
+    /// Adds a request. The client completes the request with its base and fields. Without a field `Accept`, the request gets
+    /// that of the serializer.
     public func load<Value>(
         _ request: HTTPOperationRequest, as serializer: HTTPSerializer<Value>,
         priority: Operation.QueuePriority = .normal
@@ -130,22 +139,26 @@ public final class HTTPClientQueue: Sendable {
         HTTPToken(join(completed(request, for: serializer), priority), serializer)
     }
 
+    /// Adds a GET request.
     public func get<Value>(
         _ url: String, as serializer: HTTPSerializer<Value>, priority: Operation.QueuePriority = .normal
     ) -> HTTPToken<Value> {
         load(HTTPOperationRequest(.get, url), as: serializer, priority: priority)
     }
 
+    /// Adds a HEAD request. The value is empty; use the `response` of the handle's operation.
     public func head(_ url: String, priority: Operation.QueuePriority = .normal) -> HTTPToken<Data> {
         load(HTTPOperationRequest(.head, url), as: .data, priority: priority)
     }
 
+    /// Adds a DELETE request.
     public func delete<Value>(
         _ url: String, as serializer: HTTPSerializer<Value>, priority: Operation.QueuePriority = .normal
     ) -> HTTPToken<Value> {
         load(HTTPOperationRequest(.delete, url), as: serializer, priority: priority)
     }
 
+    /// Adds a POST request with a body of the given content type.
     public func post<Value>(
         _ url: String, _ body: HTTPRequestBody, type: String = "application/octet-stream",
         as serializer: HTTPSerializer<Value>, priority: Operation.QueuePriority = .normal
@@ -153,6 +166,7 @@ public final class HTTPClientQueue: Sendable {
         send(.post, url, body, type, serializer, priority)
     }
 
+    /// Adds a PUT request with a body of the given content type.
     public func put<Value>(
         _ url: String, _ body: HTTPRequestBody, type: String = "application/octet-stream",
         as serializer: HTTPSerializer<Value>, priority: Operation.QueuePriority = .normal
@@ -160,6 +174,7 @@ public final class HTTPClientQueue: Sendable {
         send(.put, url, body, type, serializer, priority)
     }
 
+    /// Adds a PATCH request with a body of the given content type.
     public func patch<Value>(
         _ url: String, _ body: HTTPRequestBody, type: String = "application/octet-stream",
         as serializer: HTTPSerializer<Value>, priority: Operation.QueuePriority = .normal
@@ -167,14 +182,14 @@ public final class HTTPClientQueue: Sendable {
         send(.patch, url, body, type, serializer, priority)
     }
 
-    /// Adds a download; it shares its transfer with nobody.
+    /// Adds a download. Downloads do not share transfers.
     public func download(
         _ url: String, to target: String, digest: HTTPDigest? = nil, priority: Operation.QueuePriority = .normal
     ) -> HTTPDownloadOperation {
         let operation = HTTPDownloadOperation(
             completed(HTTPOperationRequest(.get, url)), to: target, digest: digest, session: session)
         operation.queuePriority = priority
-        // Fresh, so nobody else has added it.
+        // The operation is new, so no other thread has added it.
         try? enqueue(operation)
         return operation
     }
@@ -188,7 +203,7 @@ public final class HTTPClientQueue: Sendable {
             priority: priority)
     }
 
-    /// With an absolute address, if it is one, and all fields.
+    /// Returns the request with an absolute address and all default fields.
     func completed(_ request: HTTPOperationRequest) -> HTTPOperationRequest {
         let settings = settings.withLock { $0 }
         var request = request
@@ -197,7 +212,7 @@ public final class HTTPClientQueue: Sendable {
             request.url = own.textWithCredentials
         }
         request.redirects.credentialFields.formUnion(settings.credentialFields)
-        // Credentials for the base are for no other origin.
+        // Credentials for the base must not go to another origin.
         let isElsewhere = settings.base.map { $0.origin != HTTPAddress(request.url)?.origin } ?? false
         for field in settings.fields where request.fields[field.name] == nil {
             if isElsewhere, field.name.isCredential(or: request.redirects.credentialFields) { continue }
@@ -206,16 +221,16 @@ public final class HTTPClientQueue: Sendable {
         return request
     }
 
-    /// And with what its answer is to be.
+    /// Returns the completed request, with the serializer's field `Accept`.
     func completed(
         _ request: HTTPOperationRequest, for serializer: HTTPSerializer<some Any>
     ) -> HTTPOperationRequest { completed(request).accepting(serializer) }
 
-    /// - Throws: Misuse, when it is in a queue already; then it is not one of this client's.
+    /// - Throws: The misuse error of an operation that is in a queue already. The ledger does not count such an operation.
     func enqueue(_ operation: AnyHTTPOperation) throws(OperationError) {
         ledger.added(operation)
         operation.transfer.follow { [weak events, weak ledger, unowned operation] kind, url in
-            // What another queue has taken meanwhile is not told of here.
+            // Another queue may have taken the operation meanwhile. Do not report its events here.
             guard ledger?.noted(kind, of: operation) == true else { return }
             events?.tell(HTTPEvent(kind: kind, url: url))
         }

@@ -7,23 +7,27 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// How a client writes the values it sends and reads those that come, unless a request says otherwise (rule N1).
+/// The default coding of a client: writes the values of requests and reads those of responses.
 public protocol HTTPCoding: Sendable {
-    /// - Throws: What encoding throws.
+    /// Returns the body for a value.
+    ///
+    /// - Throws: The error of encoding the value.
     func encoded(_ value: some Encodable) throws -> EncodedBody
 
-    /// What reads values of a type.
+    /// Returns the serializer for values of a type.
     func serializer<Value: Decodable & Sendable>(of type: Value.Type) -> HTTPSerializer<Value>
 }
 
-/// Values are JSON. Each is written or read with a coder of its own.
+/// A coding of values as JSON. Each value gets a new encoder or decoder.
 public struct JSONCoding: HTTPCoding {
     private let decoder: @Sendable () -> JSONDecoder
     private let encoder: (@Sendable () -> JSONEncoder)?
 
+    /// Creates a coding.
+    ///
     /// - Parameters:
-    ///   - decoder: Makes the decoder of one value.
-    ///   - encoder: Makes the encoder of one value; nil for keys that are sorted, so that equal values are equal bytes.
+    ///   - decoder: Makes the decoder for each value.
+    ///   - encoder: Makes the encoder for each value. With nil, keys are sorted, so that equal values have equal bytes.
     public init(
         decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() },
         encoder: (@Sendable () -> JSONEncoder)? = nil
@@ -41,10 +45,12 @@ public struct JSONCoding: HTTPCoding {
     }
 }
 
-/// Values are property lists: read in either form, written in XML unless `isBinary`.
+/// A coding of values as property lists. Reads both formats, and writes XML unless `isBinary` is true.
 public struct PropertyListCoding: HTTPCoding {
+    /// Whether values are written in the binary format.
     public var isBinary: Bool
 
+    /// Creates a coding.
     public init(isBinary: Bool = false) { self.isBinary = isBinary }
 
     public func encoded(_ value: some Encodable) throws -> EncodedBody { try .propertyList(value, binary: isBinary) }

@@ -2,36 +2,39 @@
 import HTTPCore
 import Operations
 
-/// How many requests of an `HTTPClientQueue` are how far (rule N4). Requests that share a transfer count as one, the first;
-/// those who joined it are `coalesced`. Downloads, and the HEAD requests and members of batches, count like all others.
+/// The number of requests of an `HTTPClientQueue` by state.
+///
+/// Requests that share a transfer count as one. Each request that joins a transfer adds 1 to `coalesced`. Downloads, batch
+/// members, and the HEAD requests of batches count like all other requests.
 public struct HTTPCounts: Sendable, Hashable {
-    /// For a slot, or to be tried again.
+    /// Requests that wait for a slot or for a retry.
     public internal(set) var waiting = 0
-    /// A transfer is under way.
+    /// Requests whose transfer is running.
     public internal(set) var running = 0
+    /// Requests that are paused.
     public internal(set) var paused = 0
-    /// Ever: those that ended with an answer, whatever its status.
+    /// All requests so far that ended with a response, with any status.
     public internal(set) var finished = 0
-    /// Ever: those that ended without one, or that could not be decoded or written.
+    /// All requests so far that ended without a response, or whose response could not be decoded or written.
     public internal(set) var failed = 0
-    /// Ever.
+    /// All requests so far that were cancelled.
     public internal(set) var cancelled = 0
-    /// Ever: wishes that joined a transfer that was there already.
+    /// All requests so far that joined an existing transfer.
     public internal(set) var coalesced = 0
 
-    /// Of a client that has done nothing yet.
+    /// Creates the counts of a new client.
     public init() {}
 
-    /// Those that have not ended.
+    /// The requests that have not ended.
     public var outstanding: Int { waiting + running + paused }
-    /// All that ever were, but for those coalesced.
+    /// All requests so far, without the coalesced ones.
     public var added: Int { outstanding + finished + failed + cancelled }
 }
 
-/// Counts the requests of a client.
+/// The record of the requests of a client.
 final class RequestLedger: Sendable {
     private struct State {
-        /// Those that have ended, and `coalesced`.
+        /// The counts of requests that have ended, and `coalesced`.
         var totals = HTTPCounts()
         var outstanding: [ObjectIdentifier: AnyHTTPOperation] = [:]
     }
@@ -44,13 +47,13 @@ final class RequestLedger: Sendable {
 
     func joined() { state.withLock { $0.totals.coalesced += 1 } }
 
-    /// It is in another queue.
+    /// Removes an operation that is in another queue.
     func refused(_ operation: AnyHTTPOperation) {
         let old = state.withLock { $0.outstanding.removeValue(forKey: ObjectIdentifier(operation)) }
         withExtendedLifetime(old) {}
     }
 
-    /// Answers whether it is one of those that are counted.
+    /// Records an event. Returns whether the ledger counts the operation.
     func noted(_ kind: HTTPEvent.Kind, of operation: AnyHTTPOperation) -> Bool {
         let id = ObjectIdentifier(operation)
         guard case .finished(let failure) = kind else { return state.withLock { $0.outstanding[id] != nil } }
@@ -68,7 +71,7 @@ final class RequestLedger: Sendable {
         return old != nil
     }
 
-    /// Each request is in one of the counts, though some may move while they are looked at.
+    /// The current counts. Each request appears in exactly one count, though its state may change during the call.
     var counts: HTTPCounts {
         let (totals, outstanding) = state.withLock { ($0.totals, $0.outstanding) }
         var counts = totals
@@ -76,7 +79,7 @@ final class RequestLedger: Sendable {
             switch operation.state {
             case .ready: counts.waiting += 1
             case .paused: counts.paused += 1
-            // One whose end has not been told counts as running still.
+            // An operation whose end was not reported yet still counts as running.
             case .executing, .finished: counts.running += 1
             }
         }
@@ -92,7 +95,7 @@ extension HTTPError {
 }
 
 extension HTTPClientQueue {
-    /// How many requests are how far, now. Costs time by the number of those that have not ended.
+    /// The number of requests by state. The cost is linear in the number of requests that have not ended.
     public var counts: HTTPCounts { ledger.counts }
 }
 #endif

@@ -3,25 +3,28 @@ import HTTPCore
 public import HTTPTypes
 import Operations
 
-/// What happens to the requests of an `HTTPClientQueue` (rule N4).
+/// An event in the life of a request of an `HTTPClientQueue`.
 public struct HTTPEvent: Sendable {
+    /// The kind of an event.
     public enum Kind: Sendable {
-        /// A transfer begins: the first one, or one more after a pause or a failure.
+        /// A transfer began: the first one, or a further one after a pause or a failure.
         case started
-        /// The head of the answer is there.
+        /// The head of the response arrived.
         case response(HTTPResponse)
+        /// The request was paused.
         case paused
-        /// It has ended: with its body, or for this reason.
+        /// The request ended: with its value if the error is nil, otherwise with the error.
         case finished((any Error)?)
     }
 
+    /// The kind of the event.
     public let kind: Kind
-    /// Without user name and password.
+    /// The address, without user name and password.
     public let url: String
 }
 
 extension HTTPClientQueue {
-    /// What happens from now on, as it happens. What is not taken is kept. Ends with the client.
+    /// The events from now on. The stream buffers events without a limit, and ends with the client.
     public var requestEvents: AsyncStream<HTTPEvent> { events.stream() }
 }
 #endif

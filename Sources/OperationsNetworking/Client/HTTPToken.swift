@@ -9,23 +9,23 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Somebody's wish for what a request answers (rule N2). Others may have the same wish and share the transfer: each
-/// cancels for himself, and the last one stops it.
+/// A handle to a request. Identical requests may share one transfer, and each caller has its own handle. Cancelling the last
+/// handle stops the transfer. All members are safe to use on any thread.
 public final class HTTPToken<Value: Sendable>: Sendable {
     let wish: Wish
     private let decoding: Decoding
 
-    /// Decoded once, however many await it.
+    /// The decoded value, decoded once for all tasks that await it.
     private final class Decoding: Sendable {
         private let serializer: HTTPSerializer<Value>
         private let outcome = Locked<Result<Value, HTTPError>?>(nil)
 
         init(_ serializer: HTTPSerializer<Value>) { self.serializer = serializer }
 
-        /// nil before somebody has decoded it.
+        /// Returns the value; nil before it has been decoded.
         func value() throws(HTTPError) -> Value? { try outcome.withLock { $0 }?.get() }
 
-        /// Not where the caller runs, which may be the main actor.
+        /// Decodes off the caller's executor, which may be the main actor.
         @concurrent
         func value(of answer: HTTPAnswer, url: String) async throws(HTTPError) -> Value {
             try decode(answer, url: url)
@@ -46,14 +46,14 @@ public final class HTTPToken<Value: Sendable>: Sendable {
     init(_ wish: Wish, _ serializer: HTTPSerializer<Value>) {
         self.wish = wish
         decoding = Decoding(serializer)
-        // As part of the operation. Who joins one that has just been received decodes when the value is asked for.
+        // Decode as part of the operation. A handle that joins just after the response arrived decodes when the value is read.
         let url = wish.url
         wish.whenReceived { [decoding] answer in _ = try? decoding.decode(answer, url: url) }
     }
 
-    /// What the answer is decoded to. A task that is cancelled waits no longer, and leaves its wish as it is.
+    /// The decoded response. Cancelling the waiting task ends only the wait and does not cancel the request.
     ///
-    /// - Throws: `HTTPError`, also when it was cancelled.
+    /// - Throws: `HTTPError`, also after cancelling.
     public var value: Value {
         get async throws {
             let answer = try await wish.answer
@@ -62,22 +62,22 @@ public final class HTTPToken<Value: Sendable>: Sendable {
         }
     }
 
-    /// Gives up. Its `value` throws that it was cancelled; others who share the transfer get theirs.
+    /// Cancels this handle. Its `value` throws the error `cancelled`. Other handles of the same transfer are not affected.
     public func cancel() { wish.cancel() }
 
-    /// Can wait from now on. The transfer stands still while all who share it can.
+    /// Pauses this handle. The transfer pauses once all its handles are paused.
     public func pause() { wish.pause() }
 
-    /// Can wait no longer.
+    /// Resumes this handle, and with it the transfer.
     public func resume() { wish.resume() }
 
-    /// How urgent it is. The most urgent of those who share a transfer counts.
+    /// The priority of this handle. The transfer has the highest priority of its handles.
     public var priority: Operation.QueuePriority {
         get { wish.priority }
         set { wish.priority = newValue }
     }
 
-    /// What transfers for it: pausing and resuming it concerns all who share it.
+    /// The operation that runs the transfer. Pausing, resuming or cancelling the operation affects all handles that share it.
     public var operation: AnyHTTPOperation { wish.operation }
 }
 #endif

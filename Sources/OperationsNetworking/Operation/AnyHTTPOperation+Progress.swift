@@ -4,18 +4,19 @@ public import HTTPCore
 import Operations
 
 extension AnyHTTPOperation {
-    /// Reports of what is received: how much is new since the report before, how much there is, and how much there will be
-    /// (rule R6). The first one tells what is there already; the last one that it is complete, if it is. Who takes them late
-    /// gets one report for many. Ends with the operation.
+    /// Returns reports of received body bytes: the bytes since the previous report, the bytes so far, and the expected total.
+    ///
+    /// The first report states the bytes that are already present. The last report is complete if the body is complete. A slow
+    /// consumer receives one report in place of several. The sequence ends with the operation.
     ///
     /// - Parameters:
-    ///   - minimumStep: What has to be new to be reported, as a part of the whole from 0 to 1.
-    ///   - minimumBytes: The same in bytes, as long as the whole is not known.
+    ///   - minimumStep: The smallest progress to report, as a fraction of the whole from 0 to 1.
+    ///   - minimumBytes: The smallest progress to report, in bytes, while the total is unknown.
     public final func downloadReports(minimumStep: Double = 0, minimumBytes: Int64 = 0) -> TransferReports {
         reports(.init(minimumStep: minimumStep, minimumBytes: minimumBytes)) { ($0.received, $0.expected) }
     }
 
-    /// The same of what is sent.
+    /// Returns reports of sent body bytes. The parameters are those of ``downloadReports(minimumStep:minimumBytes:)``.
     public final func uploadReports(minimumStep: Double = 0, minimumBytes: Int64 = 0) -> TransferReports {
         reports(.init(minimumStep: minimumStep, minimumBytes: minimumBytes)) { ($0.sent, $0.toSend) }
     }
@@ -26,16 +27,17 @@ extension AnyHTTPOperation {
         TransferReports(updates: transfer.progressUpdates(), filter: filter, part: part)
     }
 
-    /// What is received, in bytes, to be shown or to be added to another progress; it is indeterminate while nobody knows how
-    /// much that will be. Cancelling it cancels the operation, pausing and resuming it pauses and resumes the operation.
-    /// Each call makes another one; it changes on the thread on which bytes arrive.
+    /// Returns a new `Progress` that counts the received bytes. The progress is indeterminate while the total is unknown.
+    ///
+    /// Cancelling the progress cancels the operation. Pausing or resuming the progress pauses or resumes the operation. Use the
+    /// progress for display, or add it to another progress. It changes on the thread on which bytes arrive.
     public final func makeDownloadProgress() -> Progress { progress { ($0.received, $0.expected) } }
 
-    /// The same of what is sent.
+    /// Returns a new `Progress` that counts the sent bytes, like ``makeDownloadProgress()``.
     public final func makeUploadProgress() -> Progress { progress { ($0.sent, $0.toSend) } }
 
     private func progress(_ part: @escaping @Sendable (HTTPProgress) -> (Int64, Int64?)) -> Progress {
-        // With a parent given: else it would become a child of the caller's current progress.
+        // `Progress()` without `parent: nil` would become a child of the caller's current progress.
         let progress = Progress(parent: nil, userInfo: nil)
         progress.kind = .file
         progress.isCancellable = true
@@ -54,7 +56,7 @@ extension AnyHTTPOperation {
     }
 }
 
-/// Reports of a transfer's progress, as they come (rule R6).
+/// A sequence of reports of the progress of a transfer.
 public struct TransferReports: AsyncSequence, Sendable {
     public typealias Element = TransferProgress
 

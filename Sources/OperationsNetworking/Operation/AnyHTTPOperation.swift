@@ -9,17 +9,22 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// An HTTP request as an operation, whatever becomes of its answer: ``HTTPOperation`` decodes it,
-/// ``HTTPDownloadOperation`` writes it to a file, ``HTTPStreamOperation`` hands it on as it comes.
+/// An HTTP request as an operation.
 ///
-/// It is an operation in every respect (rule R1), and can be paused: then the transfer stops, the slot goes to others, and
-/// it goes on where it was (rule R4). Tasks, not threads, wait for the network.
+/// This is the base class. ``HTTPOperation`` decodes the body, ``HTTPDownloadOperation`` writes it to a file, and
+/// ``HTTPStreamOperation`` delivers it in portions.
+///
+/// The operation has dependencies, a priority and completion blocks like every other operation. While it waits for the network,
+/// it occupies a slot of its queue and no thread. ``pause()`` stops the transfer and frees the slot. All members are safe to
+/// use on any thread.
 public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendable {
-    // Sendable: what changes is guarded.
+    // Sendable: locks guard the mutable state.
 
     final let transfer: Transfer
 
+    /// The description of the request.
     public final var request: HTTPOperationRequest { transfer.request }
+    /// The session that runs the transfer.
     public final var session: HTTPSession { transfer.session }
 
     init(
@@ -29,32 +34,32 @@ public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendab
         super.init()
     }
 
-    /// How far it is (rule R2). A pause is `paused` when the transfer has stopped.
+    /// The state of the request. After ``pause()`` the state becomes `paused` when the transfer has stopped.
     public final var state: HTTPOperationState {
-        // The operation ends after its transfer, or without one.
+        // The operation ends after its transfer. An operation that is cancelled early has no transfer.
         isFinished ? .finished : transfer.state
     }
 
-    /// The head of the response, as soon as there is one: the last one, after redirects and challenges.
+    /// The head of the last response, after redirects and challenges; nil before it arrives.
     public final var response: HTTPResponse? { transfer.record.withLock { $0.response } }
 
-    /// The response, or its body, was not loaded for this operation (rule C2).
+    /// Whether the response or its body came from the cache.
     public final var servedFromCache: Bool { transfer.record.withLock { $0.isFromCache } }
 
-    /// The addresses that the request was redirected to, in order.
+    /// The addresses of all redirects, in order.
     public final var redirects: [String] { transfer.record.withLock { $0.redirects } }
 
-    /// What it took, as far as it has come.
+    /// Measurements of the transfer so far.
     public final var metrics: HTTPMetrics { transfer.record.withLock { $0.metrics } }
 
-    /// How much has gone either way.
+    /// The number of bytes received and sent so far.
     public final var transferProgress: HTTPProgress { transfer.currentProgress }
 
-    /// The same each time that it changes, and once at the beginning. What is not taken in time is replaced by what is
-    /// newer. Ends with the operation.
+    /// The current progress, and then each change. A slow consumer receives the latest value only. The stream ends with the
+    /// operation.
     public final var transferProgressUpdates: AsyncStream<HTTPProgress> { transfer.progressUpdates() }
 
-    /// Bytes of its bodies a second, both ways, over the last five seconds (rule R13).
+    /// The rate of body bytes in both directions over the last five seconds, in bytes per second.
     public final var measuredBandwidth: Double {
         let now = session.ticker.nanoseconds
         return transfer.record.withLock { $0.meter.rate(at: now) }
@@ -62,29 +67,33 @@ public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendab
 
     // MARK: - Pausing
 
-    /// Stops the transfer and gives the slot back; before the start, it is not started. No effect when it has finished.
+    /// Stops the transfer and frees the slot. An operation that has not started waits until ``resume()``. No effect after the
+    /// operation has finished.
     public final func pause() {
         switch transfer.pause() {
         case .needless: break
         case .hold:
             hold()
-            // Who resumes it between the decision and the holding lets go of what is not held yet.
+            // A resume between the decision and `hold()` finds nothing to release, so check again.
             if !transfer.isPauseWanted { letGo() }
         case .stop(let attempt):
-            // First held: what is stopped looks whether it is.
+            // Hold first: a stopped attempt checks whether the operation is held.
             hold()
             transfer.stop(attempt)
-            // As above: else who resumes it before it is held leaves it held for ever.
+            // As above: a resume before `hold()` would otherwise leave the operation held forever.
             if !transfer.isPauseWanted { letGo() }
         }
     }
 
-    /// Goes on: queued again, and then where it was, if the server still has the same (`Range` and `If-Range`).
+    /// Puts the operation back in line.
+    ///
+    /// The transfer continues where it stopped if the server still has the same resource (`Range` and `If-Range`). Otherwise
+    /// the transfer starts over. No effect if the operation is not paused.
     public final func resume() {
         if transfer.resume() { letGo() }
     }
 
-    /// Stops the transfer; see `Operation.cancel()`.
+    /// Cancels the operation and stops its transfer.
     public final override func cancel() {
         super.cancel()
         transfer.cancel()
@@ -92,6 +101,7 @@ public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendab
 
     // MARK: - The work
 
+    /// Runs the transfer, with pauses and retries. The queue calls this method.
     public final override func run() async throws {
         do {
             try await transferAndRetry()
@@ -102,7 +112,7 @@ public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendab
         }
     }
 
-    /// It was cancelled before it began.
+    /// Finishes the transfer of an operation that was cancelled before it began.
     package final func workIsDiscarded() { transfer.finish(cancellation) }
 
     private final func transferAndRetry() async throws {
@@ -122,7 +132,9 @@ public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendab
         }
     }
 
-    /// - Throws: What the operation ends with.
+    /// Waits before the next attempt: for a resume after a pause, or for the retry delay after a failure.
+    ///
+    /// - Throws: The error that ends the operation.
     private final func waitToGoOn(after error: any Error, _ failures: inout Int) async throws {
         switch error {
         case is Transfer.Paused:
@@ -138,11 +150,13 @@ public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendab
         }
     }
 
-    /// What is wrong with a response, as far as its head tells; nil if nothing is, or the body's reader is to judge.
+    /// Returns the reason to reject a response by its head alone; nil to accept it, or if the reader of the body decides.
     func objection(to head: HTTPResponse) -> HTTPError.Reason? { nil }
 
-    /// A refusal is told as such, though the words that go with it have broken off. That happens to uploads: async-http-client
-    /// may lose what a server says who refuses one, says why, and closes.
+    /// Returns the rejection of a response if its body was cut off, and the original error otherwise.
+    ///
+    /// Cut-off bodies are common for uploads: async-http-client may lose the body when a server rejects an upload, explains,
+    /// and closes.
     private final func judged(_ error: HTTPError) -> HTTPError {
         let head = transfer.record.withLock { $0.isInBody ? $0.bodyHead : nil }
         guard let head, let objection = objection(to: head) else { return error }
@@ -152,28 +166,28 @@ public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendab
         }
     }
 
-    /// What would be said of the response if nothing came of another attempt; it is no failure by itself.
+    /// The error to report for the response if no further attempt follows. The response alone is not a failure.
     var complaint: HTTPError? { nil }
 
-    /// The body is there: makes the value of it.
+    /// Makes the value of the operation from the complete body.
     func complete() async throws {}
 
     private final func pauseHere() async throws {
         hold()
-        // Who resumes it after this lets it go after it was held.
+        // A resume after this check releases the operation, because the operation is held by now.
         if !transfer.isPauseWanted { letGo() }
         await standAside()
         try Task.checkCancellation()
     }
 
-    /// Waits without a slot, all of the time: also if it is paused and resumed meanwhile.
+    /// Waits without a slot for the whole delay, even if the operation is paused and resumed meanwhile.
     private final func wait(_ delay: Duration) async throws {
         let ticker = session.ticker
         let end = ticker.now() + delay
         while ticker.now() < end {
             hold()
             let timer = Task {
-                // One that is not needed any more has nothing to say about the next one's hold.
+                // A timer that was cancelled must not release the hold of the next timer.
                 do { try await ticker.sleepUntil(end) } catch { return }
                 if !self.transfer.isPauseWanted { self.letGo() }
             }
@@ -183,8 +197,9 @@ public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendab
         }
     }
 
-    /// How long to wait before it is tried again. Nil if that is no use or not allowed, or if the server asks for a longer
-    /// wait than the session allows (rule R10).
+    /// Returns the delay before the next attempt.
+    ///
+    /// Returns nil if a retry is useless or not permitted, or if the server asks for a longer delay than the session permits.
     private final func delay(after failures: Int, _ error: HTTPError) -> Duration? {
         guard let policy = session.configuration.retryPolicy, policy.permitsRetry(after: failures, error),
             error.mayRetry(request.method, marking: request.retryMarking, bodyIsRepeatable: transfer.source == nil)
@@ -194,7 +209,7 @@ public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendab
         return max(policy.delay(beforeRetry: failures), asked)
     }
 
-    /// Why there is no value, when it has finished without one.
+    /// The error of an operation that finished without a value.
     final var failure: any Error {
         if let failure = failureReported, !(failure is CancellationError) { return failure }
         return cancellation
@@ -206,6 +221,6 @@ public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendab
     }
 }
 
-/// How far an HTTP operation is (rule R2).
+/// The state of an HTTP operation.
 public enum HTTPOperationState: String, Sendable { case ready, executing, paused, finished }
 #endif

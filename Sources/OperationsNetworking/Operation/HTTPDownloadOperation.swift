@@ -2,21 +2,27 @@
 import HTTPCore
 import Operations
 
-/// A download to a file (rule D1). What comes is written to `.NAME.part` beside the target, which gets its name when it is
-/// complete, and its digest right. The next download to the same place continues an interrupted one, also in another
-/// process, if the server still has the same. (Of a long `NAME` the part has the beginning and a digest.)
+/// A download to a file.
+///
+/// The operation writes to `.NAME.part` beside the target. When the file is complete and its digest is correct, the operation
+/// renames it to the target. The next download to the same target continues an interrupted one, even in another process, if the
+/// server still has the same resource. For a long `NAME`, the name of the partial file contains the beginning of `NAME` and a
+/// digest.
 public final class HTTPDownloadOperation: AnyHTTPOperation, @unchecked Sendable {
-    /// Where the file will be.
+    /// The path of the finished file.
     public let target: String
+    /// The digest that the finished file must have; nil for no check.
     public let digest: HTTPDigest?
 
+    /// Creates a download.
+    ///
     /// - Parameters:
-    ///   - request: What to ask for.
-    ///   - target: The path of the file. Its folder has to be there; a file of that name is replaced. A name that begins
-    ///     with a dot and ends in `.part` or `.part.json` is kept for parts, and fails with `unusableName`.
-    ///   - digest: What the file is to be; if it is something else, it is thrown away and the operation fails with
+    ///   - request: The request to send.
+    ///   - target: The path of the file. The folder must exist, and an existing file is replaced. A name that begins with a dot
+    ///     and ends in `.part` or `.part.json` is reserved for partial files, and fails with `unusableName`.
+    ///   - digest: The expected digest of the file. If the digest differs, the operation deletes the file and fails with
     ///     `digestMismatch`.
-    ///   - session: What it shares with others.
+    ///   - session: The session that runs the transfer.
     public init(
         _ request: HTTPOperationRequest, to target: String, digest: HTTPDigest? = nil, session: HTTPSession = .shared
     ) {
@@ -27,14 +33,14 @@ public final class HTTPDownloadOperation: AnyHTTPOperation, @unchecked Sendable 
             sink: FileSink(target: target, digest: digest, steps: session.configuration.fileSteps))
     }
 
-    /// A fresh operation for the same (rule R1).
+    /// Returns a new operation for the same request and target.
     public func copy() -> HTTPDownloadOperation {
         HTTPDownloadOperation(request, to: target, digest: digest, session: session)
     }
 
-    /// The target's path, as soon as the file is there.
+    /// The path of the target, available when the file is complete.
     ///
-    /// - Throws: `HTTPError`, also when it was cancelled; what a policy of the toolkit says.
+    /// - Throws: `HTTPError`, also after cancelling; the error of a policy, such as `OperationTimeout`.
     public var value: String {
         get async throws {
             try await waitForEnd()
@@ -43,7 +49,7 @@ public final class HTTPDownloadOperation: AnyHTTPOperation, @unchecked Sendable 
         }
     }
 
-    /// The same for what has finished.
+    /// The outcome of a finished operation.
     package var downloadResult: Result<String, any Error> {
         transfer.record.withLock { $0.isComplete } ? .success(target) : .failure(failure)
     }

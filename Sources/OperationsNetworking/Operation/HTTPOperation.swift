@@ -9,7 +9,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// An HTTP request as an operation with a typed result: the decoded answer.
+/// An HTTP request as an operation with a typed result, the decoded response.
 ///
 /// ```swift
 /// import HTTPTypes
@@ -21,22 +21,24 @@ public import Foundation
 public final class HTTPOperation<Value: Sendable>: AnyHTTPOperation, @unchecked Sendable {
     private let serializer: HTTPSerializer<Value>
     private let sink: MemorySink
-    // Written by the operation's task before it ends, read after that was seen.
+    // The operation's task writes this value before the operation ends. Other threads read it after the end.
     nonisolated(unsafe) private var decoded: Value?
-    /// What else is to be done with the value before the operation ends; nil once that has begun.
+    /// Further uses of the value before the operation ends; nil once they have begun.
     private let uses = Locked<[@Sendable (Value) -> Void]?>([])
 
+    /// Creates an operation that decodes the response.
+    ///
     /// - Parameters:
-    ///   - request: What to ask for. If it says nothing of `Accept`, the serializer does.
-    ///   - serializer: What becomes of the answer.
-    ///   - session: What it shares with others.
+    ///   - request: The request to send. Without a field `Accept`, the request gets that of the serializer.
+    ///   - serializer: The serializer that checks and decodes the response.
+    ///   - session: The session that runs the transfer.
     public convenience init(
         _ request: HTTPOperationRequest, as serializer: HTTPSerializer<Value>, session: HTTPSession = .shared
     ) {
         self.init(request, source: nil, as: serializer, session: session)
     }
 
-    /// The same with a body that is made as it is sent (rule R5); it takes the place of the request's.
+    /// Creates an operation that produces its body while it is sent. `source` replaces the body of the request.
     public convenience init(
         _ request: HTTPOperationRequest, sending source: HTTPBodySource, as serializer: HTTPSerializer<Value>,
         session: HTTPSession = .shared
@@ -53,15 +55,15 @@ public final class HTTPOperation<Value: Sendable>: AnyHTTPOperation, @unchecked 
         super.init(request.accepting(serializer), session: session, sink: sink, source: source)
     }
 
-    /// A fresh operation for the same request, with nothing of this one's history (rule R1). What can be sent once only is
-    /// not there a second time.
+    /// Returns a new operation for the same request, without the history of this operation. A body that can be sent only once
+    /// makes the copy fail with `bodyNotRepeatable`.
     public func copy() -> HTTPOperation {
         HTTPOperation(request, source: transfer.source, as: serializer, session: session)
     }
 
-    /// The decoded answer, as soon as the operation has finished and left its queue.
+    /// The decoded response, available when the operation has finished and left its queue.
     ///
-    /// - Throws: `HTTPError`, also when it was cancelled; what a policy of the toolkit says, such as `OperationTimeout`.
+    /// - Throws: `HTTPError`, also after cancelling; the error of a policy, such as `OperationTimeout`.
     public var value: Value {
         get async throws {
             try await waitForEnd()
@@ -70,11 +72,11 @@ public final class HTTPOperation<Value: Sendable>: AnyHTTPOperation, @unchecked 
         }
     }
 
-    /// The same for what has finished.
+    /// The outcome of a finished operation.
     package var resultSoFar: Result<Value, any Error> { decoded.map { .success($0) } ?? .failure(failure) }
 
-    // Those who share a transfer judge its status when it is over, which is too late to try again, or if it does not come to
-    // a good end.
+    // Callers that share a transfer check the status after the transfer has ended. That is too late for a retry, and does not
+    // happen if the transfer fails.
     override var complaint: HTTPError? {
         guard Value.self == HTTPAnswer.self else { return nil }
         let (head, url) = transfer.record.withLock { ($0.response, $0.url) }
@@ -90,7 +92,7 @@ public final class HTTPOperation<Value: Sendable>: AnyHTTPOperation, @unchecked 
         let (head, url) = transfer.record.withLock { ($0.response, $0.url) }
         guard let head else { return }
         let value = try serializer.value(sink.take(), head, url: url)
-        // Who cancels while it is decoded is told so, and not given the value (rule R3).
+        // If the operation is cancelled during decoding, the caller must get the cancellation and not the value.
         try Task.checkCancellation()
         decoded = value
         let uses = uses.withLock { uses in
@@ -100,7 +102,7 @@ public final class HTTPOperation<Value: Sendable>: AnyHTTPOperation, @unchecked 
         for use in uses ?? [] { use(value) }
     }
 
-    /// Has something done with the value as part of the operation, by its task. False if it is too late.
+    /// Adds a use of the value, which the operation's task runs before the operation ends. Returns false if it is too late.
     func useValue(_ use: @escaping @Sendable (Value) -> Void) -> Bool {
         uses.withLock { uses in
             uses?.append(use)
@@ -110,7 +112,8 @@ public final class HTTPOperation<Value: Sendable>: AnyHTTPOperation, @unchecked 
 }
 
 extension HTTPOperationRequest {
-    /// With the field `Accept` for this serializer, if it has none and the serializer does not take everything.
+    /// Returns the request with the serializer's field `Accept`, unless the request has one or the serializer accepts
+    /// everything.
     func accepting(_ serializer: HTTPSerializer<some Any>) -> HTTPOperationRequest {
         let accept = serializer.accept
         guard fields[.accept] == nil, accept != "*/*" else { return self }
@@ -121,7 +124,8 @@ extension HTTPOperationRequest {
 }
 
 extension HTTPOperation where Value == Data {
-    /// The bytes, whatever the response's type is, if its status is one of success.
+    /// Creates an operation whose value is the bytes of the body. Every content type is accepted; the status must be one of
+    /// success.
     public convenience init(_ request: HTTPOperationRequest, session: HTTPSession = .shared) {
         self.init(request, as: .data, session: session)
     }

@@ -9,19 +9,27 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// What an HTTP operation is to do: everything but what becomes of the answer. Saved and restored as `Codable` (rule R1).
+/// The description of an HTTP request, independent of the use of the response. A `Codable` value, so that requests can be saved
+/// and restored.
 public struct HTTPOperationRequest: Sendable, Hashable {
-    /// An absolute `http` or `https` URL; or a relative one, for a client that has a base.
+    /// An absolute `http` or `https` URL, or a relative one for a client with a base.
     public var url: String
+    /// The method; GET by default.
     public var method: HTTPRequest.Method
+    /// The header fields of the request.
     public var fields: HTTPFields
+    /// The body of the request.
     public var body: HTTPRequestBody
+    /// The limits of time, memory and bandwidth.
     public var limits: HTTPLimits
+    /// The redirects that the request follows.
     public var redirects: RedirectPolicy
+    /// The use of the session's cache.
     public var cachePolicy: HTTPCachePolicy
-    /// Whether it may be sent again after a failure.
+    /// Whether the request may be sent again after a failure.
     public var retryMarking: RetryMarking
 
+    /// Creates a request with the default limits and policies.
     public init(
         _ method: HTTPRequest.Method = .get, _ url: String, fields: HTTPFields = [:], body: HTTPRequestBody = .none
     ) {
@@ -46,7 +54,7 @@ extension HTTPOperationRequest: Codable {
         let method = try container.decode(String.self, forKey: .method)
         guard let method = HTTPRequest.Method(method) else {
             throw DecodingError.dataCorruptedError(
-                forKey: .method, in: container, debugDescription: "'\(method)' is no HTTP method.")
+                forKey: .method, in: container, debugDescription: "'\(method)' is not an HTTP method.")
         }
         self.init(method, try container.decode(String.self, forKey: .url))
         fields = try container.decode(HTTPFields.self, forKey: .fields)
@@ -70,28 +78,28 @@ extension HTTPOperationRequest: Codable {
     }
 }
 
-/// What is sent with a request.
+/// The body of a request.
 public enum HTTPRequestBody: Sendable, Hashable, Codable {
     case none
     case bytes(Data)
-    /// A file, read as it is sent.
+    /// A file, which is read while it is sent.
     case file(path: String)
-    /// A form that may hold files, sent piece by piece with its length known before. `Content-Type` is set with it.
+    /// A form that may contain files. The form is sent in pieces, and its length is known in advance. `Content-Type` is set.
     case multipart(MultipartForm)
 }
 
-/// How long, and how much (rules R5, R10, R12).
+/// The limits of a request: time, memory and bandwidth.
 public struct HTTPLimits: Sendable, Hashable, Codable {
-    /// Without a byte in either direction, while one is waited for; nil for ever.
+    /// The longest time without a byte in either direction while the operation waits for one; nil for no limit.
     public var idle: Duration? = .seconds(10)
-    /// Of all attempts together, pauses and waiting for a retry not counted; nil for ever.
+    /// The longest time of all attempts together, without pauses and retry delays; nil for no limit.
     public var whole: Duration?
-    /// The most bytes of a body that is kept in memory.
+    /// The largest body that is kept in memory, in bytes.
     public var memory = 64 << 20
-    /// What a compressed body may inflate to, in bytes, and as a multiple of its announced length, or of what has come of it.
+    /// The largest size of a decompressed body: in bytes, and relative to the announced or received compressed bytes.
     public var inflation = InflationLimit(size: 1 << 30)
-    /// At most so many bytes of bodies a second, sent and received together; nil for no cap but that of the session (rule
-    /// R13). What is compressed counts as it is sent.
+    /// The largest rate of body bytes in both directions together, in bytes per second. Compressed bodies count as compressed.
+    /// With nil, only the session's cap applies.
     public var bandwidth: UInt64?
 
     public init() {}

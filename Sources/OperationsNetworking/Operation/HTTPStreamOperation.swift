@@ -2,20 +2,23 @@
 import HTTPCore
 import Operations
 
-/// A response whose body is handed on as it comes (rule R5). The operation executes until the body has been taken.
+/// A request that delivers the response body in portions as it arrives, for every status. The operation executes until the
+/// consumer has read the body.
+/// read the body.
 public final class HTTPStreamOperation: AnyHTTPOperation, @unchecked Sendable {
     private let channel: BodyChannel
 
+    /// Creates an operation that delivers its response body as a sequence.
     public init(_ request: HTTPOperationRequest, session: HTTPSession = .shared) {
         channel = BodyChannel()
         super.init(request, session: session, sink: channel)
         channel.setAbandonHandler { [weak self] in self?.cancel() }
     }
 
-    /// A fresh operation for the same (rule R1).
+    /// Returns a new operation for the same request.
     public func copy() -> HTTPStreamOperation { HTTPStreamOperation(request, session: session) }
 
-    /// The body. One task may iterate, once; who stops before its end cancels the operation.
+    /// The body. One task may iterate, once. Ending the iteration early cancels the operation.
     public var body: HTTPBodyStream { HTTPBodyStream(channel: channel) }
 }
 #endif
