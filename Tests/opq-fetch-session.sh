@@ -100,7 +100,7 @@ printf '%s/one a\n%s/one b sha256:%064d\n%s/one c sha256:%s\n%s/one d sha256:%s\
     "$base" "$base" 0 "$base" "$right" "$base" "$right" > digests
 fetch 1 digests -o j
 check 'each digest counts' test "$(ls -A j | tr '\n' ' ')" = 'a c d '
-check 'the wrong one is told' grep -q '^failed *b .* is not what was expected' out
+check 'the wrong one is told' grep -q '^failed *b .* has the wrong SHA-256' out
 check 'of equal ones one is a copy' grep -q '1 copied' out
 echo damaged > j/d
 fetch 1 digests -o j
@@ -143,7 +143,7 @@ check 'what has changed on the server begins anew' cmp -s www/big d/big
 printf '%s/none\n%s/one sha256:%064d\n%s/two\n' "$base" "$base" 0 "$base" > bad
 fetch 1 bad -o e
 check 'a status that is none of success is told' grep -q '^failed *none .* answered with status 404' out
-check 'and so is a wrong digest' grep -q '^failed *one .* is not what was expected' out
+check 'and so is a wrong digest' grep -q '^failed *one .* has the wrong SHA-256' out
 check 'the others are fetched' cmp -s www/two e/two
 check 'nothing else is left' test "$(ls e)" = two
 for line in 'ftp://x/' "$base/one ../x" "$base/one /x" "$base/one sha256:1" "$base/one a b"; do

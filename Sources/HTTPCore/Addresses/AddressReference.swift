@@ -1,21 +1,22 @@
 #if Networking
-/// A URL or a relative reference, split into its parts but not looked into (RFC 3986, appendix B).
+/// A URL or a relative reference, split into its components without further parsing (RFC 3986, appendix B).
 struct AddressReference {
-    /// In lower case.
+    /// The scheme in lower case.
     private(set) var scheme: String?
     private(set) var authority: Substring?
     private(set) var path: Substring
     private(set) var query: Substring?
     private(set) var fragment: Substring?
 
-    /// Nil if it holds control characters. Bytes beyond ASCII are percent-encoded one by one, whatever their encoding.
+    /// Returns nil if the text contains control characters. The parser percent-encodes each byte above ASCII, in any
+    /// encoding.
     init?(_ bytes: some Sequence<UInt8>) {
         var trimmed = Array(bytes)[...]
         while trimmed.first == UInt8(ascii: " ") { trimmed.removeFirst() }
         while trimmed.last == UInt8(ascii: " ") { trimmed.removeLast() }
         guard !trimmed.contains(where: { $0.isControl }) else { return nil }
         var rest = PercentEncoding.encode(trimmed, keepsEncoded: true) { $0 < 0x80 }[...]
-        // All ASCII now: bytes, which are found much faster than characters.
+        // The rest is ASCII. A search in bytes is much faster than a search in characters.
         if let hash = rest.utf8.firstIndex(of: UInt8(ascii: "#")) {
             fragment = rest[hash...].dropFirst()
             rest = rest[..<hash]
@@ -39,7 +40,8 @@ struct AddressReference {
         path = rest
     }
 
-    /// The path without `.` and `..`, encoded or not (RFC 3986, section 5.2.4); it begins with a slash.
+    /// Returns the path without the segments `.` and `..`, encoded or not (RFC 3986, section 5.2.4). The result begins
+    /// with a slash.
     static func withoutDotSegments(_ path: String) -> String {
         if !mayHaveDotSegments(path.utf8) { return path }
         var segments: [Substring] = []
@@ -57,7 +59,7 @@ struct AddressReference {
         return "/" + segments.joined(separator: "/")
     }
 
-    /// False for nearly all: they stay as they are.
+    /// Returns false for nearly all paths, which then remain unchanged.
     private static func mayHaveDotSegments(_ path: String.UTF8View) -> Bool {
         guard path.first == UInt8(ascii: "/") else { return true }
         var isAtBegin = false
@@ -73,7 +75,7 @@ struct AddressReference {
 struct Authority {
     var user: String?
     var password: String?
-    /// In lower case; an IPv6 address stands in brackets.
+    /// The host in lower case. An IPv6 address is in brackets.
     var host: String
     var port: Int?
 }
@@ -120,9 +122,10 @@ extension Authority {
             last = rest.prefix { $0 != UInt8(ascii: ".") }
             guard (1...63).contains(last.count) else { return nil }
             rest = rest[last.endIndex...].dropFirst()
-            // One dot may be the last.
+            // One dot at the end of the host is valid.
         } while !rest.isEmpty
-        // Resolvers read `0x7f.1` and `2130706433` as addresses: a host that ends in a number is one, or nothing.
+        // Resolvers accept `0x7f.1` and `2130706433` as IPv4 addresses. The parser therefore accepts a host that ends
+        // in a number only if the host is an IPv4 address with four decimal numbers.
         if last.allSatisfy(\.isASCIIDigit)
             || (last.starts(with: "0x".utf8) && last.dropFirst(2).allSatisfy { $0.hexValue != nil })
         {

@@ -1,7 +1,8 @@
 #if Networking
-/// The field Content-Disposition (RFC 6266).
+/// A parser for the field Content-Disposition (RFC 6266).
 package enum ContentDisposition {
-    /// The file's name as the server writes it, which may be anything; `filename*` counts before `filename`.
+    /// Returns the file name that the server sent, without any check of its characters. `filename*` has precedence over
+    /// `filename`.
     package static func fileName(_ value: String) -> String? {
         var scanner = FieldScanner(value)
         let parameters = scanner.parameters()
@@ -10,7 +11,8 @@ package enum ContentDisposition {
         return name
     }
 
-    /// `charset'language'percent-encoded` of RFC 8187. Charsets are UTF-8 and ISO-8859-1; nil for others.
+    /// Decodes a text `charset'language'percent-encoded` of RFC 8187. The charset must be UTF-8 or ISO-8859-1;
+    /// otherwise the function returns nil.
     static func extended(_ value: String) -> String? {
         let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }

@@ -1,26 +1,28 @@
 #if Networking
 package import HTTPTypes
 
-/// Names under which a download may be stored: one component of a path, and no more (rule D1).
+/// Names for the files of downloads. A usable name is exactly one component of a path.
 package enum FileName {
-    /// What Linux allows, in bytes of UTF-8.
+    /// The maximum length of a file name on Linux, in bytes of UTF-8.
     package static let maximumLength = 255
 
-    /// Whether a file of this name is stored in the folder one asks for, and nowhere else.
+    /// Whether a file with this name is always stored in the requested folder and not elsewhere.
     package static func isUsable(_ name: String) -> Bool {
         !name.isEmpty && name != "." && name != ".." && name.utf8.count <= maximumLength
             && name.unicodeScalars.allSatisfy { !isForbidden($0) }
     }
 
-    /// The name itself. Throws `HTTPError.Reason.unusableName` for one that is not usable as it is.
+    /// Returns the name, or throws `HTTPError.Reason.unusableName` if the name is not usable.
     package static func checked(_ name: String, url: String) throws(HTTPError) -> String {
         guard isUsable(name) else { throw HTTPError(.unusableName(name), url: url) }
         return name
     }
 
-    /// A usable name that resembles this one, which a server may have chosen; `fallback` where nothing is left. Directories in
-    /// front are dropped, with either slash, and dots: shells and other programs read hidden files. Names that Windows
-    /// reserves are left alone.
+    /// Returns a usable name that is similar to `name`, which can come from a server. Returns `fallback` if no usable
+    /// character remains.
+    ///
+    /// The function removes directories, with slashes or backslashes. The function also removes leading dots, because a
+    /// leading dot hides the file. Names that Windows reserves remain unchanged.
     package static func sanitised(_ name: String, fallback: String = "download") -> String {
         let last = name.split(omittingEmptySubsequences: true) { $0 == "/" || $0 == "\\" }.last ?? ""
         let scalars = last.unicodeScalars.filter { !isForbidden($0) }
@@ -30,7 +32,7 @@ package enum FileName {
         return isUsable(clean) ? clean : fallback
     }
 
-    /// What a response is to be called, by its Content-Disposition, else by the last part of the address.
+    /// Returns a file name for a response, from Content-Disposition or else from the last segment of the address.
     package static func suggested(
         by fields: HTTPFields, at address: HTTPAddress, fallback: String = "download"
     ) -> String {
@@ -44,14 +46,15 @@ package enum FileName {
 
     private static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
-        // Line separators, and the marks that write a name backwards, so that `gpj.exe` looks like something else.
+        // Line separators are forbidden, and so are the marks that reverse the direction of text. Such a mark can
+        // disguise `gpj.exe`.
         case .control, .lineSeparator, .paragraphSeparator: true
         case .format: (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
         default: scalar == "/" || scalar == "\\"
         }
     }
 
-    /// Cut in front of the extension, between characters.
+    /// Shortens the part before the extension, at a boundary between characters.
     private static func shortened(_ name: String) -> String {
         guard name.utf8.count > maximumLength else { return name }
         var suffix = ""
@@ -59,7 +62,7 @@ package enum FileName {
             suffix = String(name[dot...])
         }
         var stem = name.dropLast(suffix.count)
-        // A character may be as long as a text; one that does not fit is left out.
+        // One character can be as long as a text, so the loop can remove more than the excess.
         while stem.utf8.count + suffix.utf8.count > maximumLength {
             let excess = stem.utf8.count + suffix.utf8.count - maximumLength
             stem = stem.dropLast(max(1, excess / (stem.last?.utf8.count ?? 1) / 4))

@@ -1,24 +1,25 @@
 #if Networking
-/// For errors and logs: without user name and password.
+/// Descriptions for errors and logs, without user name and password.
 extension HTTPAddress: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     package var description: String { fragment.map { "\(resource)#\($0)" } ?? resource }
     package var debugDescription: String { description }
     package var customMirror: Mirror { Mirror(self, children: [:]) }
 
-    /// Fit for an error or a log: at most 2000 characters.
+    /// The description for an error or a log, with at most 2000 characters.
     package var redacted: String {
         let text = description
-        // As many bytes as characters, or more.
+        // A text never has more characters than bytes.
         return text.utf8.count <= 2000 ? text : String(text.prefix(2000))
     }
 
-    /// A text that should have been an address, fit for an error or a log: what may be user name and password is left out,
-    /// control characters too, and it has at most 2000 characters.
+    /// Returns an invalid address for an error or a log. The function removes a possible user name and password,
+    /// removes control characters, and returns at most 2000 characters.
     package static func redacted(_ text: String) -> String {
         if let address = HTTPAddress(text) { return address.redacted }
-        // By bytes: an `@` with an accent on it is another `Character`, but not to everyone.
+        // The code compares bytes, because an `@` with a combining accent is another `Character` but contains the byte
+        // of an `@`.
         var clean = text.utf8.filter { !$0.isControl }
-        // Nobody knows how far the password goes in what cannot be parsed, so the last `@` counts.
+        // The end of the password in an invalid address is unknown, so the code removes everything up to the last `@`.
         if let at = clean.lastIndex(of: UInt8(ascii: "@")) {
             clean.removeSubrange((clean[..<at].firstRange(of: Array("//".utf8))?.upperBound ?? clean.startIndex)...at)
         }
@@ -26,13 +27,13 @@ extension HTTPAddress: CustomStringConvertible, CustomDebugStringConvertible, Cu
     }
 }
 
-/// Encoded as one string, with user name and password, which the owner of the saved file may know.
+/// An encoding as one string that includes the user name and the password. The owner of the saved file may know them.
 extension HTTPAddress: Codable {
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let address = HTTPAddress(try container.decode(String.self)) else {
             throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "This is no absolute http or https URL.")
+                in: container, debugDescription: "This is not an absolute http or https URL.")
         }
         self = address
     }
@@ -42,7 +43,7 @@ extension HTTPAddress: Codable {
         try container.encode(textWithCredentials)
     }
 
-    /// The whole of it. Not for logs.
+    /// The complete URL with user name and password. Do not use the text in logs.
     package var textWithCredentials: String {
         guard user != nil || password != nil else { return description }
         func encoded(_ text: String?) -> String { PercentEncoding.encode((text ?? "").utf8) { $0.isUnreserved } }

@@ -1,9 +1,11 @@
 #if Networking
-/// An absolute `http` or `https` URL in normal form: scheme and host in lower case, no default port, no dot segments, and
-/// percent-encoded whatever RFC 3986 does not allow. So equal addresses ask for the same thing.
+/// An absolute `http` or `https` URL in normal form, so that equal addresses identify the same resource. The scheme and
+/// the host are in lower case. The address has no default port and no dot segments. Characters that RFC 3986 does not
+/// allow are percent-encoded.
 ///
-/// What different software reads differently is refused: control characters, several `@`, backslashes or escapes in
-/// the authority, hosts that are not ASCII, hosts that end in a number and are no IPv4 address.
+/// The parser rejects text that different programs interpret in different ways. Examples are control characters,
+/// several `@`, and backslashes or escapes in the authority. The parser also rejects hosts that are not ASCII, and
+/// hosts that end in a number but are not IPv4 addresses.
 package struct HTTPAddress: Hashable, Sendable {
     private struct Parts: Hashable, Sendable {
         let origin: Origin
@@ -14,10 +16,10 @@ package struct HTTPAddress: Hashable, Sendable {
         var fragment: String?
     }
 
-    /// Behind one reference: an address is handed on far more often than it is made.
+    /// Storage behind one reference. Code copies an address far more often than it creates one.
     private final class Storage: Sendable {
         let parts: Parts
-        /// What is asked for: all but user name, password and fragment.
+        /// The URL without user name, password and fragment.
         let resource: String
 
         init(_ parts: Parts) {
@@ -34,15 +36,16 @@ package struct HTTPAddress: Hashable, Sendable {
     private init(_ parts: Parts) { storage = Storage(parts) }
 
     package var origin: Origin { storage.parts.origin }
-    /// Decoded, from the part in front of the `@`.
+    /// The decoded user name from the part before the `@`.
     package var user: String? { storage.parts.user }
+    /// The decoded password from the part before the `@`.
     package var password: String? { storage.parts.password }
-    /// Percent-encoded; begins with a slash.
+    /// The percent-encoded path, which begins with a slash.
     package var path: String { storage.parts.path }
-    /// Percent-encoded, without the question mark.
+    /// The percent-encoded query without the question mark.
     package var query: String? { storage.parts.query }
     package var fragment: String? { storage.parts.fragment }
-    /// The text of it, without user name, password and fragment.
+    /// The text of the URL without user name, password and fragment.
     package var resource: String { storage.resource }
 
     package static func == (left: HTTPAddress, right: HTTPAddress) -> Bool {
@@ -51,7 +54,7 @@ package struct HTTPAddress: Hashable, Sendable {
 
     package func hash(into hasher: inout Hasher) { hasher.combine(storage.parts) }
 
-    /// Nil if the text is no absolute `http` or `https` URL. Spaces around it do not count.
+    /// Returns nil if the text is not an absolute `http` or `https` URL. The parser ignores spaces around the URL.
     package init?(_ text: some StringProtocol) { self.init(bytes: text.utf8) }
 
     package init?(bytes: some Sequence<UInt8>) {
@@ -61,8 +64,8 @@ package struct HTTPAddress: Hashable, Sendable {
         self.init(scheme, authority, reference, path: reference.path)
     }
 
-    /// What a reference means that was found at this address (RFC 3986, section 5). Nil if it leads to something else than
-    /// `http` or `https`, or nowhere.
+    /// Resolves a reference that was found at this address (RFC 3986, section 5). Returns nil if the reference is
+    /// invalid or has a scheme other than `http` and `https`.
     package func resolving(_ text: some StringProtocol) -> HTTPAddress? { resolving(bytes: text.utf8) }
 
     package func resolving(bytes: some Sequence<UInt8>) -> HTTPAddress? {
@@ -81,7 +84,7 @@ package struct HTTPAddress: Hashable, Sendable {
             let address = HTTPAddress(origin.scheme, own, reference, path: path[...])
             return reference.query == nil ? address.with { $0.query = query } : address
         }
-        // Without its last segment, but with the slash in front of it.
+        // The base path without its last segment but with the slash before that segment.
         let base = reference.path.first == "/" ? "" : String(path[...path.lastIndex(of: "/")!])
         return HTTPAddress(origin.scheme, own, reference, path: base + reference.path)
     }
@@ -104,32 +107,32 @@ package struct HTTPAddress: Hashable, Sendable {
         package var defaultPort: Int { self == .http ? 80 : 443 }
     }
 
-    /// Whom one talks to. Credentials for one are none for another.
+    /// The scheme, the host and the port of a server. Credentials for one origin are not valid for another origin.
     package struct Origin: Hashable, Sendable, CustomStringConvertible {
         package let scheme: Scheme
-        /// In lower case; an IPv6 address stands in brackets.
+        /// The host in lower case. An IPv6 address is in brackets.
         package let host: String
         package let port: Int
 
-        /// Host, and port if it is not the scheme's: what the field `Host` says.
+        /// The value of the field `Host`: the host, and the port unless it is the default port of the scheme.
         package var authority: String { port == scheme.defaultPort ? host : "\(host):\(port)" }
         package var description: String { "\(scheme.rawValue)://\(authority)" }
     }
 
-    /// What the request's first line asks for: path and query.
+    /// The path and the query, as in the first line of a request.
     package var requestTarget: String { query.map { "\(path)?\($0)" } ?? path }
 
     package var withoutFragment: HTTPAddress { withFragment(nil) }
     package var withoutCredentials: HTTPAddress { with { ($0.user, $0.password) = (nil, nil) } }
 
-    /// The same with user name and password of `other`.
+    /// Returns the address with the user name and the password of `other`.
     package func withCredentials(of other: HTTPAddress) -> HTTPAddress {
         with { ($0.user, $0.password) = (other.user, other.password) }
     }
 
     package func withFragment(_ fragment: String?) -> HTTPAddress { with { $0.fragment = fragment } }
 
-    /// The same, asking also for what an encoded query says.
+    /// Returns the address with an encoded query added to its query.
     package func appending(query more: String) -> HTTPAddress {
         if more.isEmpty { return self }
         return with { $0.query = $0.query.map { $0.isEmpty ? more : "\($0)&\(more)" } ?? more }

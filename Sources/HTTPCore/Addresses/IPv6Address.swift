@@ -1,12 +1,12 @@
 #if Networking
-/// An IPv6 address as it stands between the brackets of a URL. Without zones, which mean nothing to others.
+/// An IPv6 address as in the brackets of a URL, without a zone. A zone has a meaning on one host only.
 package struct IPv6Address: Hashable, Sendable, CustomStringConvertible {
     package let groups: [UInt16]
 
     package init?(_ text: some StringProtocol) {
         var (groups, gap): ([UInt16], Int?) = ([], nil)
         var pieces = text.split(separator: ":", omittingEmptySubsequences: false)[...]
-        // A leading or trailing `::` leaves two empty pieces at that end.
+        // A `::` at the start or at the end leaves two empty pieces there.
         if pieces.count >= 3, pieces.first == "", pieces.dropFirst().first == "" {
             pieces = pieces.dropFirst()
         }
@@ -31,7 +31,7 @@ package struct IPv6Address: Hashable, Sendable, CustomStringConvertible {
         self.groups = groups
     }
 
-    /// Four decimal numbers without leading zeros, which some would read as octal.
+    /// Parses four decimal numbers. Leading zeros are invalid, because some programs read such numbers as octal.
     package static func dottedQuad(_ text: some StringProtocol) -> UInt32? {
         var (value, rest, count) = (UInt32(0), text.utf8[...], 0)
         while true {
@@ -48,7 +48,7 @@ package struct IPv6Address: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// As RFC 5952 wants it: lower case, the longest run of zeros as `::`.
+    /// The text of RFC 5952: lower case, with `::` for the longest run of zeros.
     package var description: String {
         var (best, run) = (0..<0, 0..<0)
         for (index, group) in groups.enumerated() {

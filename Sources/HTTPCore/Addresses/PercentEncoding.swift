@@ -1,12 +1,12 @@
 #if Networking
 /// Percent-encoding of RFC 3986.
 package enum PercentEncoding {
-    /// Encodes each byte that does not belong. With `keepsEncoded` percent signs stay, as browsers
-    /// leave them: what is encoded is not encoded twice.
+    /// Encodes each byte for which `belongs` returns false. If `keepsEncoded` is true, the function leaves percent
+    /// signs unchanged, as browsers do, so that existing escapes are not encoded again.
     package static func encode(
         _ bytes: some Sequence<UInt8>, keepsEncoded: Bool = false, where belongs: (UInt8) -> Bool
     ) -> String {
-        // Most need nothing.
+        // Most texts need no encoding, and this path allocates no array.
         let plain = bytes.withContiguousStorageIfAvailable { bytes in
             bytes.allSatisfy { belongs($0) || (keepsEncoded && $0 == UInt8(ascii: "%")) }
                 ? String(decoding: bytes, as: UTF8.self) : nil
@@ -26,7 +26,7 @@ package enum PercentEncoding {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes that were encoded. A percent sign without two digits stands for itself.
+    /// Returns the decoded bytes. A percent sign without two hexadecimal digits remains as it is.
     package static func decode(_ text: some StringProtocol) -> [UInt8] {
         let bytes = Array(text.utf8)
         var (decoded, position) = ([UInt8](), 0)
@@ -46,7 +46,7 @@ package enum PercentEncoding {
 }
 
 extension UInt8 {
-    /// Of a number below 16, in upper case.
+    /// The uppercase hexadecimal digit of a number below 16.
     fileprivate var hexDigit: UInt8 { self < 10 ? UInt8(ascii: "0") + self : UInt8(ascii: "A") + self - 10 }
 }
 #endif

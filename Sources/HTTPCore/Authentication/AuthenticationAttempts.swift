@@ -1,14 +1,16 @@
 #if Networking
 package import HTTPTypes
 
-/// What a request has been challenged for, and what was tried: each credential once per challenge (rule R8). Servers and
-/// the proxy are kept apart. A plain value; the transport asks it, and the hook that knows credentials, in turn:
+/// The challenges of a request and the credentials that were already tried. Each credential is tried once for each
+/// challenge. The state of each origin and of the proxy is separate. The transport and the hook that supplies
+/// credentials call the methods in this order:
 ///
 ///     401 or 407 ──► challenged ──► ask ──► answer ──► the request is sent again
 ///                        │  └──► repeatWithNewNonce ──────────▲
 ///                        └──► fail        └──► nil: fail
 ///
 package struct AuthenticationAttempts: Sendable {
+    /// The sender of a challenge: an origin server or the proxy.
     package enum Peer: Hashable, Sendable {
         case origin(HTTPAddress.Origin)
         case proxy
@@ -17,30 +19,34 @@ package struct AuthenticationAttempts: Sendable {
         package var authorizationField: HTTPField.Name { self == .proxy ? .proxyAuthorization : .authorization }
     }
 
+    /// The next action after a challenge.
     package enum Step: Hashable, Sendable {
-        /// Ask for a credential for one of these, which can be answered, the strongest first; or `answer` with what one has.
+        /// Ask for a credential for one of these challenges, the strongest first, and pass the credential to `answer`.
         case ask([AuthenticationChallenge])
-        /// The credential was right but its nonce old: `authorization` has the answer, nobody is asked.
+        /// The server accepts the credential but its nonce is too old. `authorization` already has the new answer,
+        /// without a new credential.
         case repeatWithNewNonce
-        /// Nothing is asked for that can be answered, or enough was tried.
+        /// No challenge can be answered, or the limit of attempts is reached.
         case fail
     }
 
     private struct Trial: Hashable {
         let peer: Peer
         let scheme: String
-        /// Nil if it was sent before it was asked for: then it counts for every realm.
+        /// The realm, or nil if the request sent the credential before a challenge. Such an attempt counts for every
+        /// realm.
         let realm: String?
         let credential: HTTPCredential
     }
 
-    /// What the next request to a peer carries.
+    /// The state for the next request to a peer.
     private enum Session: Sendable {
         case constant(String)
         case digest(DigestSession)
     }
 
-    /// How often one request may be answered per peer: a hook that always finds another credential must not run forever.
+    /// The maximum number of answers to each peer for one request. The limit ends the request when a hook returns a new
+    /// credential for each challenge.
     package static let limit = 5
 
     private var tried: Set<Trial> = []
@@ -52,7 +58,7 @@ package struct AuthenticationAttempts: Sendable {
 
     package init() {}
 
-    /// A response with status 401 or 407 has come.
+    /// Records the challenges of a response with status 401 or 407, and returns the next action.
     package mutating func challenged(by peer: Peer, _ challenges: [AuthenticationChallenge]) -> Step {
         let old = sessions.removeValue(forKey: peer)
         let possible = Self.byStrength(challenges)
@@ -74,8 +80,10 @@ package struct AuthenticationAttempts: Sendable {
         return .ask(possible)
     }
 
-    /// Answers the last challenge with a credential; from then on `authorization` carries it. False if it has been tried for
-    /// this, or does not fit to any scheme that was offered: then the request has failed.
+    /// Answers the last challenge with a credential, which `authorization` then carries.
+    ///
+    /// - Returns: False if the credential was already tried for the challenge, or if no challenge accepts this kind of
+    ///   credential. The request has then failed.
     package mutating func answer(_ peer: Peer, with credential: HTTPCredential) -> Bool {
         guard answers[peer, default: 0] < Self.limit else { return false }
         for challenge in pending[peer] ?? [] {
@@ -92,7 +100,8 @@ package struct AuthenticationAttempts: Sendable {
         return false
     }
 
-    /// Sends a credential that nobody has asked for yet: Basic or Bearer. It counts as tried. False if it cannot be sent.
+    /// Sends a Basic or Bearer credential before a challenge arrives, and records the attempt. Returns false if the
+    /// credential cannot be sent.
     package mutating func sendUnasked(_ credential: HTTPCredential, to peer: Peer) -> Bool {
         guard let value = credential.basicAuthorization ?? credential.bearerAuthorization else { return false }
         let scheme = credential.bearerAuthorization == nil ? "basic" : "bearer"
@@ -101,7 +110,7 @@ package struct AuthenticationAttempts: Sendable {
         return true
     }
 
-    /// The field's value for the next request to a peer, if there is one. Each request needs a value of its own.
+    /// Returns the field's value for the next request to a peer, or nil. Each request needs a new value.
     package mutating func authorization(
         for peer: Peer, method: HTTPRequest.Method, target: @autoclosure () -> String,
         clientNonce: @autoclosure () -> String
@@ -117,7 +126,7 @@ package struct AuthenticationAttempts: Sendable {
         }
     }
 
-    /// The credential that the next request to a peer carries; nil for none.
+    /// Returns the credential of the next request to a peer, or nil.
     package func credential(for peer: Peer) -> HTTPCredential? { sessions[peer] == nil ? nil : credentials[peer] }
 
     private static func session(_ challenge: AuthenticationChallenge, _ credential: HTTPCredential) -> Session? {
@@ -130,7 +139,8 @@ package struct AuthenticationAttempts: Sendable {
         }
     }
 
-    /// Those that can be answered: Bearer, Digest by algorithm, Basic; of equals the first.
+    /// Returns the challenges that can be answered, the strongest first: Bearer, Digest by algorithm, Basic. Challenges
+    /// of equal strength keep their order.
     private static func byStrength(_ challenges: [AuthenticationChallenge]) -> [AuthenticationChallenge] {
         let ranked = challenges.enumerated().compactMap { index, challenge -> (Int, Int, AuthenticationChallenge)? in
             switch challenge.scheme {

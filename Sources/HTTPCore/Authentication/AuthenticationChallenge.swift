@@ -1,15 +1,16 @@
 #if Networking
 package import HTTPTypes
 
-/// What a server or proxy asks for: one scheme with its parameters (RFC 9110, section 11).
+/// A challenge from a server or a proxy: one authentication scheme with its parameters (RFC 9110, section 11).
 public struct AuthenticationChallenge: Hashable, Sendable {
-    /// In lower case: `basic`, `digest`, `bearer`.
+    /// The scheme in lower case, for example `basic`, `digest` or `bearer`.
     public let scheme: String
-    /// By names in lower case.
+    /// The parameters by their lowercase names.
     public let parameters: [String: String]
+    /// The challenge's `token68`, which some schemes send in place of parameters.
     public let token68: String?
 
-    /// What the credentials are for; text to show to a user.
+    /// The protection space that the credentials are valid for. An application can show the text to its user.
     public var realm: String? { parameters["realm"] }
 
     package init(scheme: String, parameters: [String: String] = [:], token68: String? = nil) {
@@ -18,12 +19,13 @@ public struct AuthenticationChallenge: Hashable, Sendable {
         self.token68 = token68
     }
 
-    /// Those of a response with status 401 or 407, in their order.
+    /// Returns the challenges of a response with status 401 or 407, in their order.
     package static func all(in fields: HTTPFields, _ name: HTTPField.Name) -> [AuthenticationChallenge] {
         fields[values: name].flatMap(parse)
     }
 
-    /// The challenges of one line. Total: what is none is skipped up to the next comma.
+    /// Returns the challenges of one field value. The parser accepts every input and skips invalid text up to the next
+    /// comma.
     package static func parse(_ line: String) -> [AuthenticationChallenge] {
         var (scanner, challenges) = (FieldScanner(line), [AuthenticationChallenge]())
         var (scheme, parameters, token68): (String?, [String: String], String?) = (nil, [:], nil)
@@ -33,7 +35,7 @@ public struct AuthenticationChallenge: Hashable, Sendable {
         }
         while !scanner.isAtEnd {
             scanner.skipSpace()
-            // A parameter of the scheme before, or else the next scheme, maybe with its first parameter.
+            // The text is a parameter of the previous scheme, or the next scheme with an optional first parameter.
             if let (name, value) = scanner.parameter() {
                 if parameters[name] == nil { parameters[name] = value }
             } else if let name = scanner.token(), !scanner.isAtSign("=") {

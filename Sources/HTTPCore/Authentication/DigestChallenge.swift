@@ -1,7 +1,7 @@
 #if Networking
-/// A challenge of the scheme Digest that can be answered (RFC 7616).
+/// A Digest challenge that can be answered (RFC 7616).
 package struct DigestChallenge: Hashable, Sendable {
-    /// By strength. SHA-512-256 is left out.
+    /// The supported algorithms, from the weakest to the strongest. SHA-512-256 is not supported.
     package enum Algorithm: String, CaseIterable, Comparable, Sendable {
         case md5 = "MD5"
         case md5Session = "MD5-sess"
@@ -19,16 +19,18 @@ package struct DigestChallenge: Hashable, Sendable {
     package let nonce: String
     package let opaque: String?
     package let algorithm: Algorithm
-    /// As the server wrote it; nil if it said none, and then no answer does.
+    /// The algorithm's name for the answer, or nil if the challenge names no algorithm. The answer then omits the name
+    /// too.
     package let algorithmName: String?
-    /// False for servers of RFC 2069, which know no `qop`.
+    /// Whether the challenge has the parameter `qop`. Servers of RFC 2069 do not send it.
     package let hasQuality: Bool
-    /// The credential is right but the nonce is too old.
+    /// Whether the server accepts the credential but considers the nonce too old.
     package let isStale: Bool
     package let hashesUser: Bool
     package let isUTF8: Bool
 
-    /// Nil if it is none, lacks realm or nonce, or offers algorithms and qualities (`auth-int`) only that are not known.
+    /// Returns nil if the challenge is not Digest, has no realm or no nonce, or offers only unknown algorithms or
+    /// qualities (`auth-int`).
     package init?(_ challenge: AuthenticationChallenge) {
         let parameters = challenge.parameters
         guard challenge.scheme == "digest", let realm = parameters["realm"], let nonce = parameters["nonce"] else {
@@ -43,7 +45,7 @@ package struct DigestChallenge: Hashable, Sendable {
             value.lowercased().split { ", \t".contains($0) }
         }
         if let qualities, !qualities.contains("auth") { return nil }
-        // What could not be sent back as it came.
+        // The answer repeats these values, and control characters cannot be sent.
         let echoed = [realm, nonce, parameters["opaque"] ?? ""]
         guard echoed.allSatisfy({ $0.utf8.allSatisfy { !$0.isControl } }) else { return nil }
         (self.realm, self.nonce, opaque) = (realm, nonce, parameters["opaque"])

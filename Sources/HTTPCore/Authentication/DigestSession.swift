@@ -1,16 +1,17 @@
 #if Networking
 import Crypto
 
-/// Answers requests with one nonce, counting them (RFC 7616). A plain value; random numbers are passed in.
+/// The state for answering requests with one nonce, including the count of answers (RFC 7616). The caller passes the
+/// random numbers.
 package struct DigestSession: Hashable, Sendable {
     package let challenge: DigestChallenge
     private let user: String
     private let password: String
     private var count: UInt32 = 0
-    /// The client nonce of the first answer: the session variants keep it.
+    /// The client nonce of the first answer, which the session variants of the algorithms reuse.
     private var sessionNonce: String?
 
-    /// Nil if user name or password hold control characters.
+    /// Returns nil if the user name or the password contains control characters.
     package init?(_ challenge: DigestChallenge, user: String, password: String) {
         guard !(user + password).unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
             return nil
@@ -20,8 +21,8 @@ package struct DigestSession: Hashable, Sendable {
         self.password = password
     }
 
-    /// The field's value for a request; each request needs a value of its own. `clientNonce` is random, of token
-    /// characters and slashes.
+    /// Returns the field's value for one request. Each request needs a new value. `clientNonce` is random and consists
+    /// of token characters and slashes.
     package mutating func authorization(method: String, target: String, clientNonce: String) -> String {
         count += 1
         let clientNonce = challenge.algorithm.isSession ? (sessionNonce ?? clientNonce) : clientNonce
@@ -45,7 +46,7 @@ package struct DigestSession: Hashable, Sendable {
 
     private var userName: String {
         if challenge.hashesUser { return quoted("username", hash("\(user):\(challenge.realm)")) }
-        // What is not ASCII is sent as RFC 8187 writes it, where the server has said that it understands UTF-8.
+        // RFC 8187 encodes a user name that is not ASCII, if the server has announced UTF-8.
         guard challenge.isUTF8, !user.utf8.allSatisfy({ $0 < 0x80 }) else { return quoted("username", user) }
         return "username*=UTF-8''" + PercentEncoding.encode(user.utf8) { $0.isUnreserved }
     }

@@ -5,11 +5,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What one authenticates with (rule R8). Its description says nothing of it.
+/// A credential for a server or proxy. The description and the mirror of a credential contain no secret.
 public enum HTTPCredential: Hashable, Sendable {
-    /// Answers Digest and Basic, Digest if there is the choice. A user name with a colon cannot be sent by Basic.
+    /// A user name and a password, for the schemes Digest and Basic. Digest is preferred. Basic cannot send a user name
+    /// that contains a colon.
     case password(user: String, password: String)
-    /// Answers Bearer: a token as it was handed out, of letters, digits and `-._~+/=`.
+    /// A bearer token that consists of letters, digits and the characters `-._~+/=`, for the scheme Bearer.
     case bearer(String)
 }
 
@@ -25,7 +26,8 @@ extension HTTPCredential: CustomStringConvertible, CustomDebugStringConvertible,
 }
 
 extension HTTPCredential {
-    /// The field's value for Basic, in UTF-8 (RFC 7617); nil if the user name has a colon or either has a control character.
+    /// The field's value for Basic, in UTF-8 (RFC 7617). The value is nil if the user name contains a colon, or if the
+    /// user name or the password contains a control character.
     package var basicAuthorization: String? {
         guard case .password(let user, let password) = self, !user.utf8.contains(UInt8(ascii: ":")),
             !(user + password).unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
@@ -33,7 +35,7 @@ extension HTTPCredential {
         return "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
     }
 
-    /// The field's value for Bearer (RFC 6750); nil if the token could not stand in one.
+    /// The field's value for Bearer (RFC 6750), or nil if the token contains characters that the field does not allow.
     package var bearerAuthorization: String? {
         guard case .bearer(let token) = self else { return nil }
         var scanner = FieldScanner(token)
@@ -43,7 +45,7 @@ extension HTTPCredential {
 }
 
 extension HTTPAddress {
-    /// What user name and password in the address are good for; nil without any.
+    /// The credential from the user name and the password in the address, or nil if the address contains neither.
     package var credential: HTTPCredential? {
         user == nil && password == nil ? nil : .password(user: user ?? "", password: password ?? "")
     }

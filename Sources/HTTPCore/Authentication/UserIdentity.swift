@@ -8,16 +8,16 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The user of a request, as far as the request shows one to the server. Requests of one user have equal identities; requests with other
-/// credentials have another one. A plain value.
+/// The user of a request, as far as the server can see the user. Two requests have equal identities if they carry the
+/// same credentials.
 package struct UserIdentity: Hashable, Sendable {
-    /// Letters, digits, `+/=.` and spaces. It holds the secrets, and is for hashing only. Nil if the request has no
-    /// credentials.
+    /// A text of letters, digits, `+/=.` and spaces that contains the secrets. Use the text only as the input of a hash
+    /// function. Nil if the request has no credentials.
     package let secret: String?
 
     /// - Parameters:
-    ///   - credential: The credential that the request is sent with besides its fields.
-    ///   - credentialFields: Names of fields with credentials besides those of HTTP, in any case.
+    ///   - credential: The credential that the request carries in addition to its fields.
+    ///   - credentialFields: The names of additional fields with credentials, in any case.
     package init(_ credential: HTTPCredential?, fields: HTTPFields, credentialFields: Set<String>) {
         var parts: [[String]] = []
         switch credential {
@@ -25,7 +25,7 @@ package struct UserIdentity: Hashable, Sendable {
         case .password(let user, let password): parts.append(["password", user, password])
         case .bearer(let token): parts.append(["bearer", token])
         }
-        // The order of fields with different names has no meaning.
+        // Fields with different names have no significant order.
         let names = Set(fields.map(\.name).filter { $0.isCredential(or: credentialFields) })
         for name in names.sorted(by: { $0.canonicalName < $1.canonicalName }) {
             parts.append(["field", name.canonicalName] + fields[values: name])
@@ -37,7 +37,7 @@ package struct UserIdentity: Hashable, Sendable {
                 separator: " ")
     }
 
-    /// The SHA-256 of the secret in hexadecimal digits.
+    /// The SHA-256 digest of the secret in hexadecimal digits.
     package var digest: String? { secret.map { SHA256.hash(data: Data($0.utf8)).hexadecimal() } }
 }
 #endif

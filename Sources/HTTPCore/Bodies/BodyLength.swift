@@ -1,21 +1,21 @@
 #if Networking
 package import HTTPTypes
 
-/// Counts the bytes of a body as they come, and says when they are too many or too few (rules R5 and R12). A plain value.
-/// Each method answers what is wrong, or nil; then the transfer ends.
+/// A count of the bytes of a body, which detects a body that is too long or too short. Each method returns the reason
+/// for a failure, or nil. The transfer ends at the first failure.
 package struct BodyLength: Hashable, Sendable {
-    /// What the head announces.
+    /// The length of a body according to the head of the message.
     package enum Announcement: Hashable, Sendable {
         case length(Int64)
-        /// The end comes when it comes.
+        /// The head announces no length. The end of the stream ends the body.
         case unknown
-        /// The fields contradict each other, or are no numbers: nobody knows where this body ends.
+        /// The fields contradict each other or are not numbers, so that the end of the body is unknown.
         case invalid
     }
 
-    /// As it comes from the network; nil if unknown.
+    /// The number of bytes on the network, before decompression. Nil if the length is unknown.
     package let expected: Int64?
-    /// For what is kept in memory, inflated; nil for no limit.
+    /// The maximum number of decompressed bytes in memory, or nil for no limit.
     package let memoryLimit: Int?
     package let inflation: InflationLimit
     package private(set) var received: Int64 = 0
@@ -27,32 +27,33 @@ package struct BodyLength: Hashable, Sendable {
         self.inflation = inflation
     }
 
-    /// Before the first byte: whether what is announced fits. What is compressed hardly ever becomes less, so this may be
-    /// asked for it too.
+    /// Checks before the first byte whether the announced length exceeds the limit. The check also applies to a
+    /// compressed body, because compression rarely increases the length of a body.
     package func begin() -> HTTPError.Reason? {
         guard let memoryLimit, let expected, expected > Int64(memoryLimit) else { return nil }
         return .bodyTooLarge(limit: memoryLimit)
     }
 
-    /// Bytes that are not compressed.
+    /// Counts bytes that are not compressed.
     package mutating func receive(_ count: Int) -> HTTPError.Reason? {
         if let reason = receiveCompressed(count) { return reason }
         return keep(count)
     }
 
+    /// Counts compressed bytes.
     package mutating func receiveCompressed(_ count: Int) -> HTTPError.Reason? {
         received += Int64(count)
         guard let expected, received > expected else { return nil }
         return .overlong(expected: expected)
     }
 
-    /// So many more have been made of what was received.
+    /// Counts bytes that decompression has produced from the received bytes.
     package mutating func inflate(_ count: Int) -> HTTPError.Reason? {
         guard inflation.permits(inflated + Int64(count), from: received) else { return .inflatesTooMuch }
         return keep(count)
     }
 
-    /// After the last byte.
+    /// Checks the length after the last byte.
     package func end() -> HTTPError.Reason? {
         guard let expected, received < expected else { return nil }
         return .truncated(received: received, expected: expected)
@@ -64,18 +65,19 @@ package struct BodyLength: Hashable, Sendable {
         return .bodyTooLarge(limit: memoryLimit)
     }
 
-    /// What a response says about its body: none after HEAD and with 1xx, 204 and 304, whatever Content-Length says.
+    /// Returns the announced length of a response's body. A response to HEAD and a response with status 1xx, 204 or 304
+    /// has no body, even with a Content-Length.
     package static func announced(by response: HTTPResponse, to method: HTTPRequest.Method) -> Announcement {
         let status = response.status.code
         if method == .head || status / 100 == 1 || status == 204 || status == 304 { return .length(0) }
-        // A transfer coding counts before a length (RFC 9112, section 6.3).
+        // A transfer coding has precedence over a length (RFC 9112, section 6.3).
         if response.headerFields.contains(.transferEncoding) { return .unknown }
         return contentLength(of: response.headerFields)
     }
 
-    /// The field itself, however often it is there and however often it says the same (RFC 9110, section 8.6).
+    /// Returns the length in Content-Length. The same length may appear several times (RFC 9110, section 8.6).
     package static func contentLength(of fields: HTTPFields) -> Announcement {
-        // Several fields come as one, with commas between.
+        // `HTTPFields` joins several fields of the same name with commas.
         guard let value = fields[.contentLength] else { return .unknown }
         var scanner = FieldScanner(value)
         var length: Int64?

@@ -1,14 +1,14 @@
 #if Networking
-/// How much what is compressed may become (rule R12). What is beyond fails with `HTTPError.Reason.inflatesTooMuch`.
+/// Limits on the decompressed size of a body. A body above a limit fails with `HTTPError.Reason.inflatesTooMuch`.
 public struct InflationLimit: Hashable, Sendable, Codable {
-    /// In bytes, inflated; nil for no limit.
+    /// The maximum decompressed size in bytes, or nil for no limit.
     public var size: Int64?
-    /// How many times the compressed size; nil for no limit. Deflate reaches about 1000.
+    /// The maximum quotient of decompressed and compressed size, or nil for no limit. Deflate reaches about 1000.
     public var ratio: Int?
-    /// Up to so many bytes, inflated, the ratio does not matter: small texts may repeat themselves.
+    /// The decompressed size in bytes up to which `ratio` does not apply. Short texts can be very repetitive.
     public var ratioApplies: Int64
 
-    /// Up to a hundred times the compressed size, from 1 MiB on.
+    /// A limit of a hundred times the compressed size for bodies above 1 MiB.
     public static let standard = InflationLimit()
 
     public init(size: Int64? = nil, ratio: Int? = 100, ratioApplies: Int64 = 1 << 20) {

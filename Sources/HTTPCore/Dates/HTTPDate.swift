@@ -5,9 +5,10 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// Dates as HTTP writes them (RFC 9110, section 5.6.7), to the second, in GMT.
+/// A formatter and parser for the dates of HTTP (RFC 9110, section 5.6.7), with a precision of one second, in GMT.
 package enum HTTPDate {
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`; for years from 0 to 9999, what is beyond is moved there.
+    /// Returns a text such as `Sun, 06 Nov 1994 08:49:37 GMT`. Dates outside the years 0 to 9999 become the nearest
+    /// date in that range.
     package static func format(_ date: Date) -> String {
         let interval = date.timeIntervalSince1970.isNaN ? 0 : date.timeIntervalSince1970.rounded(.down)
         let second = Int(min(max(interval, -62_167_219_200), 253_402_300_799))
@@ -23,8 +24,9 @@ package enum HTTPDate {
         return "\(weekday), \(two(dayOfMonth)) \(months[month - 1]) \(years) \(clock) GMT"
     }
 
-    /// Reads the three formats: of today, of RFC 850, and of C's asctime. Nil for everything else. Weekdays may be wrong.
-    /// A year of two digits is the last one that is not more than fifty years after `now`.
+    /// Parses the current format and the formats of RFC 850 and C's `asctime`. Returns nil for other texts. The parser
+    /// ignores the name of the weekday. A year with two digits is the latest matching year that is at most fifty years
+    /// after `now`.
     package static func parse(_ text: String, now: Date) -> Date? {
         let words = text.utf8.split(whereSeparator: { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") })
             .map { String(decoding: $0, as: UTF8.self) }
@@ -74,7 +76,8 @@ package enum HTTPDate {
         return Int(text)
     }
 
-    /// Days since the epoch, in the calendar of Gregory, whose years are taken to begin in March: then the leap day is the last.
+    /// Returns the days since the epoch in the Gregorian calendar. The computation starts each year in March, so that a
+    /// leap day is the year's last day.
     private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400

@@ -5,12 +5,13 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// The field Retry-After (RFC 9110, section 10.2.3; rule R10).
+/// A parser for the field Retry-After (RFC 9110, section 10.2.3).
 package enum RetryAfter {
-    /// More than this is no wait but a refusal; longer ones are taken for it.
+    /// The longest delay. The function reduces longer delays to this value.
     package static let longest = Duration.seconds(24 * 3600)
 
-    /// How long to wait from `now`: some seconds, or until a date; zero for a date that is over. Nil if it is neither.
+    /// Returns the delay from `now`. The field contains a number of seconds or a date. The delay is zero for a date in
+    /// the past, and nil for another text.
     package static func delay(_ value: String, now: Date) -> Duration? {
         var scanner = FieldScanner(value)
         scanner.skipSpace()

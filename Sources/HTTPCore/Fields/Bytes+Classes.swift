@@ -1,23 +1,23 @@
 #if Networking
-/// The classes of characters of RFC 3986, RFC 9110 and RFC 9112.
+/// Character classes of RFC 3986, RFC 9110 and RFC 9112.
 extension UInt8 {
     package var isASCIILetter: Bool { (self | 0x20) >= UInt8(ascii: "a") && (self | 0x20) <= UInt8(ascii: "z") }
     package var isASCIIDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
-    /// C0 and DEL.
+    /// Whether the byte is a C0 control character or DEL.
     package var isControl: Bool { self < 0x20 || self == 0x7F }
     package var isTokenByte: Bool { isASCIILetter || isASCIIDigit || "!#$%&'*+-.^_`|~".utf8.contains(self) }
     package var isToken68Byte: Bool { isASCIILetter || isASCIIDigit || "-._~+/".utf8.contains(self) }
-    /// What no address needs to encode.
+    /// Whether the byte is an unreserved character, which a URL never has to encode.
     package var isUnreserved: Bool {
         switch self {
         case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
         default: isASCIILetter || isASCIIDigit
         }
     }
-    /// What stands for itself in the path of an address.
+    /// Whether the path of a URL can contain the byte without encoding.
     package var isPathByte: Bool {
         switch self {
-        // With digits, and the characters &'()*+,-./:; in between.
+        // The range also contains the digits and the characters &'()*+,-./:;
         case UInt8(ascii: "&")...UInt8(ascii: ";"): true
         case UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "="), UInt8(ascii: "@"): true
         default: isUnreserved
@@ -35,7 +35,7 @@ extension UInt8 {
 }
 
 extension Sequence<UInt8> {
-    /// Two hexadecimal digits a byte.
+    /// Returns two lowercase hexadecimal digits for each byte.
     package func hexadecimal() -> String {
         let digits = Array("0123456789abcdef".utf8)
         return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)

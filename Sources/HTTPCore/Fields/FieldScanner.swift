@@ -1,6 +1,6 @@
 #if Networking
-/// Reads a field's value piece by piece: tokens, quoted strings, parameters. Total: what does not fit is nil, and nothing is
-/// consumed by what answers nil.
+/// A scanner that reads tokens, quoted strings and parameters from a field's value. The scanner accepts every input: a
+/// method that finds no match returns nil and consumes nothing.
 package struct FieldScanner {
     private let bytes: [UInt8]
     private var position = 0
@@ -16,7 +16,7 @@ package struct FieldScanner {
         return true
     }
 
-    /// Whether `character` is next after spaces.
+    /// Skips spaces and returns whether `character` is next.
     package mutating func isAtSign(_ character: Unicode.Scalar) -> Bool {
         skipSpace()
         return next == UInt8(ascii: character)
@@ -28,7 +28,8 @@ package struct FieldScanner {
 
     package mutating func token() -> String? { run { $0.isTokenByte } }
 
-    /// What RFC 9110 calls token68, up to the next comma or the end; nil if something else follows.
+    /// Returns a `token68` of RFC 9110 that ends at a comma or at the end of the value. Returns nil if another
+    /// character follows.
     package mutating func token68() -> String? {
         let start = position
         guard var text = run({ $0.isToken68Byte }) else { return nil }
@@ -39,7 +40,8 @@ package struct FieldScanner {
         return nil
     }
 
-    /// The text between quotes, without the escapes. Nil where no quoted string starts, or where it does not end.
+    /// Returns the text of a quoted string, without its escapes. Returns nil if no quoted string starts here, or if the
+    /// closing quotation mark is missing.
     package mutating func quotedString() -> String? {
         let start = position
         guard take("\"") else { return nil }
@@ -61,7 +63,8 @@ package struct FieldScanner {
 
     package mutating func digits() -> String? { run { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 } }
 
-    /// `name=value` or `name="value"`, with spaces around the equals sign as some write them. The name is in lower case.
+    /// Returns the lowercase name and the value of `name=value` or `name="value"`. Some servers write spaces around the
+    /// equals sign, and the scanner accepts them.
     package mutating func parameter() -> (name: String, value: String)? {
         let start = position
         if let name = token() {
@@ -75,8 +78,8 @@ package struct FieldScanner {
         return nil
     }
 
-    /// Skips to `separator`, which stands outside of quotes, or to the end. Quotes that do not end reach to the end: to try
-    /// again behind each would take quadratic time.
+    /// Skips to the next `separator` outside of quotation marks, or to the end. A quotation mark without a partner
+    /// extends to the end. A new attempt after each such mark would take quadratic time.
     package mutating func skip(to separator: Unicode.Scalar) {
         while let byte = next, byte != UInt8(ascii: separator) {
             if byte != UInt8(ascii: "\"") {
@@ -87,8 +90,9 @@ package struct FieldScanner {
         }
     }
 
-    /// The parameters of a value that are separated by semicolons. Of those with the same name the first counts; what is none
-    /// is skipped. A value without quotes ends with its semicolon only, since many servers send names with spaces like this.
+    /// Returns the parameters that semicolons separate, with lowercase names. The first parameter of a name wins, and
+    /// the scanner skips invalid parameters. A value without quotation marks extends to its semicolon, because many
+    /// servers send file names with spaces this way.
     package mutating func parameters() -> [String: String] {
         var found: [String: String] = [:]
         skip(to: ";")
@@ -104,7 +108,7 @@ package struct FieldScanner {
         return found
     }
 
-    /// Up to `separator` or the end, without the spaces in front of it.
+    /// Returns the text up to `separator` or the end, without trailing spaces.
     private mutating func text(to separator: Unicode.Scalar) -> String {
         let rest = bytes[position...].prefix { $0 != UInt8(ascii: separator) }
         position = rest.endIndex

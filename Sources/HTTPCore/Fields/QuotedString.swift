@@ -1,7 +1,7 @@
 #if Networking
 extension String {
-    /// As a quoted string of a field. By bytes: a quote with an accent on it is one `Character`, and ends the string all
-    /// the same.
+    /// The string as a quoted string of a header field. The code works on bytes: a quotation mark with a combining
+    /// accent is one `Character`, but its first byte still ends a quoted string.
     package var quoted: String {
         var bytes = [UInt8(ascii: "\"")]
         for byte in utf8 {

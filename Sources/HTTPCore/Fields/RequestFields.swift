@@ -1,18 +1,20 @@
 #if Networking
 package import HTTPTypes
 
-/// The fields a user sets for a request. Names are tokens and values hold no line break, NUL or other control character, so
-/// that none can be smuggled in. `HTTPField` alone would turn these into spaces without a word.
+/// Checks of the fields that a caller sets for a request. A name must be a token, and a value must not contain control
+/// characters other than tab. The checks prevent header injection. `HTTPField` alone would silently replace such
+/// characters with spaces.
 package enum RequestFields {
-    /// These follow from the request's address, body and connection; the transport sets them.
+    /// The fields that the transport derives from the request's address, body and connection.
     package static let owned: Set<String> = [
         "connection", "content-length", "expect", "host", "http2-settings", "keep-alive", "proxy-connection", "te",
         "trailer", "transfer-encoding", "upgrade",
     ]
 
-    /// The fields of these names and values, in their order. Spaces around a value do not count.
+    /// Returns fields with these names and values, in their order, without spaces around the values.
     ///
-    /// Throws `HTTPError.Reason.invalidHeader` for what cannot be sent, and for fields that belong to the transport.
+    /// - Throws: `HTTPError.Reason.invalidHeader` for an invalid name or value, and for a field that the transport
+    ///   sets.
     package static func checked(_ fields: [(name: String, value: String)], url: String) throws(HTTPError) -> HTTPFields
     {
         var checked = HTTPFields()
@@ -28,7 +30,7 @@ package enum RequestFields {
         return checked
     }
 
-    /// The same for fields that are such already: then only those of the transport are refused.
+    /// Returns the fields unchanged, or throws `HTTPError.Reason.invalidHeader` if the transport sets one of them.
     package static func checked(_ fields: HTTPFields, url: String) throws(HTTPError) -> HTTPFields {
         if let field = fields.first(where: { owned.contains($0.name.canonicalName) }) {
             throw HTTPError(.invalidHeader(name: field.name.rawName), url: url)
@@ -38,12 +40,12 @@ package enum RequestFields {
 
     package static func isValid(name: String) -> Bool { !name.isEmpty && name.utf8.allSatisfy(\.isTokenByte) }
 
-    /// Tabs are valid, and so are bytes beyond ASCII.
+    /// Whether the value contains no control character except tab. Bytes above ASCII are valid.
     package static func isValid(value: String) -> Bool {
         value.utf8.allSatisfy { !$0.isControl || $0 == UInt8(ascii: "\t") }
     }
 
-    /// A name fit for an error, whatever it holds.
+    /// Returns the first 100 characters of the name with control characters replaced, for use in an error.
     private static func printable(_ name: String) -> String {
         String(
             String.UnicodeScalarView(

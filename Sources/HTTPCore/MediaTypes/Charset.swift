@@ -1,15 +1,16 @@
 #if Networking
-/// How the bytes of a text are to be read: a charset of the WHATWG's Encoding Standard, those that the web uses.
+/// A character encoding of the Encoding Standard of the WHATWG, which contains the encodings that the web uses.
 ///
-/// Where servers say one charset and mean a larger one, as browsers know, the larger one is meant: `gb2312` and `gbk` are
-/// GB18030, `shift_jis` is Windows-31J, `euc-kr` is Windows-949, and `big5` has the additions of Hong Kong.
+/// Servers often name a charset and send a superset of it. Like browsers, `Charset` uses the superset: GB18030 for
+/// `gb2312` and `gbk`, Windows-31J for `shift_jis`, Windows-949 for `euc-kr`, and Big5 with the additions of Hong Kong
+/// for `big5`.
 ///
-/// Reading never fails: invalid bytes become U+FFFD. Unicode, ASCII and Latin-1 are read by this module. The system reads
-/// the others: `iconv` on Linux, Core Foundation on Apple's systems.
+/// Decoding never fails: invalid bytes become U+FFFD. This module decodes Unicode, ASCII and Latin-1. The system
+/// decodes the other charsets, with `iconv` on Linux and Core Foundation on Apple platforms.
 public struct Charset: Hashable, Sendable {
     private enum Decoding: Hashable {
         case utf8, ascii, latin1
-        /// The byte order mark says which order; without one it is little-endian, as browsers take it.
+        /// The byte order mark gives the order. Without a mark the order is little-endian, as in browsers.
         case utf16
         case utf16BigEndian, utf16LittleEndian
     }
@@ -30,8 +31,8 @@ public struct Charset: Hashable, Sendable {
     public static let utf16BigEndian = Charset(.utf16BigEndian)
     public static let utf16LittleEndian = Charset(.utf16LittleEndian)
 
-    /// By a name or alias as `Content-Type` has it, in any case. Nil for a charset that the web does not use, or that this system
-    /// cannot read.
+    /// Creates the charset with a name or alias as in `Content-Type`, in any case. Returns nil if the Encoding Standard
+    /// does not contain the charset, or if the system cannot decode it.
     public init?(name: String) {
         switch CharsetLabel.simplified(name) {
         case "utf8", "unicode11utf8", "unicode20utf8": self = .utf8
@@ -46,9 +47,10 @@ public struct Charset: Hashable, Sendable {
         }
     }
 
-    /// Of a body with this type: its charset; UTF-8 if it has none. Nil for one that is not known.
+    /// Creates the charset of a body with this media type. The charset is UTF-8 if the type names none. Returns nil for
+    /// an unknown charset.
     public init?(of media: MediaType?) {
-        // Some servers write a quote only.
+        // Some servers send a quotation mark in place of a name.
         guard let name = media?.charset, name.contains(where: { $0.isLetter || $0.isNumber }) else {
             self = .utf8
             return
@@ -56,7 +58,7 @@ public struct Charset: Hashable, Sendable {
         self.init(name: name)
     }
 
-    /// The text without a byte order mark.
+    /// Returns the decoded text, without a byte order mark.
     public func text(_ bytes: some Sequence<UInt8>) -> String {
         let bytes = Array(bytes)
         switch reader {
@@ -71,9 +73,10 @@ public struct Charset: Hashable, Sendable {
         }
     }
 
-    /// The text of a body, by the charset of its type. In an unknown charset, valid UTF-8 is read as such.
+    /// Returns the text of a body in the charset of its media type. If the charset is unknown and the bytes are valid
+    /// UTF-8, the text is UTF-8.
     ///
-    /// - Throws: `UnknownCharset` for other bytes in an unknown charset.
+    /// - Throws: `UnknownCharset` if the charset is unknown and the bytes are not valid UTF-8.
     static func text(_ body: some Sequence<UInt8>, of media: MediaType?) throws(UnknownCharset) -> String {
         if let charset = Charset(of: media) { return charset.text(body) }
         let bytes = Array(body)
@@ -91,18 +94,18 @@ public struct Charset: Hashable, Sendable {
             return bigEndian ? one << 8 | other : other << 8 | one
         }
         if units.first == 0xFEFF { units.removeFirst() }
-        // Half a character at the end.
+        // An odd byte at the end is an incomplete character.
         if !bytes.count.isMultiple(of: 2) { units.append(0xFFFD) }
         return String(decoding: units, as: UTF16.self)
     }
 }
 
-/// The text is in a charset that this system does not know, and it is not valid UTF-8. The reason `undecodable` of an
-/// `HTTPError` has it.
+/// An error for a text in an unknown charset that is not valid UTF-8. `HTTPError.Reason.undecodable` carries this
+/// error.
 public struct UnknownCharset: Error, Hashable, Sendable, CustomStringConvertible {
-    /// As the server wrote it, in lower case.
+    /// The name that the server sent, in lower case.
     public let name: String
 
-    public var description: String { "the charset '\(name)' is not known" }
+    public var description: String { "the charset '\(name)' is unknown" }
 }
 #endif

@@ -1,9 +1,11 @@
 #if Networking
-/// The names that servers give to charsets, by the WHATWG's Encoding Standard: plain functions.
+/// Functions that map the names that servers use for charsets, according to the Encoding Standard of the WHATWG.
 ///
-/// Only these reach the system's converters: some of the others have crashed on bytes that a server may send.
+/// Only charsets of this list reach the converters of the system. Some other converters have crashed on bytes that a
+/// server can send.
 enum CharsetLabel {
-    /// Without case, punctuation, a year (`iso_8859-2:1987`), and the prefixes `x-` and `cs`: so aliases become equal.
+    /// Returns the name without case, punctuation, a year (`iso_8859-2:1987`) and the prefixes `x-` and `cs`, so that
+    /// aliases become equal.
     static func simplified(_ name: String) -> String {
         var text = name.lowercased().prefix { $0 != ":" }
         text.removeAll { !$0.isASCII || !($0.isLetter || $0.isNumber) }
@@ -12,7 +14,8 @@ enum CharsetLabel {
         return String(text)
     }
 
-    /// The name for `iconv` of the charset with this simplified name; nil for charsets that are not the web's.
+    /// Returns the name that `iconv` uses for the charset with this simplified name, or nil if the standard does not
+    /// contain the charset.
     static func converter(for label: String) -> String? {
         switch label {
         case "gb18030", "gbk", "gb2312", "gb231280", "chinese", "cp936", "windows936", "ms936", "euccn", "isoir58",
@@ -43,7 +46,7 @@ enum CharsetLabel {
         return nil
     }
 
-    /// Parts of ISO 8859 but the first.
+    /// Returns the name of a part of ISO 8859 other than the first part.
     private static func latin(_ label: String) -> String? {
         let named = [
             "latin2": 2, "l2": 2, "latin3": 3, "l3": 3, "latin4": 4, "l4": 4, "cyrillic": 5, "arabic": 6, "greek": 7,
@@ -53,7 +56,7 @@ enum CharsetLabel {
         var number = named[label]
         for prefix in ["iso8859", "isolatin"] where number == nil && label.hasPrefix(prefix) {
             var rest = label.dropFirst(prefix.count)
-            // In logical or visual order: that is no matter of reading.
+            // The suffixes for logical and visual order do not affect the decoding.
             if rest.last == "e" || rest.last == "i" { rest.removeLast() }
             if prefix == "isolatin" {
                 number = named["latin\(rest)"] ?? named[String(rest)]

@@ -1,8 +1,8 @@
 #if Networking
-/// Types that are accepted: `image/png`, `image/*`, `*/*`, or all with a suffix: `*/*+json` takes in `application/ld+json`
-/// and `application/json` itself.
+/// A range of media types: `image/png`, `image/*`, `*/*`, or all types with a suffix. The range `*/*+json` contains
+/// `application/ld+json` and `application/json`.
 public struct MediaRange: Hashable, Sendable, LosslessStringConvertible, ExpressibleByStringLiteral {
-    /// In lower case; nil for all.
+    /// The type in lower case, or nil for every type.
     private let type: String?
     private let subtype: Subtype
 
@@ -12,7 +12,7 @@ public struct MediaRange: Hashable, Sendable, LosslessStringConvertible, Express
         case exactly(String)
     }
 
-    /// Nil if the text is none. Parameters do not count.
+    /// Returns nil if the text is not a media range. The parser ignores parameters.
     public init?(_ text: String) {
         guard let media = MediaType(text), media.type != "*" || media.subtype.hasPrefix("*") else { return nil }
         type = media.type == "*" ? nil : media.type
@@ -27,12 +27,13 @@ public struct MediaRange: Hashable, Sendable, LosslessStringConvertible, Express
         }
     }
 
-    /// Stops the program if the literal is none.
+    /// Creates the range. A literal that is not a media range terminates the program.
     public init(stringLiteral text: String) {
-        guard let range = MediaRange(text) else { fatalError("\"\(text)\" is no media range; write \"image/*\"") }
+        guard let range = MediaRange(text) else { fatalError("\"\(text)\" is not a media range such as \"image/*\"") }
         self = range
     }
 
+    /// Returns whether the media type belongs to the range.
     public func contains(_ media: MediaType) -> Bool {
         if let type, type != media.type { return false }
         return switch subtype {
@@ -52,7 +53,7 @@ public struct MediaRange: Hashable, Sendable, LosslessStringConvertible, Express
         return "\(type ?? "*")/\(subtype)"
     }
 
-    /// As the field Accept understands it; nil for those with a suffix, which it does not know.
+    /// The range as the field Accept writes it, or nil for a range with a suffix, which Accept does not support.
     package var acceptable: String? {
         if case .suffix = subtype { nil } else { description }
     }

@@ -1,13 +1,14 @@
 #if Networking
-/// The type of a body with its parameters, as Content-Type says it: `text/html; charset=utf-8`.
+/// The media type of a body with its parameters, as in Content-Type: `text/html; charset=utf-8`.
 public struct MediaType: Hashable, Sendable, LosslessStringConvertible {
-    /// In lower case, as the subtype is: `text`.
+    /// The type in lower case, for example `text`.
     public let type: String
+    /// The subtype in lower case, for example `html`.
     public let subtype: String
-    /// By names in lower case; of those with the same name the first counts.
+    /// The parameters by their lowercase names. The first parameter of a name wins.
     public let parameters: [String: String]
 
-    /// Nil if the text is no type. Parameters that are none are left out.
+    /// Returns nil if the text is not a media type. The parser skips invalid parameters.
     public init?(_ text: String) {
         var scanner = FieldScanner(text)
         scanner.skipSpace()
@@ -19,10 +20,10 @@ public struct MediaType: Hashable, Sendable, LosslessStringConvertible {
         parameters = scanner.parameters()
     }
 
-    /// Type and subtype: `text/html`.
+    /// The type and the subtype, for example `text/html`.
     public var essence: String { "\(type)/\(subtype)" }
 
-    /// The charset's name in lower case, if there is one.
+    /// The charset's name in lower case, or nil if the type has no charset.
     public var charset: String? { parameters["charset"]?.lowercased() }
 
     public var description: String {

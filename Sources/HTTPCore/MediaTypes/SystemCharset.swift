@@ -7,20 +7,21 @@ import Musl
 import Foundation
 #endif
 
-/// A charset that the system reads.
+/// A charset that the system decodes.
 struct SystemCharset: Hashable, Sendable {
-    /// As `iconv` knows it, or the registry of IANA.
+    /// The name that `iconv` or the registry of IANA uses.
     private let name: String
 
     #if canImport(Glibc) || canImport(Musl)
-    /// Nil if the system has no converter, which may be in a package of its own.
+    /// Returns nil if the system has no converter for the charset. Some systems install converters with a separate
+    /// package.
     init?(_ name: String) {
         guard let converter = Converter(name) else { return nil }
         converter.close()
         self.name = name
     }
 
-    /// An invalid byte becomes U+FFFD, and reading continues with the next byte.
+    /// Decodes the bytes. An invalid byte becomes U+FFFD, and the decoding continues with the next byte.
     func text(_ bytes: [UInt8]) -> String {
         guard let converter = Converter(name) else { return String(decoding: bytes, as: UTF8.self) }
         defer { converter.close() }
@@ -36,7 +37,7 @@ struct SystemCharset: Hashable, Sendable {
                     place += 1
                     converter.reset()
                 case .end:
-                    // The rest is part of a character.
+                    // The remaining bytes are an incomplete character.
                     if place < bytes.count { text += Self.replacementCharacter }
                     place = bytes.count
                 }
@@ -48,18 +49,19 @@ struct SystemCharset: Hashable, Sendable {
 
     private static let replacementCharacter = Array("\u{FFFD}".utf8)
 
-    /// Bytes without a meaning in a charset of Windows are read as Latin-1, as browsers do.
+    /// Returns the Latin-1 character for a byte that a Windows charset leaves undefined, as browsers do. Returns U+FFFD
+    /// for other charsets.
     private func replacement(for byte: UInt8) -> [UInt8] {
         name.hasPrefix("CP125") && 0x80..<0xA0 ~= byte
             ? Array(String(Unicode.Scalar(byte)).utf8) : Self.replacementCharacter
     }
 
-    /// For one text.
+    /// A converter for one text.
     private struct Converter {
         enum Step { case more, invalid, end }
 
         private let descriptor: iconv_t
-        /// The text of one step.
+        /// The output of one call of `iconv`.
         private let output = UnsafeMutableBufferPointer<CChar>.allocate(capacity: 16 << 10)
 
         init?(_ name: String) {
@@ -75,7 +77,7 @@ struct SystemCharset: Hashable, Sendable {
             output.deallocate()
         }
 
-        /// Back to the state in which a text begins.
+        /// Resets the converter to its initial state.
         func reset() { iconv(descriptor, nil, nil, nil, nil) }
 
         /// Converts up to an invalid or incomplete character, or until the output is full.
@@ -93,7 +95,7 @@ struct SystemCharset: Hashable, Sendable {
             return code == E2BIG ? .more : code == EILSEQ ? .invalid : .end
         }
 
-        /// Adds a character that was held back because more might have followed.
+        /// Adds a character that the converter held back because another character could combine with it.
         func finish(_ text: inout [UInt8]) {
             var (to, room) = (output.baseAddress, output.count)
             _ = iconv(descriptor, nil, nil, &to, &room)
@@ -112,7 +114,8 @@ struct SystemCharset: Hashable, Sendable {
         self.name = name
     }
 
-    /// All of it becomes U+FFFD if any of it is not valid: Core Foundation does not say where that is.
+    /// Decodes the bytes. If any byte is invalid, every byte becomes U+FFFD, because Core Foundation does not report
+    /// the position of the invalid byte.
     func text(_ bytes: [UInt8]) -> String {
         let encoding = CFStringConvertEncodingToNSStringEncoding(
             CFStringConvertIANACharSetNameToEncoding(name as CFString))

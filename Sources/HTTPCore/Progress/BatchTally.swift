@@ -1,37 +1,38 @@
 #if Networking
-/// What is known of each member of a batch, and what that makes together (rule N3). Each event costs the same, however
-/// many members there are.
+/// The state of each member of a batch, and the progress of the batch. The cost of each event does not depend on the
+/// number of members.
 package struct BatchTally: Sendable {
-    /// How a member has ended.
+    /// The outcome of a member.
     package enum Ending: Sendable { case succeeded, failed, cancelled }
 
     private struct Member {
         var received: Int64 = 0
-        /// What HEAD has said.
+        /// The length in the response to HEAD.
         var measured: Int64?
-        /// What the answer itself says.
+        /// The length in the response to the transfer's own request.
         var announced: Int64?
         var hasEnded = false
 
         var expected: Int64? {
             if hasEnded { return received }
             if let announced { return max(announced, received) }
-            // More has come than was said: so what was said means nothing.
+            // The length from HEAD is wrong if more bytes have arrived.
             return measured.flatMap { $0 >= received ? $0 : nil }
         }
     }
 
     private var members: [Member]
-    /// Greater lengths are those of no body, and are not known: so the sum of all never overflows.
+    /// The greatest plausible length. A greater length counts as unknown, so that the sum of all lengths cannot
+    /// overflow.
     private let longest: Int64
     private let stopsAtFailure: Bool
     private var hasStopped = false
     private var unknown: Int
     private var known: Int64 = 0
-    /// What has been counted so far.
+    /// The progress according to the events so far.
     package private(set) var progress: BatchProgress
 
-    /// - Parameter stopsAtFailure: The first failure is to cancel all other members.
+    /// - Parameter stopsAtFailure: Whether the first failure cancels all other members.
     package init(count: Int, stopsAtFailure: Bool) {
         members = Array(repeating: Member(), count: count)
         longest = .max / Int64(max(count, 1))
@@ -40,18 +41,20 @@ package struct BatchTally: Sendable {
         progress = BatchProgress(total: count)
     }
 
-    /// HEAD has said how much a member will be; nil if it has not. Answers whether that makes a difference.
+    /// Records the length that HEAD announced for a member, or nil. Returns whether the progress changed.
     package mutating func measured(_ index: Int, _ length: Int64?) -> Bool {
         change(index) { $0.measured = length }
     }
 
-    /// So much has come of a member, and this is what its answer announces. Answers whether that makes a difference.
+    /// Records the received bytes and the announced length of a member. Returns whether the progress changed.
     package mutating func moved(_ index: Int, received: Int64, expected: Int64?) -> Bool {
         change(index) { ($0.received, $0.announced) = (received, expected) }
     }
 
-    /// A member has ended. Answers whether all others are to be cancelled: once, for the first failure, if that was chosen.
-    /// Being cancelled is no failure. What comes of a member later is not counted.
+    /// Records the end of a member, and ignores later events of that member. A cancellation is not a failure.
+    ///
+    /// - Returns: Whether the caller must cancel all other members. The method returns true once, for the first
+    ///   failure, if `stopsAtFailure` is true.
     package mutating func ended(_ index: Int, received: Int64, _ ending: Ending) -> Bool {
         guard members.indices.contains(index), !members[index].hasEnded else { return false }
         _ = change(index) { ($0.received, $0.hasEnded) = (received, true) }

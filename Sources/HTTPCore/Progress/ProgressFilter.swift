@@ -1,9 +1,10 @@
 #if Networking
-/// Lets reports of progress through that are worth it (rules R6 and I2). What is held back is added to the next one.
+/// A filter that passes only significant reports of progress. The next report includes the bytes of the reports that
+/// the filter dropped.
 package struct ProgressFilter: Hashable, Sendable {
-    /// A part of the whole, from 0 to 1; 0 lets everything through that is new.
+    /// The minimum step as a fraction from 0 to 1. With 0 the filter passes every report of new bytes.
     package let minimumStep: Double
-    /// The same in bytes, where the whole is not known.
+    /// The minimum step in bytes, for transfers of unknown length.
     package let minimumBytes: Int64
     private var reported: TransferProgress?
 
@@ -12,11 +13,12 @@ package struct ProgressFilter: Hashable, Sendable {
         self.minimumBytes = minimumBytes
     }
 
-    /// A report that there are so many bytes now; nil if it is not worth it. The first one, the one that completes, and one
-    /// after the number or the expectation has gone another way, always are.
+    /// Returns a report of `total` bytes, or nil if the report is not significant. The filter always passes the first
+    /// report and the report that completes the transfer. The filter also passes every report after `total` has
+    /// decreased or `expected` has changed.
     package mutating func report(total: Int64, expected: Int64?) -> TransferProgress? {
         guard let last = reported, total >= last.total, expected == last.expected else {
-            // After starting over all that is there is new.
+            // After a restart from the first byte, all bytes are new.
             let before = reported.map { total >= $0.total ? $0.total : 0 } ?? 0
             return pass(TransferProgress(new: total - before, total: total, expected: expected))
         }
@@ -29,7 +31,7 @@ package struct ProgressFilter: Hashable, Sendable {
         return next.new >= minimumBytes ? pass(next) : nil
     }
 
-    /// What is left at the end of a transfer whose length nobody knew; nil if everything has been reported.
+    /// Returns the last report of a transfer whose length was unknown, or nil if the last report was already complete.
     package mutating func finish(total: Int64) -> TransferProgress? {
         if let reported, reported.total == total, reported.expected == total { return nil }
         return pass(TransferProgress(new: total - (reported?.total ?? 0), total: total, expected: total))

@@ -1,11 +1,11 @@
 #if Networking
-/// How far a transfer is, in bytes (rule R6).
+/// The progress of a transfer, in bytes.
 public struct TransferProgress: Hashable, Sendable {
-    /// Since the last report.
+    /// The bytes since the last report.
     public let new: Int64
-    /// Since the start, with what an earlier try has brought.
+    /// The bytes since the start, including the bytes of an earlier attempt.
     public let total: Int64
-    /// In the end; nil if nobody has said.
+    /// The final number of bytes, or nil if the server has not announced a length.
     public let expected: Int64?
 
     public init(new: Int64, total: Int64, expected: Int64?) {
@@ -14,12 +14,13 @@ public struct TransferProgress: Hashable, Sendable {
         self.expected = expected
     }
 
-    /// From 0 to 1; nil if the end is not known. An empty transfer is done.
+    /// The completed fraction from 0 to 1, or nil if `expected` is nil. The fraction of an empty transfer is 1.
     public var fraction: Double? {
         guard let expected, expected >= 0 else { return nil }
         return expected == 0 ? 1 : min(max(Double(total) / Double(expected), 0), 1)
     }
 
+    /// Whether all expected bytes have arrived. The value is false if `expected` is nil.
     public var isComplete: Bool { expected.map { total >= $0 } ?? false }
 }
 #endif

@@ -1,12 +1,13 @@
 #if Networking
-/// The field Content-Range (RFC 9110, section 14.4), for bytes.
+/// The field Content-Range (RFC 9110, section 14.4) for the unit bytes.
 package enum ContentRange: Hashable, Sendable {
-    /// These bytes, the last included, of so many; nil if the server does not know how many.
+    /// A range of bytes, and the total number of bytes, or nil if the server does not know the total.
     case bytes(ClosedRange<Int64>, total: Int64?)
-    /// What was asked for is not there; so many are (nil as before, which RFC 9110 does not allow but some send).
+    /// The requested range is not available. `total` is the number of available bytes. RFC 9110 does not allow an
+    /// unknown total, but some servers send it.
     case unsatisfied(total: Int64?)
 
-    /// Nil if it is none, is of another unit, contradicts itself, or counts further than 63 bits.
+    /// Returns nil if the text is invalid, has another unit, contradicts itself, or contains a number above 63 bits.
     package init?(_ value: String) {
         var scanner = FieldScanner(value)
         scanner.skipSpace()

@@ -2,20 +2,22 @@
 package import HTTPTypes
 
 extension ResumePoint {
-    /// What the response to a request with `requestFields` means.
+    /// The meaning of a response to a request with `requestFields`.
     package enum Verdict: Hashable, Sendable {
-        /// The body goes on where one is: `length` bytes follow, and then there should be `total`, if that is known.
+        /// The body continues at the resume point with `length` bytes. `total` is the expected number of all bytes, if
+        /// known.
         case proceed(length: Int64, total: Int64?)
-        /// The body is the whole, from its first byte: what one has is thrown away.
+        /// The body is the complete body from its first byte. Discard the bytes received so far.
         case startOver
-        /// The body is of no use: throw away what one has, and ask again without `requestFields`.
+        /// The body is unusable. Discard the bytes received so far, and send the request again without `requestFields`.
         case askAgain
-        /// One has everything already.
+        /// The received bytes are already complete.
         case complete
-        /// The response says nothing about the range: a redirect, a challenge, an error.
+        /// The response does not concern the range, for example a redirect, a challenge or an error.
         case unrelated
     }
 
+    /// Returns the meaning of a response to a request with `requestFields`.
     package func verdict(on response: HTTPResponse) -> Verdict {
         switch response.status.code {
         case 200: .startOver
@@ -26,7 +28,7 @@ extension ResumePoint {
     }
 
     private func verdict(onPart fields: HTTPFields) -> Verdict {
-        // `multipart/byteranges` has no Content-Range of its own.
+        // `multipart/byteranges` has no Content-Range in the head of the response.
         guard fields[values: .contentRange].count == 1, fields.isIdentityCoded, isSameVersion(fields),
             case .bytes(let range, let whole)? = fields[.contentRange].flatMap(ContentRange.init),
             range.lowerBound == received, isSame(total: whole)
@@ -46,7 +48,8 @@ extension ResumePoint {
 
     private func isSame(total whole: Int64?) -> Bool { whole == nil || total == nil || whole == total }
 
-    /// A response that does not repeat the validator is believed: the server has compared it with If-Range.
+    /// Returns whether the response has the same validator. A response without the validator counts as the same
+    /// version, because the server has evaluated If-Range.
     private func isSameVersion(_ fields: HTTPFields) -> Bool {
         switch validator {
         case .entityTag(let tag): fields[.eTag].map { $0 == tag } ?? true

@@ -7,19 +7,19 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// Where an interrupted download goes on, and by what one knows that it is still the same (rules R4 and D1).
+/// The position where an interrupted download resumes, with a validator that detects a changed resource.
 package struct ResumePoint: Hashable, Sendable, Codable {
     package enum Validator: Hashable, Sendable, Codable {
-        /// A strong ETag, with its quotes.
+        /// A strong ETag with its quotation marks.
         case entityTag(String)
-        /// A date that stands for one version only, as the server wrote it.
+        /// A date that identifies one version, in the format that the server sent.
         case lastModified(String)
     }
 
-    /// The bytes one has, from the first on.
+    /// The number of received bytes from the start of the body.
     package let received: Int64
     package let validator: Validator
-    /// Of the whole, if known.
+    /// The length of the complete body, if known.
     package let total: Int64?
 
     package init(received: Int64, validator: Validator, total: Int64?) {
@@ -28,11 +28,12 @@ package struct ResumePoint: Hashable, Sendable, Codable {
         self.total = total
     }
 
-    /// Nil if what comes next could not be told from another version: no bytes are there, the response has no strong
-    /// validator, its body is encoded, the server takes no ranges, or there is more than there should be.
+    /// Returns nil if a resumed download could not detect another version. This is the case if no byte arrived, the
+    /// response has no strong validator, or the body is encoded. The result is also nil if the server rejects ranges,
+    /// or if more bytes arrived than announced.
     ///
-    /// A date is strong if the response was made at least a second later, by the server's own clock; so there has to be
-    /// a field Date.
+    /// A modification date is strong if the field Date shows that the server created the response at least one second
+    /// later.
     package init?(received: Int64, response: HTTPResponse, now: Date) {
         let fields = response.headerFields
         guard received > 0, [200, 206].contains(response.status.code), fields.isIdentityCoded,
@@ -59,7 +60,7 @@ package struct ResumePoint: Hashable, Sendable, Codable {
 
     package var isComplete: Bool { received == total }
 
-    /// What the request carries: the bytes from here on, if they are still of the same version, and not compressed.
+    /// The fields that request the bytes from the resume point on, without compression, if the version is unchanged.
     package var requestFields: HTTPFields {
         var fields = HTTPFields()
         fields[.range] = "bytes=\(received)-"
@@ -70,7 +71,7 @@ package struct ResumePoint: Hashable, Sendable, Codable {
         return fields
     }
 
-    /// Quoted, and not weak.
+    /// Returns whether the tag is quoted and not weak.
     static func isStrong(_ tag: String) -> Bool {
         let (bytes, quote) = (Array(tag.utf8), UInt8(ascii: "\""))
         return bytes.count >= 2 && bytes.first == quote && bytes.last == quote

@@ -1,23 +1,24 @@
 #if Networking
-/// Whose bytes may pass when, so that altogether they are at most so many a second (rule R13). A plain value; times are
-/// nanoseconds of any one clock, which never goes back.
+/// A limit on the bytes per second of several users together. The type is a value that has no clock. The caller passes
+/// times in nanoseconds of one clock that never goes back.
 ///
-/// Several users share it in proportion to bytes, not to turns: of those who wait, whoever has had the least is next, so
-/// large pieces gain nothing; what a user leaves goes to the others, and who was away has saved nothing up.
+/// The users share the limit in proportion to bytes, not to requests. The next user is the waiting user that has
+/// received the fewest bytes, so that larger pieces bring no advantage. The other users get the share that a user does
+/// not use. A user gains no credit while it is absent.
 ///
 ///     (away) ──► request ──► waiting ──► granted ──► (away)
 ///                               └──► withdraw ──────────▲
 ///
-/// Bytes pass when there is credit for all of them. Who is next is chosen then and not before: whoever has just been
-/// granted a small piece is back in time for the next choice, and not behind all who waited meanwhile.
+/// `granted` grants a request when the credit covers all of its bytes, and chooses the next user only at that moment. A
+/// user that has just received a small piece can therefore request again in time for the next choice.
 package struct BandwidthCap<User: Hashable & Sendable>: Sendable {
-    /// Bytes a second; nil for no cap.
+    /// The limit in bytes per second, or nil for no limit.
     package private(set) var rate: UInt64?
-    /// The bytes there are, in parts of which a byte has a billion, so that nothing is rounded.
+    /// The available bytes in billionths of a byte, so that the arithmetic never rounds.
     private var credit: Int128 = 0
     private var lastRefill: UInt64?
     private var waiting: [Request] = []
-    /// What each has had, in bytes, counted from what the one had who was granted last when it came.
+    /// The bytes that each user has received, counted from `level` at the time of its first request.
     private var served: [User: UInt64] = [:]
     private var level: UInt64 = 0
     private var arrivals: UInt64 = 0
@@ -33,22 +34,24 @@ package struct BandwidthCap<User: Hashable & Sendable>: Sendable {
 
     package init(rate: UInt64?) { self.rate = Self.bounded(rate) }
 
-    /// How many bytes to ask for at a time so that waits are about 50 ms long.
+    /// The number of bytes to request at a time, so that each wait takes about 50 ms.
     package var piece: Int { rate.map { Int(min(max($0 / 20, 1), 65536)) } ?? 65536 }
 
-    /// How many wait.
+    /// The number of waiting requests.
     package var waitingCount: Int { waiting.count }
 
-    /// Changes the rate, also for those who wait. Nil lifts the cap.
+    /// Changes the rate, also for waiting requests. Nil removes the limit.
     package mutating func setRate(_ new: UInt64?, at now: UInt64) {
         refill(now)
         rate = Self.bounded(new)
         credit = min(credit, mostCredit)
     }
 
-    /// Somebody wants to let bytes pass; `granted` says when it may. One request per user at a time.
+    /// Adds a request of a user. `granted` returns the user when its bytes may pass.
+    ///
+    /// - Precondition: The user has no waiting request.
     package mutating func request(_ bytes: Int, for user: User, at now: UInt64) {
-        precondition(!waiting.contains { $0.user == user }, "One request per user at a time")
+        precondition(!waiting.contains { $0.user == user }, "A user can have only one waiting request")
         refill(now)
         if waiting.isEmpty { served = served.filter { $0.value > level } }
         waiting.append(
@@ -56,7 +59,7 @@ package struct BandwidthCap<User: Hashable & Sendable>: Sendable {
         arrivals += 1
     }
 
-    /// Who may go on now, in this order. Each is told once.
+    /// Returns the users whose requests are granted now, in order, and removes their requests.
     package mutating func granted(at now: UInt64) -> [User] {
         refill(now)
         var granted: [User] = []
@@ -71,7 +74,7 @@ package struct BandwidthCap<User: Hashable & Sendable>: Sendable {
         return granted
     }
 
-    /// When `granted` has somebody next, if nothing changes; nil if nobody waits.
+    /// Returns the time of the next grant if nothing changes, or nil if no request waits.
     package func nextGrant(after now: UInt64) -> UInt64? {
         guard let index = next else { return nil }
         let start = max(lastRefill ?? now, now)
@@ -81,7 +84,7 @@ package struct BandwidthCap<User: Hashable & Sendable>: Sendable {
         return start + UInt64(min(wait, Int128(UInt64.max - start)))
     }
 
-    /// A user waits no more, being cancelled or done.
+    /// Removes a user that was cancelled or is finished.
     package mutating func withdraw(_ user: User, at now: UInt64) {
         refill(now)
         waiting.removeAll { $0.user == user }
@@ -89,12 +92,14 @@ package struct BandwidthCap<User: Hashable & Sendable>: Sendable {
         credit = min(credit, mostCredit)
     }
 
-    /// Who has had the least, of these the first.
+    /// The index of the waiting request whose user has received the fewest bytes. The earliest request wins among
+    /// equals.
     private var next: Int? {
         waiting.indices.min { (waiting[$0].start, waiting[$0].arrival) < (waiting[$1].start, waiting[$1].arrival) }
     }
 
-    /// Enough for the largest that waits, and 50 ms' worth: so nothing is lost when somebody is called a little late.
+    /// The maximum credit: the largest waiting request and 50 ms of bytes. The reserve prevents a loss when a call
+    /// arrives slightly late.
     private var mostCredit: Int128 {
         Int128(rate ?? 0) * 50_000_000 + (waiting.map(\.cost).max() ?? 0)
     }
@@ -109,7 +114,7 @@ package struct BandwidthCap<User: Hashable & Sendable>: Sendable {
         lastRefill = max(now, lastRefill ?? now)
     }
 
-    /// So that no product of rate and time overflows.
+    /// Limits the rate, so that the product of rate and time cannot overflow.
     private static func bounded(_ rate: UInt64?) -> UInt64? { rate.map { min(max($0, 1), 1 << 60) } }
 }
 #endif

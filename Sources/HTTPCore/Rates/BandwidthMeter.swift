@@ -1,40 +1,45 @@
 #if Networking
-/// How many bytes a second pass, measured over the last seconds (rule R13). A plain value; times are nanoseconds of any one
-/// clock. Its memory and the cost of each call are constant: bytes are counted by slices of the window.
+/// A measurement of bytes per second over the last seconds. The type is a value that has no clock. The caller passes
+/// times in nanoseconds of one clock.
+///
+/// Memory use and the cost of each call are constant, because the meter counts bytes by slices of the window.
 package struct BandwidthMeter: Sendable {
-    /// Nanoseconds.
+    /// The length of the window in nanoseconds.
     package let window: UInt64
     private let slice: UInt64
     private let slices: UInt64
-    /// Of the slices before the latest; empty before there is a second one, which short transfers never see.
+    /// The counts of the slices before the latest one. The array is empty until the second slice begins, so that short
+    /// transfers allocate nothing.
     private var counts: [UInt64] = []
-    /// The slice that counts now, from the clock's zero on, and its bytes.
+    /// The number of the current slice, counted from the clock's zero, and the bytes in that slice.
     private var (latest, latestCount): (UInt64, UInt64) = (0, 0)
     private var start: UInt64?
+    /// The total number of recorded bytes.
     package private(set) var total: UInt64 = 0
 
     package init(window: UInt64 = 5_000_000_000, slices: Int = 50) {
-        precondition(slices > 0 && window >= UInt64(slices), "A window has slices of a nanosecond at least")
+        precondition(slices > 0 && window >= UInt64(slices), "Each slice must be at least one nanosecond long")
         slice = window / UInt64(slices)
         self.window = slice * UInt64(slices)
         self.slices = UInt64(slices)
     }
 
+    /// Adds bytes that passed at the time `now`.
     package mutating func record(_ bytes: Int, at now: UInt64) {
         advance(to: now)
         latestCount += UInt64(bytes)
         total += UInt64(bytes)
     }
 
-    /// Bytes a second over the window, or over the time since the first byte if that is shorter. Zero before, and after a
-    /// window without bytes.
+    /// Returns the bytes per second over the window, or since the first byte if the window is longer. The rate is zero
+    /// before the first byte and after a window without bytes.
     package mutating func rate(at now: UInt64) -> Double {
         guard start != nil else { return 0 }
         advance(to: now)
-        // What has been measured reaches from here: the oldest slice begins here, all but the current one are whole.
+        // The measurement begins at the start of the oldest slice. All slices except the current one are complete.
         let oldest = latest >= slices ? (latest - slices + 1) * slice : 0
         let from = max(oldest, start ?? now)
-        // Right after the start there is no time yet to divide by.
+        // At least one slice, because the time since the first byte can be zero.
         let span = max(max(now, from) - from, slice)
         return Double(counts.reduce(latestCount, +)) * 1e9 / Double(span)
     }

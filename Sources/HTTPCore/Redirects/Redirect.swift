@@ -1,19 +1,21 @@
 #if Networking
 package import HTTPTypes
 
-/// One step from a request to the next. A hook may change method and address; what has to be left behind follows from them.
+/// A step from one request to the next. A hook may change the method and the address. The dropped fields then depend on
+/// the changed values.
 package struct Redirect: Hashable, Sendable {
     package let previous: HTTPAddress
     package let previousMethod: HTTPRequest.Method
     package var method: HTTPRequest.Method
     package var address: HTTPAddress
-    /// The request goes on without its body and without the fields that describe it.
+    /// Whether the next request has no body and no fields that describe a body.
     package var dropsBody: Bool
     package var credentialFields: Set<String> = []
 
     package var changesOrigin: Bool { address.origin != previous.origin }
 
-    /// Which of these fields do not follow. Once gone they stay away, even if a later redirect leads back.
+    /// Returns the names of the fields that the next request does not carry. Later requests do not restore these
+    /// fields, even at the original origin.
     package func strippedFields(of fields: HTTPFields) -> Set<HTTPField.Name> {
         Set(
             fields.map(\.name).filter { name in
@@ -21,7 +23,7 @@ package struct Redirect: Hashable, Sendable {
             })
     }
 
-    /// What goes to the new address.
+    /// Returns the fields that the next request carries.
     package func remaining(of fields: HTTPFields) -> HTTPFields {
         let stripped = strippedFields(of: fields)
         var remaining = HTTPFields()

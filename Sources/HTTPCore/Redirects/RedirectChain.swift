@@ -1,15 +1,16 @@
 #if Networking
 package import HTTPTypes
 
-/// Where a request has been, and where it goes from here (rule R7). A plain value.
+/// The requests of a chain of redirects, and the decision about the next redirect.
 package struct RedirectChain: Hashable, Sendable {
     package struct Step: Hashable, Sendable {
         package let method: HTTPRequest.Method
         package let address: HTTPAddress
     }
 
+    /// The consequence of a response.
     package enum Decision: Hashable, Sendable {
-        /// The response is no redirect, or not to be followed: it is the response.
+        /// The response is not a redirect, or the policy does not follow redirects. The response is the result.
         case deliver
         case follow(Redirect)
         case fail(Failure)
@@ -18,7 +19,7 @@ package struct RedirectChain: Hashable, Sendable {
     package enum Failure: Hashable, Sendable {
         case tooMany(limit: Int)
         case loop
-        /// It leads to something that is not HTTP, to several places, or from `https` to `http`.
+        /// The redirect leads to an address that is not HTTP, to several addresses, or from `https` to `http`.
         case refused(location: String)
 
         package var reason: HTTPError.Reason {
@@ -31,7 +32,7 @@ package struct RedirectChain: Hashable, Sendable {
     }
 
     package let policy: RedirectPolicy
-    /// The request itself, then what it was redirected to.
+    /// The first request and the requests of the redirects that were followed.
     package private(set) var steps: [Step]
 
     package init(_ method: HTTPRequest.Method, _ address: HTTPAddress, policy: RedirectPolicy) {
@@ -52,7 +53,7 @@ package struct RedirectChain: Hashable, Sendable {
             current.address, location.withUnsafeBytesOfValue { current.address.resolving(bytes: $0) }
         )
         guard var address = resolved else { return refusal }
-        // A server does not choose as whom one logs in elsewhere.
+        // A server must not choose the credentials for another server.
         address =
             address.origin == from.origin ? address.withCredentials(of: from) : address.withoutCredentials
         if address.fragment == nil { address = address.withFragment(from.fragment) }
@@ -62,7 +63,7 @@ package struct RedirectChain: Hashable, Sendable {
                 dropsBody: change.dropsBody, credentialFields: policy.credentialFields))
     }
 
-    /// What is decided about a redirect which a hook has changed.
+    /// Returns the decision about a redirect that a hook may have changed.
     package func checked(_ redirect: Redirect) -> Decision {
         if redirect.previous.origin.scheme == .https, redirect.address.origin.scheme == .http, !policy.allowsDowngrade {
             return .fail(.refused(location: redirect.address.description))

@@ -1,24 +1,26 @@
 #if Networking
-/// Which redirects are followed, and how (rule R7).
+/// A policy that determines which redirects the client follows, and with which method.
 public struct RedirectPolicy: Hashable, Sendable, Codable {
-    /// What becomes of the method.
+    /// The rules for the method of the next request.
     public enum Methods: String, Hashable, Sendable, Codable {
-        /// As RFC 9110 says and browsers do: 301 and 302 make a GET of a POST, 303 makes a GET of all but HEAD; then there
-        /// is no body any more. 307 and 308 keep method and body.
+        /// The rules of RFC 9110 and of browsers. Statuses 301 and 302 change POST to GET, and 303 changes every method
+        /// except HEAD to GET. The next request then has no body. Statuses 307 and 308 keep the method and the body.
         case standard
-        /// Method and body stay, as after 307 and 308.
+        /// Every redirect keeps the method and the body, as 307 and 308 do.
         case kept
     }
 
-    /// If false, the response that redirects is the response.
+    /// Whether the client follows redirects. If false, the result is the redirect response.
     public var follows: Bool
-    /// How many are followed for one request; one more fails it with `HTTPError.Reason.tooManyRedirects`.
+    /// The maximum number of redirects for one request. One more redirect fails with
+    /// `HTTPError.Reason.tooManyRedirects`.
     public var limit: Int
     public var methods: Methods
-    /// Whether one may lead from `https` to `http`; else it fails the request with `HTTPError.Reason.redirectRefused`.
+    /// Whether a redirect may lead from `https` to `http`. If false, such a redirect fails with
+    /// `HTTPError.Reason.redirectRefused`.
     public var allowsDowngrade: Bool
-    /// Names of fields with credentials which, like Authorization, Proxy-Authorization and Cookie, never follow to another
-    /// origin. Upper and lower case are the same.
+    /// Names of fields with credentials, in any case. The client never sends these fields, Authorization,
+    /// Proxy-Authorization and Cookie to another origin after a redirect.
     public var credentialFields: Set<String>
 
     public init(
@@ -32,9 +34,9 @@ public struct RedirectPolicy: Hashable, Sendable, Codable {
         self.credentialFields = credentialFields
     }
 
-    /// Five are followed.
+    /// A policy that follows up to five redirects.
     public static let standard = RedirectPolicy()
-    /// The response is given as it is.
+    /// A policy that follows no redirect and returns the redirect response.
     public static let none = RedirectPolicy(follows: false)
 }
 #endif

@@ -5,7 +5,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A request's body in memory, with the Content-Type that goes with it (rule R11).
+/// A request's body in memory, with its Content-Type.
 public struct EncodedBody: Hashable, Sendable, Codable {
     public var bytes: Data
     public var contentType: String
@@ -15,27 +15,29 @@ public struct EncodedBody: Hashable, Sendable, Codable {
         self.contentType = contentType
     }
 
-    /// In UTF-8.
+    /// Returns a body of plain text in UTF-8.
     public static func text(_ text: String) -> EncodedBody {
         EncodedBody(bytes: Data(text.utf8), contentType: "text/plain; charset=utf-8")
     }
 
+    /// Returns a body in the format `application/x-www-form-urlencoded`.
     public static func form(_ form: FormValue) -> EncodedBody {
         EncodedBody(bytes: Data(form.encoded.utf8), contentType: "application/x-www-form-urlencoded")
     }
 
-    /// With sorted keys, so that equal values are equal bytes. Throws what encoding throws.
+    /// Returns a JSON body with sorted keys, so that equal values have equal bytes. Rethrows the errors of the encoder.
     public static func json(_ value: some Encodable) throws -> EncodedBody {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return try json(value, encoder)
     }
 
+    /// Returns a JSON body that `encoder` creates. Rethrows the errors of the encoder.
     public static func json(_ value: some Encodable, _ encoder: JSONEncoder) throws -> EncodedBody {
         EncodedBody(bytes: try encoder.encode(value), contentType: "application/json")
     }
 
-    /// In XML unless `binary`. Throws what encoding throws.
+    /// Returns a property list, in XML unless `binary` is true. Rethrows the errors of the encoder.
     public static func propertyList(_ value: some Encodable, binary: Bool = false) throws -> EncodedBody {
         let encoder = PropertyListEncoder()
         encoder.outputFormat = binary ? .binary : .xml

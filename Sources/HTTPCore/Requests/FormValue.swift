@@ -1,14 +1,15 @@
 #if Networking
-/// What a query or a form says: names with values, which may be lists and again names with values (rule R11). Written as
-/// a literal: `["q": "swift", "page": 2, "tags": ["a", "b"], "in": ["title": true]]`.
+/// The content of a query or a form: names with values. A value can be a list or contain names with values again. Write
+/// a form as a literal: `["q": "swift", "page": 2, "tags": ["a", "b"], "in": ["title": true]]`.
 ///
-/// Names stay in the order they are written in; from a `Dictionary`, which has none, they are sorted. So equal forms are
-/// equal texts.
+/// Names keep the order of the literal. The names of a `Dictionary`, which has no order, are sorted. Equal forms
+/// therefore have equal texts.
 public indirect enum FormValue: Hashable, Sendable {
     case text(String)
     case list([FormValue])
     case fields([Field])
 
+    /// A name with its value.
     public struct Field: Hashable, Sendable {
         public var name: String
         public var value: FormValue
@@ -19,17 +20,19 @@ public indirect enum FormValue: Hashable, Sendable {
         }
     }
 
-    /// Sorted by name.
+    /// Creates a form with the fields of the dictionary, sorted by name.
     public init(_ dictionary: [String: String]) {
         self = .fields(dictionary.sorted { $0.key < $1.key }.map { Field($0.key, .text($0.value)) })
     }
 
+    /// Creates a form with the fields of the dictionary, sorted by name.
     public init(_ dictionary: [String: FormValue]) {
         self = .fields(dictionary.sorted { $0.key < $1.key }.map { Field($0.key, $0.value) })
     }
 
-    /// As URLs and the type `application/x-www-form-urlencoded` have it: `in[title]=1` for what is nested and `tags[]=a`
-    /// for lists, with the brackets encoded, and `%20` for a space. True is 1, false is 0. An empty list says nothing.
+    /// The text for URLs and for the type `application/x-www-form-urlencoded`. A nested field is `in[title]=1`, and an
+    /// element of a list is `tags[]=a`, with encoded brackets. A space is `%20`, true is 1 and false is 0. An empty
+    /// list adds nothing.
     public var encoded: String {
         var pairs: [String] = []
         collect(named: "", into: &pairs)

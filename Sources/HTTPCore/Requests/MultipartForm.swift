@@ -5,18 +5,20 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A form whose fields may be files (`multipart/form-data`, RFC 7578; rule R11). It is sent piece by piece: files are
-/// not read into memory, and still the length of the whole is known before.
+/// A form whose fields can be files (`multipart/form-data`, RFC 7578). The client sends the form piece by piece. The
+/// client does not read complete files into memory, and knows the length of the form before the first piece.
 public struct MultipartForm: Hashable, Sendable, Codable {
+    /// The content of a field.
     public enum Content: Hashable, Sendable, Codable {
         case data(Data)
-        /// Of the length it has when the request starts.
+        /// The content of a file. The request determines the file's length when the request starts.
         case file(path: String)
     }
 
+    /// A field of a form.
     public struct Part: Hashable, Sendable, Codable {
         public var name: String
-        /// What the file is called there; nil for a plain field.
+        /// The file name that the server receives, or nil for a plain field.
         public var fileName: String?
         public var contentType: String?
         public var content: Content
@@ -33,15 +35,18 @@ public struct MultipartForm: Hashable, Sendable, Codable {
 
     public init(_ parts: [Part] = []) { self.parts = parts }
 
+    /// Adds a plain field.
     public mutating func append(_ name: String, _ value: String) {
         parts.append(Part(name, .data(Data(value.utf8))))
     }
 
+    /// Adds a field with data in memory.
     public mutating func append(_ name: String, _ data: Data, fileName: String?, contentType: String? = nil) {
         parts.append(Part(name, .data(data), fileName: fileName, contentType: contentType))
     }
 
-    /// The file is called there what it is called here, unless `fileName` says something else.
+    /// Adds a file. The server receives the last component of `filePath` as file name, unless `fileName` is set. The
+    /// default content type is `application/octet-stream`.
     public mutating func append(_ name: String, filePath: String, fileName: String? = nil, contentType: String? = nil) {
         let ownName = filePath.split(separator: "/").last.map(String.init) ?? "file"
         parts.append(

@@ -5,11 +5,12 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// What a multipart form is on its way: pieces to send one after the other, and how long they are together.
+/// The encoded multipart form: the pieces in the order of sending, and their total length.
 package struct MultipartLayout: Hashable, Sendable {
     package enum Segment: Hashable, Sendable {
+        /// A piece of the form.
         case bytes(Data)
-        /// Exactly so many bytes of the file, from its start. If there are fewer by now, the request fails.
+        /// The first `length` bytes of the file. If the file has become shorter, the request fails.
         case file(path: String, length: Int64)
 
         package var length: Int64 {
@@ -22,15 +23,17 @@ package struct MultipartLayout: Hashable, Sendable {
 
     package let contentType: String
     package let contentLength: Int64
-    /// None is empty; bytes that follow each other are one.
+    /// The pieces. No piece is empty, and no two pieces of bytes are adjacent.
     package let segments: [Segment]
 
-    /// Asks for the length of each file. A part whose content type cannot stand in a header throws
-    /// `HTTPError.Reason.invalidHeader`; names are escaped, whatever they hold.
+    /// Encodes the form. The initializer calls `lengthOfFile` for each file, and escapes invalid characters in names.
+    ///
+    /// - Throws: `HTTPError.Reason.invalidHeader` if the content type of a part is not valid in a header, and each
+    ///   error of `lengthOfFile`.
     package init(
         _ form: MultipartForm, boundary: String, url: String, lengthOfFile: (String) throws -> Int64
     ) throws {
-        precondition(Self.isValid(boundary: boundary), "A boundary has 1 to 70 letters, digits or one of '()+_,-./:=?")
+        precondition(Self.isValid(boundary: boundary), "A boundary consists of 1 to 70 letters, digits or '()+_,-./:=?")
         var (segments, pending) = ([Segment](), Data())
         func flush() {
             if !pending.isEmpty { segments.append(.bytes(pending)) }
@@ -53,12 +56,12 @@ package struct MultipartLayout: Hashable, Sendable {
         flush()
         self.segments = segments
         contentLength = segments.reduce(0) { $0 + $1.length }
-        // What is no token has to be quoted.
+        // A boundary that is not a token needs quotation marks.
         let isToken = boundary.utf8.allSatisfy(\.isTokenByte)
         contentType = "multipart/form-data; boundary=" + (isToken ? boundary : "\"\(boundary)\"")
     }
 
-    /// 120 random bits: nobody can have put it into a part.
+    /// Returns a boundary of 120 random bits, which no part can contain by accident or intent.
     package static func randomBoundary() -> String {
         "form-" + (0..<15).map { _ in UInt8.random(in: 0...255) }.hexadecimal()
     }
@@ -79,8 +82,8 @@ package struct MultipartLayout: Hashable, Sendable {
         return head + "Content-Type: \(type)\r\n"
     }
 
-    /// As browsers do it: quotes and line breaks percent-encoded, so that no name ends the header it stands in. Other control
-    /// characters too.
+    /// Percent-encodes quotation marks and control characters, as browsers do for quotation marks and line breaks. A
+    /// name can therefore not end its header.
     private static func escaped(_ name: String) -> String {
         let bytes = name.utf8.flatMap { byte -> [UInt8] in
             guard byte.isControl || byte == UInt8(ascii: "\"") else { return [byte] }

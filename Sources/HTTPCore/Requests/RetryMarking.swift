@@ -1,17 +1,19 @@
 #if Networking
 public import HTTPTypes
 
-/// Which requests may be sent again after a failure, though the server may have acted on the first one (rule R10).
+/// The requests that the client may send again after a failure, although the server may have processed the first
+/// request.
 public enum RetryMarking: String, Hashable, Sendable, Codable {
-    /// Safe methods only: GET, HEAD, OPTIONS, QUERY, TRACE.
+    /// Requests with safe methods: GET, HEAD, OPTIONS, QUERY and TRACE.
     case safe
-    /// Those, and PUT and DELETE, for which twice is as good as once.
+    /// Requests with idempotent methods: the safe methods, PUT and DELETE.
     case idempotent
-    /// Whatever the method: the request is known to do no harm when it comes twice.
+    /// Requests with any method. The caller knows that a repeated request does no harm.
     case always
+    /// No requests.
     case never
 
-    /// Whether a request with this method may be sent again.
+    /// Returns whether a request with this method may be sent again.
     public func permits(_ method: HTTPRequest.Method) -> Bool {
         switch self {
         case .safe: method.isSafe
@@ -23,20 +25,20 @@ public enum RetryMarking: String, Hashable, Sendable, Codable {
 }
 
 extension HTTPRequest.Method {
-    /// It only reads (RFC 9110, section 9.2.1).
+    /// Whether the method only reads (RFC 9110, section 9.2.1).
     package var isSafe: Bool {
         switch self {
         case .get, .head, .options, .trace, .query: true
         default: false
         }
     }
-    /// Twice is as good as once (RFC 9110, section 9.2.2).
+    /// Whether a repeated request has the same effect as one request (RFC 9110, section 9.2.2).
     package var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 }
 
 extension HTTPError.Reason {
-    /// Whether it may go well when tried again: connections, time-outs but that for the whole, broken transfers, and
-    /// statuses that say so.
+    /// Whether another attempt can succeed. The value is true for failed connections, truncated bodies, exceeded time
+    /// limits except the limit for the whole request, and some statuses.
     package var isRetryable: Bool {
         switch self {
         case .connection, .truncated, .timedOut(.connect), .timedOut(.idle): true
@@ -47,7 +49,7 @@ extension HTTPError.Reason {
 }
 
 extension HTTPError {
-    /// Whether a request that failed like this may be sent again.
+    /// Returns whether a request that failed with this error may be sent again.
     package func mayRetry(_ method: HTTPRequest.Method, marking: RetryMarking, bodyIsRepeatable: Bool) -> Bool {
         reason.isRetryable && marking.permits(method) && bodyIsRepeatable
     }

@@ -8,15 +8,16 @@ public import Foundation
 #endif
 
 extension HTTPSerializer where Value == Data {
-    /// The bytes.
+    /// Returns the body's bytes.
     public static var data: Self { Self { body, _ in body } }
 }
 
 extension HTTPSerializer where Value == String {
-    /// The text, read by the charset of its type, or as UTF-8 if the type has none. Invalid bytes become U+FFFD.
+    /// Decodes the body as text in the charset of the response's Content-Type, or as UTF-8 when the type names no
+    /// charset. Each invalid byte sequence becomes U+FFFD.
     ///
-    /// In an unknown charset the text is read as UTF-8 if it is valid UTF-8. Else the error is `undecodable` with an
-    /// `UnknownCharset`.
+    /// If the charset is unknown, the serializer decodes the body as UTF-8 when the body is valid UTF-8. Otherwise the
+    /// serializer throws `HTTPError.Reason.undecodable` with an `UnknownCharset`.
     public static var text: Self {
         Self { body, response in
             try Charset.text(body, of: response.headerFields[.contentType].flatMap { MediaType($0) })
@@ -25,7 +26,7 @@ extension HTTPSerializer where Value == String {
 }
 
 extension HTTPSerializer where Value: Decodable {
-    /// A value read from JSON. Each value is read with a decoder that `decoder` makes.
+    /// Decodes a value from JSON. The serializer calls `decoder` once for each value.
     public static func json(
         _ type: Value.Type = Value.self, decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
     ) -> Self {
@@ -34,7 +35,7 @@ extension HTTPSerializer where Value: Decodable {
         }
     }
 
-    /// A value read from a property list, XML or binary.
+    /// Decodes a value from an XML or binary property list.
     public static func propertyList(_ type: Value.Type = Value.self) -> Self {
         let types: [MediaRange] = [
             "application/x-plist", "application/x-apple-plist", "application/xml", "text/xml", "*/*+plist",
@@ -47,12 +48,16 @@ extension HTTPSerializer where Value: Decodable {
 }
 
 extension HTTPSerializer {
-    /// The value of the first that accepts the response and can decode it.
+    /// Returns the value of the first serializer that accepts the response and decodes its body.
     ///
-    /// If none does, the error is that of the first one which accepted status and type, else that of the first.
+    /// If every serializer throws, the result is the error of the first serializer that accepted the response's status
+    /// and type. If no serializer accepted them, the result is the first serializer's error.
+    ///
+    /// - Precondition: `serializers` is not empty.
     public static func firstOf(_ serializers: [HTTPSerializer]) -> Self {
-        precondition(!serializers.isEmpty, "firstOf needs a serializer")
-        // Which types together, for Accept; one that takes all makes it all.
+        precondition(!serializers.isEmpty, "firstOf needs at least one serializer")
+        // The field Accept lists the types of all serializers. A serializer without types accepts every type, so that
+        // the field is `*/*`.
         let takesAll = serializers.contains { $0.acceptableTypes.isEmpty }
         var compound = Self(acceptableStatuses: nil) { body, response in
             var (refusal, failure): (HTTPError?, HTTPError?) = (nil, nil)

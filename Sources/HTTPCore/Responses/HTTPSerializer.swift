@@ -7,24 +7,28 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Made once: a hundred numbers for each request would be felt.
+/// Created once, because a new set of a hundred numbers for each request has a measurable cost.
 private let statusesOfSuccess = Set(200..<300)
 
-/// Makes a value of a response, if its status and type are acceptable (rule R11).
+/// A conversion of a response to a value, with the statuses and types that the conversion accepts.
 public struct HTTPSerializer<Value: Sendable>: Sendable {
-    /// Others fail with `HTTPError.Reason.unacceptableStatus`; nil for all.
+    /// The accepted statuses, or nil to accept every status. Another status fails with
+    /// `HTTPError.Reason.unacceptableStatus`.
     public var acceptableStatuses: Set<Int>?
-    /// Others fail with `HTTPError.Reason.unacceptableType`, and so does a body without a type. Empty for all.
+    /// The accepted media types, or an empty array to accept every type. A body of another type, or without a type,
+    /// fails with `HTTPError.Reason.unacceptableType`.
     public var acceptableTypes: [MediaRange]
-    /// Whether a response without a body fails with `HTTPError.Reason.emptyBody`, without being decoded.
+    /// Whether a response without a body fails with `HTTPError.Reason.emptyBody`. If true, `decode` never receives an
+    /// empty body.
     public var needsBody: Bool
-    /// What it throws is the error's `undecodable`, unless it is an `HTTPError` itself.
+    /// Converts the body of a response. An error that `decode` throws becomes `HTTPError.Reason.undecodable`, unless
+    /// the error is an `HTTPError`.
     public var decode: @Sendable (Data, HTTPResponse) throws -> Value
 
-    /// The types that the field Accept names, if they are others than the acceptable ones.
+    /// The types of the request's field Accept, if they differ from `acceptableTypes`.
     package var accepted: [MediaRange]?
 
-    /// Statuses from 200 to 299.
+    /// The statuses from 200 to 299.
     public static var successes: Set<Int> { statusesOfSuccess }
 
     public init(
@@ -37,7 +41,7 @@ public struct HTTPSerializer<Value: Sendable>: Sendable {
         self.decode = decode
     }
 
-    /// The value of a response. `url` is for the error.
+    /// Returns the value of a response. `url` appears in the error that the method throws.
     public func value(_ body: Data, _ response: HTTPResponse, url: String) throws(HTTPError) -> Value {
         func error(_ reason: HTTPError.Reason) -> HTTPError { HTTPError(reason, url: url, response: response) }
         if let reason = objection(to: response, isEmpty: body.isEmpty) { throw error(reason) }
@@ -50,7 +54,8 @@ public struct HTTPSerializer<Value: Sendable>: Sendable {
         }
     }
 
-    /// What is wrong with status or type, before the body is there; nil if nothing is.
+    /// Returns the reason why the response's status or type is not acceptable, or nil. The method does not need the
+    /// body.
     package func objection(to response: HTTPResponse) -> HTTPError.Reason? {
         if let acceptableStatuses, !acceptableStatuses.contains(response.status.code) {
             return .unacceptableStatus(response.status.code)
@@ -63,7 +68,7 @@ public struct HTTPSerializer<Value: Sendable>: Sendable {
 
     private func objection(to response: HTTPResponse, isEmpty: Bool) -> HTTPError.Reason? {
         if isEmpty, !acceptableTypes.isEmpty || needsBody {
-            // Without a body there is nothing that has a type.
+            // An empty body needs no type.
             var statusOnly = self
             statusOnly.acceptableTypes = []
             return statusOnly.objection(to: response) ?? (needsBody ? .emptyBody : nil)
@@ -73,7 +78,8 @@ public struct HTTPSerializer<Value: Sendable>: Sendable {
         return lacksType ? .unacceptableType(nil) : nil
     }
 
-    /// What the request's field Accept says. It knows no suffixes.
+    /// The value of the request's field Accept. Accept has no syntax for ranges with a suffix, so that the value omits
+    /// such ranges.
     package var accept: String {
         var kinds: [String] = []
         for kind in (accepted ?? acceptableTypes).compactMap(\.acceptable) where !kinds.contains(kind) {
@@ -82,7 +88,7 @@ public struct HTTPSerializer<Value: Sendable>: Sendable {
         return kinds.isEmpty ? "*/*" : kinds.joined(separator: ", ")
     }
 
-    /// The same with another value made of this one's.
+    /// Returns a serializer that applies `transform` to the values of this serializer.
     public func map<Other: Sendable>(
         _ transform: @escaping @Sendable (Value) throws -> Other
     ) -> HTTPSerializer<Other> {
