@@ -2,13 +2,16 @@
 public import Foundation
 
 extension HTTPCache {
-    /// What was stored under a key and variant. Using it keeps it from being evicted.
+    /// Returns the data stored under a key and variant, or nil. The call counts as a use of the entry, which delays its
+    /// eviction.
     public func data(forKey key: String, variant: String = "", now: Date = Date()) async -> Data? {
         await store.data(forKey: key, variant: variant, now: now)
     }
 
-    /// Stores data under a key of the program's own, which has nothing to do with the address of a response. Answers whether
-    /// it is there now: not if it is larger than the limit or cannot be written.
+    /// Stores data under a key of the program, independent of the addresses of responses.
+    ///
+    /// - Returns: Whether the cache now contains the data. The result is false if the data exceeds the limit or the
+    ///   cache cannot write it.
     @discardableResult
     public func store(
         _ data: Data, forKey key: String, variant: String = "", retention: HTTPCachePolicy.Retention = .permanent,
@@ -17,7 +20,7 @@ extension HTTPCache {
         await store.store(data, forKey: key, variant: variant, retention: retention, now: now)
     }
 
-    /// Removes what is stored under a key, of all variants.
+    /// Removes all variants of the data stored under a key.
     public func removeData(forKey key: String) async { await store.remove(.data, key: key) }
 }
 #endif

@@ -2,28 +2,30 @@
 package import Foundation
 package import HTTPTypes
 
-/// What a transport calls: `answer` before it sends; then, for every final response, `refresh` if it is the 304 that
-/// `answer` has asked for, else `received`.
+/// The methods that a transport calls. The transport calls `answer` before it sends a request. For each final response
+/// the transport calls `refresh` if the response is the 304 to conditions of `answer`, and `received` otherwise.
 extension HTTPCache {
-    /// How the length of a body is known.
+    /// The source of the expected length of a body.
     package enum ExpectedLength: Sendable {
-        /// By `Content-Length`, if there is one: when the body is stored as it comes from the connection.
+        /// The length in `Content-Length`, if present. The case is correct only for a body that arrives unchanged from
+        /// the connection.
         case announced
+        /// The given number of bytes.
         case exactly(Int64)
-        /// The end is known otherwise, or the body was decoded.
+        /// No length. The transport detects the end in another way, or has decoded the body.
         case unknown
     }
 
-    /// Whether to serve what is stored, or how to load. The request has to have all its fields, as far as responses may
-    /// vary by them, and its credentials.
+    /// Returns the stored response to serve, or the way to load the response. The request must already have its
+    /// credentials and all fields that a response can vary by.
     package func answer(
         to request: HTTPRequest, policy: HTTPCachePolicy = .default, now: Date = Date()
     ) async -> CacheAnswer {
         await store.answer(to: request, policy: policy, now: now)
     }
 
-    /// The stored response after a 304 to the conditions of a `CacheLoad`. Nil if the 304 is about another response than
-    /// that: the request has to be sent again, without conditions.
+    /// Returns the stored response after a 304 to the conditions of a `CacheLoad`. Returns nil if the 304 concerns
+    /// another response. The transport must then send the request again without conditions.
     package func refresh(
         _ stored: CachedResponse, with response: HTTPResponse, to request: HTTPRequest,
         policy: HTTPCachePolicy = .default, requestTime: Date, responseTime: Date
@@ -32,12 +34,13 @@ extension HTTPCache {
             stored, with: response, to: request, policy: policy, requestTime: requestTime, responseTime: responseTime)
     }
 
-    /// What the head of a response means for the cache. Answers where to write the body, if it may be stored.
+    /// Applies the head of a response to the cache. Returns a writer for the body if the cache can store the response.
     ///
-    /// After a method that is not safe, the target and what the response names is invalidated; after a HEAD, what is stored
-    /// is updated or dropped; a response that may not be stored drops what it takes the place of.
+    /// A response to an unsafe method invalidates the target and the addresses that the response names. A response to
+    /// HEAD updates or removes the stored response. A response that the cache must not store removes the response that
+    /// it replaces.
     ///
-    /// - Parameter ticket: The ticket of the `CacheLoad` that `answer` gave. Nil counts as a request that was sent now.
+    /// - Parameter ticket: The ticket of the `CacheLoad` from `answer`. Nil means that the request was sent now.
     package func received(
         _ response: HTTPResponse, to request: HTTPRequest, policy: HTTPCachePolicy = .default,
         expectedLength: ExpectedLength = .announced, requestTime: Date, responseTime: Date,

@@ -2,50 +2,55 @@
 import Dispatch
 public import Foundation
 
-/// A private HTTP cache (RFC 9111) in memory and on disk, and a store of what is derived from responses, as images of a
-/// size, under the same limits (rules C1, C2).
+// The implementation and the tests of each rule:
+//
+// | Rule | Implementation | Tests |
+// | --- | --- | --- |
+// | RFC 9111 §5.2, directives | `CacheControl` | `CacheControlTests` |
+// | RFC 9110 §5.6.7, dates | `HTTPDate` | `HTTPDateTests` |
+// | §4.2, age, freshness and heuristics | `Freshness` | `FreshnessTests` |
+// | §3, storing; §4.4, invalidation | `Storability`, `Invalidation` | `StorabilityTests` |
+// | §4.1, `Vary`; credentials | `Variance` | `VarianceTests` |
+// | §3.1, §3.2, §4.3, validation, HEAD | `StoredResponse` | `StoredResponseTests` |
+// | §4, serving; RFC 5861; policies | `CacheDecision` | `CacheDecisionTests` |
+// | the complete cache | `CacheStore` | `HTTPCacheTests`, `HTTPCacheContentsTests` |
+// | eviction by size and age | `CacheIndex`, `MemoryBodies` | `EvictionTests`, `MemoryBodiesTests` |
+// | crashes, two processes, damage | `CacheStep`, `BodyFiles` | `CacheCrashTests`, `CacheDamageTests` |
+
+/// A private HTTP cache (RFC 9111) in memory and on disk. The cache also stores data that a program derives from responses,
+/// such as scaled images, under the same limits.
 ///
-/// Two processes may use one directory, and any of them may be killed at any moment. A file that is damaged, a disk that is
-/// full, or a directory that cannot be written to makes the cache keep less, never a request fail; `onError` tells of it.
-/// Files are readable by their owner alone. A directory, or a file in it, that belongs to another user is not used: that
-/// user could put in answers. The directories above it have to be trustworthy. Bodies of up to 256 KiB are compared with their digest when they are read from
-/// disk, larger ones by their length only.
+/// Two processes can use one directory at the same time, and either process can be killed at any moment. A damaged file, a
+/// full disk or a read-only directory reduces the number of stored responses, but never causes a request to fail. The cache
+/// reports such problems to `onError`.
 ///
-/// Methods may be called from anywhere. They wait for the disk on threads of the cache's own.
+/// Only the owner can read the files. The cache does not use a directory or a file of another user, because that user could
+/// insert responses. The parent directories must be trustworthy. The cache compares the digest of each body of up to 256 KiB
+/// when it reads the body from disk. For larger bodies the cache compares only the length.
 ///
-/// Where the rules are, and where they are shown:
-///
-/// | Rule | Decided by | Tests |
-/// | --- | --- | --- |
-/// | RFC 9111 §5.2, directives | `CacheControl` | `CacheControlTests` |
-/// | RFC 9110 §5.6.7, dates | `HTTPDate` | `HTTPDateTests` |
-/// | §4.2, age, freshness and heuristics | `Freshness` | `FreshnessTests` |
-/// | §3, what is stored; §4.4, invalidation | `Storability`, `Invalidation` | `StorabilityTests` |
-/// | §4.1, `Vary`; credentials | `Variance` | `VarianceTests` |
-/// | §3.1, §3.2, §4.3, validation, HEAD | `StoredResponse` | `StoredResponseTests` |
-/// | §4, serving; RFC 5861; policies (C2) | `CacheDecision` | `CacheDecisionTests` |
-/// | C1, the whole of it | `CacheStore` | `HTTPCacheTests`, `HTTPCacheContentsTests` |
-/// | C1, LRU by size and age | `CacheIndex`, `MemoryBodies` | `EvictionTests`, `MemoryBodiesTests` |
-/// | C1, crashes, two processes, damage | `CacheStep`, `BodyFiles` | `CacheCrashTests`, `CacheDamageTests` |
+/// All methods are safe to call from any task. The cache performs blocking disk operations on its own threads.
 public final class HTTPCache: Sendable {
     let store: CacheStore
     let writing = DiskExecutor("HTTPCache.writing")
-    /// Removes at opening what crashes have left.
+    /// Removes the remains of crashes when the cache opens.
     private let opening: Task<Void, Never>
 
-    /// Opens a cache, which is made if it is not there.
+    /// Opens a cache, and creates its directory if necessary.
     ///
     /// - Parameters:
-    ///   - directory: Of the cache alone. Made with those above it, for its owner only. If it is there, it has to belong to
-    ///     this process's user; others lose the right to write to it.
-    ///   - memoryLimit: Bytes of bodies kept in memory.
-    ///   - diskLimit: Bytes on disk. Above it the entries that were not used for longest go, down to nine tenths.
-    ///   - ageLimit: Entries go so long after they came or were last found valid.
-    ///   - synchronises: Whether each body is forced to disk before it has its name, which is slow. Without it, a power
-    ///     failure (not a crash) may damage bodies that were stored just before.
-    ///   - onError: Called, on no thread in particular and one call after the other, with what went wrong.
-    /// - Throws: `unusableDirectory` if there is no such directory and it cannot be made; `foreignOwner` if it belongs to
-    ///   another user.
+    ///   - directory: The directory, which only caches may use. The initializer creates missing directories for the
+    ///     owner only. An existing directory must belong to the user of this process, and the initializer removes the
+    ///     write permission of other users.
+    ///   - memoryLimit: The maximum size of the bodies in memory, in bytes.
+    ///   - diskLimit: The maximum size on disk, in bytes. Above the limit the cache evicts the least recently used
+    ///     entries until nine tenths of the limit remain.
+    ///   - ageLimit: The maximum age of an entry, counted from its arrival or its last validation.
+    ///   - synchronises: Whether the cache flushes each body to disk before it stores the body, which is slow. If
+    ///     false, a power failure can damage bodies that were stored shortly before. A crash of the process cannot.
+    ///   - onError: A function that receives each problem. The cache calls the function on an arbitrary thread, one
+    ///     call at a time.
+    /// - Throws: `unusableDirectory` if the directory does not exist and cannot be created, and `foreignOwner` if the
+    ///   directory belongs to another user.
     public convenience init(
         directory: String, memoryLimit: Int = 32 << 20, diskLimit: Int = 512 << 20, ageLimit: Duration? = nil,
         synchronises: Bool = false, onError: (@Sendable (HTTPCacheError) -> Void)? = nil
@@ -66,7 +71,11 @@ public final class HTTPCache: Sendable {
             synchronises: synchronises, onError: onError)
     }
 
-    /// A cache of this process alone, of so many bytes.
+    /// Creates a cache in the memory of this process.
+    ///
+    /// - Parameters:
+    ///   - limit: The maximum size of the bodies, in bytes.
+    ///   - ageLimit: The maximum age of an entry, counted from its arrival or its last validation.
     public static func inMemory(limit: Int = 32 << 20, ageLimit: Duration? = nil) -> HTTPCache {
         HTTPCache(
             CacheStore(
@@ -74,15 +83,15 @@ public final class HTTPCache: Sendable {
                 synchronises: false, step: { _ in }, report: { _ in }))
     }
 
-    /// With a hook after each step of storing.
+    /// Opens a cache with a hook that runs after each step of storing a body.
     ///
-    /// - Parameter busyTimeout: Seconds to wait for another cache that has the index.
+    /// - Parameter busyTimeout: The time limit for waiting until another cache releases the index, in seconds.
     package convenience init(
         _ directory: String, memoryLimit: Int, diskLimit: Int, ageLimit: Duration? = nil, synchronises: Bool = false,
         busyTimeout: Double = 2, step: @escaping CacheStepHook, onError: (@Sendable (HTTPCacheError) -> Void)? = nil
     ) throws(HTTPCacheError) {
         guard !directory.isEmpty else { throw .unusableDirectory(path: directory, code: ENOENT) }
-        // The process may go elsewhere while the cache is open.
+        // The process may change its working directory while the cache is open.
         let directory =
             directory.hasPrefix("/") ? directory : "\(FileManager.default.currentDirectoryPath)/\(directory)"
         try BodyFiles.makeDirectory(directory)
@@ -95,43 +104,45 @@ public final class HTTPCache: Sendable {
                 report: { error in if let onError { reports.async { onError(error) } } }))
     }
 
-    /// A file that is being written and has not changed for a minute has lost its writer, if nobody holds its lock.
+    /// Starts the removal of unfinished files. A file has lost its writer if it is not locked and has not changed for a
+    /// minute.
     private init(_ store: CacheStore) {
         self.store = store
         opening = Task.detached(priority: .utility) { await store.sweep(unfinishedAge: 60, now: Date()) }
     }
 
-    /// Returns when what crashes have left is removed.
+    /// Waits until the remains of crashes are removed.
     package func opened() async { await opening.value }
 
-    /// For tests, which do not wait a minute.
+    /// Removes unfinished files with another minimum age. Tests use the method to avoid a wait of a minute.
     package func sweep(unfinishedAge: Double) async { await store.sweep(unfinishedAge: unfinishedAge, now: Date()) }
 
     // MARK: - Contents
 
-    /// Number of entries, responses and data.
+    /// The number of entries, both responses and data.
     public var count: Int { get async { await store.total().count } }
 
-    /// What the entries count for, in bytes: bodies, heads, and 256 each.
+    /// The size of all entries in bytes: the bodies, the heads, and 256 bytes for each entry.
     public var size: Int64 { get async { await store.total().cost } }
 
-    /// Removes everything. An answer to an earlier request is not kept when it comes.
+    /// Removes all entries. The cache does not store responses to earlier requests when they arrive later.
     public func removeAll() async { await store.changeAll { try $0.removeAll() } }
 
-    /// Removes the responses from an absolute URL, written in any form, of all variants. An answer to an
-    /// earlier request is not kept when it comes. No effect for what is no absolute `http` or `https` URL.
+    /// Removes all variants of the responses from an absolute URL. The method normalizes the URL and ignores text that
+    /// is not an absolute `http` or `https` URL. The cache does not store responses to earlier requests for the URL
+    /// when they arrive later.
     public func remove(_ url: String) async {
         guard let target = TargetURI(url) else { return }
         await store.invalidate(target.key)
     }
 
-    /// Removes the responses that are not fresh.
+    /// Removes the responses that are not fresh at the given time.
     public func removeStale(at now: Date = Date()) async { await store.changeAll { try $0.removeStale(at: now) } }
 
-    /// Removes what came, or was last found valid, before a date.
+    /// Removes the entries whose arrival and last validation were before a date.
     public func remove(before date: Date) async { await store.changeAll { try $0.remove(before: date) } }
 
-    /// Gives back the memory of bodies that are on disk too.
+    /// Releases the memory of bodies that are also on disk.
     public func releaseMemory() async { await store.releaseMemory() }
 }
 #endif

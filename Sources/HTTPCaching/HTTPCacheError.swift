@@ -1,48 +1,49 @@
 #if Networking
 import Foundation
 
-/// What the cache could not do. Requests go on without it.
+/// A problem of the cache. Requests continue without the cache.
 public enum HTTPCacheError: Error, Sendable, CustomStringConvertible {
-    /// The directory cannot be made, or is something else; `code` is an errno.
+    /// The directory cannot be created, or is not a directory. `code` is an errno.
     case unusableDirectory(path: String, code: Int32)
-    /// The directory, a part of it, or the index belongs to another user. That user could put answers in it.
+    /// The directory, a file in it, or the index belongs to another user. That user could insert responses.
     case foreignOwner(path: String)
-    /// The index was damaged. It was renamed to `setAside`, and a new one begun.
+    /// The index was damaged. The cache renamed the file to `setAside` and created a new index.
     case damagedIndex(setAside: String)
     /// The index cannot be opened, read or written.
     case index(path: String, any Error)
-    /// A body was not what had been stored, and is gone.
+    /// A stored body was damaged. The cache has removed the body.
     case damagedBody(path: String)
+    /// The disk is full.
     case noSpace(path: String)
-    /// A file cannot be made, written, renamed or removed; `code` is an errno.
+    /// A file cannot be created, written, renamed or removed. `code` is an errno.
     case cannotWrite(path: String, code: Int32)
-    /// A file cannot be opened or read; `code` is an errno.
+    /// A file cannot be opened or read. `code` is an errno.
     case cannotRead(path: String, code: Int32)
 
     public var description: String {
         switch self {
         case .unusableDirectory(let path, let code):
-            "\(path) cannot hold the cache: \(reason(code)). Give a directory that this process may make or write to."
+            "\(path) cannot hold the cache: \(reason(code)). Use a directory that this process can create or write to."
         case .foreignOwner(let path):
-            "\(path) belongs to another user, and is not used. Give a directory that belongs to this process's user."
+            "\(path) belongs to another user, so the cache does not use it. Use a directory of this process's user."
         case .damagedIndex(let setAside):
-            "The cache's index was damaged. It is kept as \(setAside), which may be deleted; a new one has been begun."
+            "The index of the cache was damaged. It is now \(setAside), which may be deleted. The cache has a new index."
         case .index(let path, let error):
-            "The cache's index \(path) cannot be used: \(error). Responses are loaded and not kept."
+            "The index \(path) of the cache cannot be used: \(error). The cache does not store responses."
         case .damagedBody(let path):
-            "\(path) was not what had been stored; it is removed, and will be loaded again."
+            "\(path) was damaged. The cache has removed the body, and the next request loads it again."
         case .noSpace(let path):
-            "There is no space left for \(path). Free some, or lower the cache's diskLimit."
+            "There is no space left for \(path). Free some space, or lower the cache's diskLimit."
         case .cannotWrite(let path, let code):
-            "\(path) cannot be written: \(reason(code)). Check who owns the cache's directory, and its mode."
+            "\(path) cannot be written: \(reason(code)). Check the owner and the permissions of the cache's directory."
         case .cannotRead(let path, let code):
-            "\(path) cannot be read: \(reason(code)). Check who owns the cache's directory, and its mode."
+            "\(path) cannot be read: \(reason(code)). Check the owner and the permissions of the cache's directory."
         }
     }
 
     private func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
 
-    /// What failing to write to a path with this errno means.
+    /// Returns the error for a failed write to a path, with an errno.
     static func writing(_ path: String, _ code: Int32 = errno) -> HTTPCacheError {
         code == ENOSPC || code == EDQUOT ? .noSpace(path: path) : .cannotWrite(path: path, code: code)
     }

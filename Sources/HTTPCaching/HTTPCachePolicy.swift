@@ -1,43 +1,48 @@
 #if Networking
 
-/// How a request uses the cache (rule C2).
+/// A policy that determines how a request uses the cache.
 ///
-/// A policy that names the cache outright (`onlyIfCached`, `cachedElseLoad`, `fallsBackOnFailure`) serves what is there
-/// whatever its age and whatever its headers say of revalidation. None of them makes the cache keep what is `no-store`.
+/// The policies `onlyIfCached`, `cachedElseLoad` and `fallsBackOnFailure` serve a stored response of any age, even if
+/// its headers require revalidation. No policy stores a response with `no-store`.
 public struct HTTPCachePolicy: Codable, Hashable, Sendable {
-    /// When what is cached is served, and when the server is asked.
+    /// The rules for serving a stored response and for sending a request to the server.
     public enum Reading: String, Codable, Hashable, Sendable, CaseIterable {
         /// RFC 9111, with the `Cache-Control` and `Pragma` of the request.
         case standard
-        /// Neither read nor written. A request that may change something invalidates nevertheless, as RFC 9111 demands.
+        /// The request neither reads nor writes the cache. An unsafe request still invalidates stored responses, as RFC
+        /// 9111 requires.
         case ignore
-        /// The server is always asked whether what is cached is still valid.
+        /// The cache always revalidates a stored response with the server.
         case askAlways
-        /// RFC 9111, whatever the request's own `Cache-Control` and `Pragma` say.
+        /// RFC 9111, without the `Cache-Control` and `Pragma` of the request.
         case askIfStale
-        /// What is cached, of any age; the server is never asked. Without it the request fails with `notInCache`.
+        /// The cache serves a stored response of any age and never sends the request. Without a stored response the
+        /// request fails with `notInCache`.
         case onlyIfCached
-        /// What is cached, of any age; the server is asked if there is nothing.
+        /// The cache serves a stored response of any age, and sends the request only if no response is stored.
         case cachedElseLoad
-        /// Loads only what is not cached; else the request fails with `alreadyCached`. For prefetching.
+        /// The cache sends the request only if no response is stored. Otherwise the request fails with `alreadyCached`.
+        /// Use the policy for prefetching.
         case loadOnlyIfNotCached
     }
 
-    /// Where a response is kept.
+    /// The place where the cache stores a response.
     public enum Retention: String, Codable, Hashable, Sendable, CaseIterable {
         /// On disk, if the cache has a directory.
         case permanent
-        /// In memory, until the cache object is gone or the memory limit is reached.
+        /// In memory, until the cache object is deallocated or the memory limit is reached.
         case session
     }
 
+    /// The rules for serving a stored response and for sending a request.
     public var reading: Reading
-    /// Whether any cached response serves when the server cannot be reached, exceeds a limit of time, breaks off, or answers
-    /// 500, 502, 503 or 504.
+    /// Whether the cache serves a stored response of any age when the request fails. Failures are a failed or broken
+    /// connection, an exceeded time limit, and the statuses 500, 502, 503 and 504.
     public var fallsBackOnFailure: Bool
-    /// For how long a response counts as fresh, instead of what its own headers say of that. `no-cache` and `no-store`
-    /// of the response hold nevertheless. Negative counts as zero.
+    /// The time for which a response is fresh, in place of the lifetime in its headers. `no-cache` and `no-store` in
+    /// the response still apply. A negative time counts as zero.
     public var maxAge: Duration?
+    /// The place where the cache stores the response.
     public var retention: Retention
 
     public init(
@@ -60,7 +65,7 @@ public struct HTTPCachePolicy: Codable, Hashable, Sendable {
     public static let fallBackOnFailure = HTTPCachePolicy(fallsBackOnFailure: true)
     public static let sessionOnly = HTTPCachePolicy(retention: .session)
 
-    /// Every response counts as fresh for so long.
+    /// Returns a policy with the standard rules and a fixed lifetime of every response.
     public static func maxAge(_ age: Duration) -> HTTPCachePolicy { HTTPCachePolicy(maxAge: age) }
 }
 #endif

@@ -1,22 +1,26 @@
 #if Networking
 package import HTTPTypes
 
-/// The `Cache-Control` of a request or a response (RFC 9111 §5.2, RFC 5861, RFC 8246). The parser is total: what it does
-/// not understand it passes over, of what stands twice the first counts, and broken numbers mean the most cautious.
+/// The `Cache-Control` of a request or a response (RFC 9111 §5.2, RFC 5861, RFC 8246). The parser accepts every input
+/// and skips unknown directives. The first of several equal directives wins, and an invalid number has the most
+/// cautious meaning.
 package struct CacheControl: Equatable, Sendable {
-    /// By name in lower case; the argument without quotes, nil if there was none.
+    /// The directives by their lowercase names. The value is the argument without quotation marks, or nil if the
+    /// directive has no argument.
     private var directives: [String: String?] = [:]
 
-    /// `RFC 9111 §1.2.2`: what does not fit counts as this.
+    /// The greatest number of seconds. A greater number counts as this value (RFC 9111 §1.2.2).
     static let mostSeconds = 1 << 31
 
     package init() {}
 
+    /// Parses the `Cache-Control` of a response.
     package init(ofResponse fields: HTTPFields) {
         for line in fields[values: .cacheControl] { parse(line) }
     }
 
-    /// `Pragma: no-cache` counts where there is no `Cache-Control` (§5.4).
+    /// Parses the `Cache-Control` of a request. `Pragma: no-cache` applies if the request has no `Cache-Control`
+    /// (§5.4).
     package init(ofRequest fields: HTTPFields) {
         self.init(ofResponse: fields)
         guard !fields.contains(.cacheControl), let pragma = HTTPField.Name("Pragma") else { return }
@@ -27,11 +31,11 @@ package struct CacheControl: Equatable, Sendable {
 
     package func has(_ name: String) -> Bool { directives[name] != nil }
 
-    /// The argument, if there is the directive and it has one.
+    /// Returns the argument of the directive, or nil if the directive or its argument is missing.
     package func argument(_ name: String) -> String? { directives[name] ?? nil }
 
     package var noStore: Bool { has("no-store") }
-    /// With field names as argument too, as most caches take it.
+    /// Whether the directive is present. A list of field names as argument makes no difference, as in most caches.
     package var noCache: Bool { has("no-cache") }
     package var mustRevalidate: Bool { has("must-revalidate") }
     package var mustUnderstand: Bool { has("must-understand") }
@@ -39,16 +43,16 @@ package struct CacheControl: Equatable, Sendable {
     package var isPrivate: Bool { has("private") }
     package var isImmutable: Bool { has("immutable") }
     package var onlyIfCached: Bool { has("only-if-cached") }
-    /// In seconds; 0 if broken.
+    /// The maximum age in seconds, or 0 if the number is invalid.
     package var maxAge: Int? { seconds("max-age", broken: 0) }
-    /// In seconds; as long as can be if broken.
+    /// The required remaining lifetime in seconds, or the greatest number if the number is invalid.
     package var minFresh: Int? { seconds("min-fresh", broken: Self.mostSeconds) }
-    /// In seconds; without a number, any.
+    /// The accepted staleness in seconds. Without an argument every staleness is accepted.
     package var maxStale: Int? {
         if case .some(.none) = directives["max-stale"] { return .max }
         return seconds("max-stale", broken: 0)
     }
-    /// In seconds; 0 if broken.
+    /// The time in seconds after the end of the lifetime, or 0 if the number is invalid.
     package var staleIfError: Int? { seconds("stale-if-error", broken: 0) }
 
     private func seconds(_ name: String, broken: Int) -> Int? {
@@ -56,7 +60,7 @@ package struct CacheControl: Equatable, Sendable {
         return argument.flatMap { Self.deltaSeconds($0) } ?? broken
     }
 
-    /// Digits only, at most `mostSeconds`; nil for anything else.
+    /// Returns a number that consists of digits only, limited to `mostSeconds`. Returns nil for other text.
     package static func deltaSeconds(_ text: some StringProtocol) -> Int? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
         return text.utf8.reduce(0) { min($0 * 10 + Int($1 - 48), mostSeconds) }
@@ -88,7 +92,8 @@ package struct CacheControl: Equatable, Sendable {
         return take(&rest) { $0 != Self.comma }
     }
 
-    /// Nil, and nothing taken, if the closing quote is missing: what follows, perhaps `no-store`, still counts then.
+    /// Returns nil and consumes nothing if the closing quotation mark is missing. The parser then still finds later
+    /// directives, such as `no-store`.
     private func takeQuoted(_ rest: inout ArraySlice<UInt8>) -> String? {
         var (text, index) = ([UInt8](), rest.startIndex + 1)
         while index < rest.endIndex {

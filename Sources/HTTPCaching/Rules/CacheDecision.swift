@@ -3,12 +3,14 @@ package import Foundation
 package import HTTPCore
 package import HTTPTypes
 
-/// What to do about a request, given what is stored for it (RFC 9111 §4; rules C1, C2).
+/// The decision about a request, depending on the stored response (RFC 9111 §4).
 package enum CacheDecision: Equatable, Sendable {
+    /// Serve the stored response without a request to the server.
     case serve
-    /// Ask the server, with these fields besides the request's own; with none, load as if nothing were stored. What is
-    /// stored may be served instead when that fails before `fallbackUntil`.
+    /// Send the request with these additional fields. Without additional fields, the request is unconditional. If the
+    /// request fails before `fallbackUntil`, the transport may serve the stored response.
     case load(adding: HTTPFields, fallbackUntil: Date? = nil)
+    /// Fail the request.
     case refuse(Refusal)
 
     package enum Refusal: Equatable, Sendable {
@@ -22,7 +24,7 @@ package enum CacheDecision: Equatable, Sendable {
         }
     }
 
-    /// `stored` is what was chosen for the request by its address and secondary key.
+    /// Makes the decision. `stored` is the response that matches the request's address and secondary key.
     package init(_ request: HTTPRequest, policy: HTTPCachePolicy, stored: StoredResponse?, now: Date) {
         let question = Question(request: request, policy: policy, now: now)
         let isCacheable = (request.method == .get || request.method == .head) && TargetURI(request) != nil
@@ -37,13 +39,14 @@ package enum CacheDecision: Equatable, Sendable {
         self = question.answer(stored)
     }
 
-    /// The caller's own conditions and ranges go to the server as they are.
+    /// Whether the request already has conditions or ranges. The cache sends such requests to the server unchanged.
     private static func isPartialOrConditional(_ request: HTTPRequest) -> Bool {
         [HTTPField.Name.range, .ifRange, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince]
             .contains { request.headerFields.contains($0) }
     }
 
-    /// Whether a status means that the server could not answer, so that what is stored may be served (RFC 5861 §4).
+    /// Returns whether the status means that the server could not answer, so that the transport may serve a stored
+    /// response (RFC 5861 §4).
     package static func isFailure(_ status: HTTPResponse.Status) -> Bool {
         [500, 502, 503, 504].contains(status.code)
     }
@@ -53,7 +56,7 @@ private struct Question {
     let request: HTTPRequest
     let policy: HTTPCachePolicy
     let now: Date
-    /// Empty where the policy passes over what the request's fields say.
+    /// The request's directives, or none if the policy ignores the fields of the request.
     let asked: CacheControl
 
     init(request: HTTPRequest, policy: HTTPCachePolicy, now: Date) {
@@ -75,17 +78,17 @@ private struct Question {
         case .standard, .askIfStale: if mayServe(stored) { return .serve }
         }
         if asked.onlyIfCached { return .refuse(.notInCache) }
-        // A HEAD is not made conditional: its 200 tells as much as a 304.
+        // The cache does not make a HEAD request conditional, because its 200 has the same information as a 304.
         let conditions = request.method == .get ? stored.conditions : [:]
         return .load(adding: conditions, fallbackUntil: fallbackEnd(stored))
     }
 
-    /// Whether it may be served without asking: §4, §5.2.1, §5.2.2.
+    /// Whether the cache may serve the stored response without a request (§4, §5.2.1, §5.2.2).
     private func mayServe(_ stored: StoredResponse) -> Bool {
         let control = stored.control
         if control.noCache || asked.noCache { return false }
         let freshness = Freshness(of: stored, at: now, ownMaxAge: policy.maxAge)
-        // RFC 8246: a reload, which says max-age=0, does not ask for what does not change.
+        // RFC 8246: a reload, which sends max-age=0, does not revalidate an immutable response.
         let isReloadOfImmutable = asked.maxAge == 0 && control.isImmutable && freshness.isFresh
         if let maxAge = asked.maxAge, freshness.age > Double(maxAge) || maxAge == 0, !isReloadOfImmutable {
             return false
@@ -96,7 +99,7 @@ private struct Question {
         return freshness.staleness <= Double(maxStale)
     }
 
-    /// Until when it may be served if the server cannot answer (RFC 5861 §4); nil if never.
+    /// Returns the time until which the stored response may replace a failed response (RFC 5861 §4), or nil.
     private func fallbackEnd(_ stored: StoredResponse) -> Date? {
         if policy.fallsBackOnFailure { return .distantFuture }
         let control = stored.control

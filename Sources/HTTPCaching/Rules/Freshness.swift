@@ -3,22 +3,22 @@ package import Foundation
 import HTTPCore
 import HTTPTypes
 
-/// How old a stored response is, and for how long it counts as fresh (RFC 9111 §4.2); in seconds.
+/// The age and the lifetime of a stored response in seconds (RFC 9111 §4.2).
 package struct Freshness: Equatable, Sendable {
     package let age: Double
     package let lifetime: Double
 
     package var isFresh: Bool { lifetime > age }
-    /// For how long it is stale already.
+    /// The number of seconds since the response became stale.
     package var staleness: Double { max(0, age - lifetime) }
 
-    /// Freshness of what is stored, now; with a lifetime of the program's own, if it has said one.
+    /// Computes the freshness of a stored response. `ownMaxAge` replaces the lifetime in the response's headers.
     package init(of stored: StoredResponse, at now: Date, ownMaxAge: Duration? = nil) {
         age = Self.age(of: stored, at: now)
         lifetime = ownMaxAge.map { max(0, $0.seconds) } ?? Self.lifetime(of: stored)
     }
 
-    /// §4.2.3. A clock that was set back makes nothing younger than it was when it came.
+    /// Returns the current age (§4.2.3). If the clock was set back, the age is at least the age at arrival.
     package static func age(of stored: StoredResponse, at now: Date) -> Double {
         let apparent = max(0, stored.responseTime.timeIntervalSince(stored.date))
         let delay = max(0, stored.responseTime.timeIntervalSince(stored.requestTime))
@@ -26,7 +26,7 @@ package struct Freshness: Equatable, Sendable {
         return initial + max(0, now.timeIntervalSince(stored.responseTime))
     }
 
-    /// §5.1: of several members the first; what is no number counts as absent.
+    /// Returns the first value of the field Age (§5.1), or 0 if the value is not a number.
     private static func ageValue(_ stored: StoredResponse) -> Double {
         guard let value = stored.response.headerFields[values: .age].first?.split(separator: ",").first else {
             return 0
@@ -34,7 +34,8 @@ package struct Freshness: Equatable, Sendable {
         return Double(CacheControl.deltaSeconds(value.filter { $0 != " " && $0 != "\t" }) ?? 0)
     }
 
-    /// §4.2.1: `max-age`, `Expires`, or what may be guessed. `s-maxage` is for shared caches.
+    /// Returns the lifetime from `max-age`, from `Expires`, or from the heuristic (§4.2.1). `s-maxage` applies to
+    /// shared caches only.
     package static func lifetime(of stored: StoredResponse) -> Double {
         let fields = stored.response.headerFields
         if let maxAge = stored.control.maxAge { return Double(maxAge) }
@@ -45,10 +46,11 @@ package struct Freshness: Equatable, Sendable {
         return heuristicLifetime(of: stored)
     }
 
-    /// Statuses that may be guessed to stay as they are for a while (RFC 9110 §15.1), without 206, which is not kept.
+    /// The statuses with heuristic freshness (RFC 9110 §15.1), without 206, because the cache does not store partial
+    /// responses.
     package static let heuristicallyCacheable: Set<Int> = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
 
-    /// §4.2.2: a tenth of the time since it was changed, at most a day.
+    /// Returns a tenth of the time since the last modification, at most one day (§4.2.2).
     private static func heuristicLifetime(of stored: StoredResponse) -> Double {
         guard heuristicallyCacheable.contains(stored.response.status.code) || stored.control.isPublic,
             let text = stored.response.headerFields[values: .lastModified].first,
@@ -57,7 +59,7 @@ package struct Freshness: Equatable, Sendable {
         return min(max(0, stored.date.timeIntervalSince(changed)) / 10, 86400)
     }
 
-    /// From when on it is stale. `distantPast` if it always was.
+    /// Returns the time when the response becomes stale, or `distantPast` if the response was stale on arrival.
     package static func end(of stored: StoredResponse) -> Date {
         let left = lifetime(of: stored) - age(of: stored, at: stored.responseTime)
         return left > 0 ? stored.responseTime.addingTimeInterval(left) : .distantPast

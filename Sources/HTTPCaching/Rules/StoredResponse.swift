@@ -3,13 +3,13 @@ package import Foundation
 import HTTPCore
 package import HTTPTypes
 
-/// The head of a response as it is kept, and when it was asked for and came.
+/// The stored head of a response, with the times of the request and of the response's arrival.
 package struct StoredResponse: Equatable, Sendable {
     package var response: HTTPResponse
     package var requestTime: Date
     package var responseTime: Date
 
-    /// A head as it came: what belongs to the connection is left out (RFC 9111 §3.1).
+    /// Creates the stored head from a received head, without the fields that concern the connection (RFC 9111 §3.1).
     package init(_ response: HTTPResponse, requestTime: Date, responseTime: Date) {
         self.response = response
         self.response.headerFields = Self.storable(response.headerFields)
@@ -19,12 +19,12 @@ package struct StoredResponse: Equatable, Sendable {
 
     package var control: CacheControl { CacheControl(ofResponse: response.headerFields) }
 
-    /// When the origin made it; if it does not say, when it came.
+    /// The date in the response's field Date, or the time of arrival.
     package var date: Date {
         response.headerFields[.date].flatMap { HTTPDate.parse($0, now: responseTime) } ?? responseTime
     }
 
-    /// What to send along to learn whether it is still valid (§4.3.1); empty if it has no validator.
+    /// The conditions that revalidate the response (§4.3.1). Empty if the response has no validator.
     package var conditions: HTTPFields {
         var fields = HTTPFields()
         if let tag = response.headerFields[values: .eTag].first, !tag.isEmpty { fields[.ifNoneMatch] = tag }
@@ -42,7 +42,7 @@ package struct StoredResponse: Equatable, Sendable {
         "proxy-authorization", "te", "trailer", "transfer-encoding", "upgrade",
     ]
 
-    /// What an answer to a check or a HEAD never changes: it tells of the body that is stored, not of the check (§3.2).
+    /// The fields that a 304 or a response to HEAD never changes, because they describe the stored body (§3.2).
     private static let bodyFields: Set<String> = [
         "content-encoding", "content-length", "content-range", "content-type", "etag",
     ]
@@ -54,26 +54,26 @@ package struct StoredResponse: Equatable, Sendable {
         return HTTPFields(fields.filter { !dropped.contains($0.name.canonicalName) })
     }
 
-    /// The stored head after the server has said that it is still valid (§3.2, §4.3.4). Nil if that was said of another
-    /// response than this one.
+    /// Returns the stored head after the server has confirmed that the response is valid (§3.2, §4.3.4). Returns nil if
+    /// the confirmation concerns another response.
     package func validated(by update: HTTPResponse, requestTime: Date, responseTime: Date) -> StoredResponse? {
         guard isSameRepresentation(update.headerFields) else { return nil }
         let new = Self.storable(update.headerFields).filter { !Self.bodyFields.contains($0.name.canonicalName) }
         let replaced = Set(new.map(\.name))
         let kept = response.headerFields.filter { field in
-            // The age it had when it was stored says nothing of when it was checked.
+            // The stored Age describes the original response, not the revalidation.
             field.name != .age && !replaced.contains(field.name)
         }
         var result = self
         result.response.headerFields = HTTPFields(kept + new)
         result.requestTime = requestTime
         result.responseTime = responseTime
-        // Its date is that of the check, else it would be as old as before.
+        // Without a Date in the update, the old date would keep the response as old as before.
         if !replaced.contains(.date) { result.response.headerFields[.date] = HTTPDate.format(responseTime) }
         return result
     }
 
-    /// The stored head after a HEAD was answered (§4.3.5). Nil if what is stored is out of date.
+    /// Returns the stored head after a response to HEAD (§4.3.5). Returns nil if the stored response is out of date.
     package func freshened(byHead head: HTTPResponse, requestTime: Date, responseTime: Date) -> StoredResponse? {
         let (old, new) = (response.headerFields, head.headerFields)
         for name in [HTTPField.Name.eTag, .lastModified, .contentLength] where new.contains(name) {
@@ -83,7 +83,8 @@ package struct StoredResponse: Equatable, Sendable {
         return validated(by: head, requestTime: requestTime, responseTime: responseTime)
     }
 
-    /// By the entity tags, compared weakly, if the update has one; else by the date of change (§4.3.4).
+    /// Returns whether the update describes the stored response (§4.3.4). The weak comparison of entity tags decides if
+    /// the update has a tag. Otherwise the modification date decides.
     private func isSameRepresentation(_ update: HTTPFields) -> Bool {
         func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
         let stored = response.headerFields

@@ -2,23 +2,24 @@
 import HTTPCore
 package import HTTPTypes
 
-/// The address by which responses are kept: scheme and host in lower case, no default port, no user, no fragment.
+/// The address that identifies stored responses: scheme and host in lower case, without default port, user and
+/// fragment.
 package struct TargetURI: Hashable, Sendable {
     package let scheme: String
-    /// Host, and port if it is not the scheme's own.
+    /// The host, and the port unless it is the default port of the scheme.
     package let authority: String
-    /// With the query; at least `/`.
+    /// The path and the query, at least `/`.
     package let path: String
 
     package var key: String { "\(scheme)://\(authority)\(path)" }
 
-    /// Nil unless the request has scheme and authority, and the scheme is http or https.
+    /// Returns nil unless the request has a scheme and an authority, and the scheme is http or https.
     package init?(_ request: HTTPRequest) {
         guard let scheme = request.scheme, let authority = request.authority else { return nil }
         self.init(scheme: scheme, authority: authority, path: request.path ?? "/")
     }
 
-    /// Of a URL in any form. Nil unless it is an absolute http or https address.
+    /// Returns nil unless the text is an absolute http or https URL.
     package init?(_ url: String) {
         guard let address = HTTPAddress(url) else { return nil }
         self.init(address)
@@ -42,7 +43,7 @@ package struct TargetURI: Hashable, Sendable {
         self.path = visible.hasPrefix("/") ? String(visible) : "/\(visible)"
     }
 
-    /// What a header such as `Location` names, if it has the same origin.
+    /// Resolves the reference in a header such as `Location`. Returns nil if the address has another origin.
     package func sameOrigin(_ reference: String) -> TargetURI? {
         guard let target = HTTPAddress(key)?.resolving(reference).map(TargetURI.init), target.scheme == scheme,
             target.authority == authority

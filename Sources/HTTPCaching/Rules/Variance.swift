@@ -2,14 +2,14 @@
 import Crypto
 package import HTTPTypes
 
-/// Which requests a response is for, of those to one address (RFC 9111 §4.1).
+/// The request fields by which a response varies (RFC 9111 §4.1).
 ///
-/// Credentials count as if every response varied by them: what was got with one `Authorization` serves no other. Only a
-/// digest of the values is kept, so that no secret of a request comes to be on disk.
+/// The field `Authorization` always counts. A response to a request with one value never serves a request with another
+/// value. The cache stores only a digest of the values, so that the disk contains no secrets of a request.
 package enum Variance: Equatable, Sendable {
-    /// `Vary: *`: for no other request.
+    /// `Vary: *`, so that the response serves no other request.
     case everything
-    /// Names of request fields in lower case, sorted.
+    /// The sorted lowercase names of request fields.
     case fields([String])
 
     package init(of response: HTTPFields) {
@@ -18,7 +18,8 @@ package enum Variance: Equatable, Sendable {
         self = names.contains("*") ? .everything : .fields(Set(names).sorted())
     }
 
-    /// What two requests must have in common; nil if none has it with any. Empty if nothing of the request matters.
+    /// Returns the key that two requests must have in common to share the response. The key is empty if no field
+    /// matters, and nil if the response serves no other request.
     package func secondaryKey(of request: HTTPFields) -> String? {
         guard case .fields(var names) = self else { return nil }
         if request.contains(.authorization), !names.contains("authorization") { names.append("authorization") }
@@ -26,7 +27,7 @@ package enum Variance: Equatable, Sendable {
         var digest = SHA256()
         for name in names {
             var line = name
-            // A name that is no token is in no request.
+            // A request cannot contain a field whose name is not a token.
             if let field = HTTPField.Name(name), request.contains(field) {
                 line += ":" + Self.normalised(request[values: field])
             }
@@ -35,7 +36,7 @@ package enum Variance: Equatable, Sendable {
         return digest.finalize().hexadecimal
     }
 
-    /// Lines joined, and no spaces around commas: what never changes the meaning of a list.
+    /// Joins the lines of a field and removes spaces around commas, which does not change the meaning of a list.
     private static func normalised(_ lines: [String]) -> String {
         lines.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
             .map { member in

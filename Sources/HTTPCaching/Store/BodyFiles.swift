@@ -1,11 +1,12 @@
 #if Networking
 import Foundation
 
-/// The bodies on disk: `bodies/` with a directory for each first two digits, files named by the SHA-256 digest of what
-/// they hold, and `unfinished/` for what is being written. Mode 0600 in directories of 0700.
+/// The bodies on disk. The files are in `bodies/`, in one directory for each pair of first digits, and have the SHA-256
+/// digest of their content as name. `unfinished/` contains the files that are being written. Files have mode 0600 and
+/// directories have mode 0700.
 ///
-/// A body comes to its name, and goes, only while the index is locked; so a file of that name without an entry has no
-/// owner in any process.
+/// A body gets its name, and is removed, only while the index is locked. A file without an entry therefore has no owner
+/// in any process.
 struct BodyFiles {
     let bodies: String
     let unfinished: String
@@ -17,8 +18,8 @@ struct BodyFiles {
         self.synchronises = synchronises
     }
 
-    /// Makes a directory and those above it that are missing, each for the owner alone. Other users lose the
-    /// right to write to one that is there: else they could put files in it.
+    /// Creates a directory and its missing parents for the owner only. An existing directory loses the write permission
+    /// of other users, because these users could otherwise insert files.
     static func makeDirectory(_ path: String) throws(HTTPCacheError) {
         if mkdir(path, 0o700) == 0 { return }
         var code = errno
@@ -36,8 +37,8 @@ struct BodyFiles {
         }
     }
 
-    /// Another user could change a file of his at any time, and so could the owner of a link to the file. A path without a file
-    /// passes.
+    /// Throws if another user owns the file or a symbolic link to it, because that user could change the file at any
+    /// time. A path without a file is valid.
     static func checkOwner(_ path: String) throws(HTTPCacheError) {
         var (link, file) = (stat(), stat())
         guard lstat(path, &link) == 0 else { return }
@@ -47,10 +48,10 @@ struct BodyFiles {
         if file.st_uid != geteuid() { throw .foreignOwner(path: path) }
     }
 
-    /// Only digests become names, so nothing that a server says does.
+    /// Returns the path of a body. File names contain digests only, so that a server cannot choose a name.
     func path(of digest: String) -> String { "\(bodies)/\(digest.prefix(2))/\(digest)" }
 
-    /// A new file to write to. Its directory is made if somebody has removed it.
+    /// Creates a new file for writing, and creates its directory again if it was removed.
     func newTemporaryFile() throws(HTTPCacheError) -> TemporaryFile {
         do throws(HTTPCacheError) { return try TemporaryFile(in: unfinished) } catch {
             guard case .cannotWrite(_, ENOENT) = error else { throw error }
@@ -65,14 +66,15 @@ struct BodyFiles {
             && status.st_uid == geteuid()
     }
 
-    /// Gives a finished file its name.
+    /// Moves a finished file to its final name.
     func adopt(_ file: TemporaryFile, as digest: String) throws(HTTPCacheError) {
         if synchronises { try file.synchronise() }
         try Self.makeDirectory("\(bodies)/\(digest.prefix(2))")
         try file.rename(to: path(of: digest))
     }
 
-    /// A body open for reading, which stays readable when the file is removed; nil if it is not there, or is not whole.
+    /// Opens a body for reading. The open file remains readable after its removal. Returns nil if the file is missing
+    /// or has another size or owner.
     func open(_ digest: String, size: Int64) throws(HTTPCacheError) -> OpenFile? {
         let path = path(of: digest)
         let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
@@ -90,8 +92,8 @@ struct BodyFiles {
 
     // MARK: - Sweeping
 
-    /// Removes what crashes have left of files being written: nobody holds their lock, and they have not changed for
-    /// `age` seconds. (A new file is there for a moment before it is locked.)
+    /// Removes unfinished files of crashed processes. Such a file is not locked and has not changed for `age` seconds.
+    /// The age is necessary because a new file exists for a moment before it is locked.
     func sweepUnfinished(olderThan age: Double, now: Date) {
         for name in Self.names(in: unfinished) {
             let path = "\(unfinished)/\(name)"
@@ -111,7 +113,7 @@ struct BodyFiles {
 
     static let prefixes: [String] = (0..<256).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
 
-    /// The digests that have a file, of those that begin with two digits.
+    /// Returns the digests of the files whose names begin with two digits.
     func digests(withPrefix prefix: String) -> [String] { Self.names(in: "\(bodies)/\(prefix)") }
 
     private static func names(in directory: String) -> [String] {
@@ -129,7 +131,7 @@ extension stat {
     }
 }
 
-/// A file open for reading until this object is gone.
+/// A file that remains open for reading until the object is deallocated.
 final class OpenFile: Sendable {
     let path: String
     private let descriptor: Int32
@@ -141,7 +143,7 @@ final class OpenFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Fewer bytes than asked for only at the end.
+    /// Reads `count` bytes at an offset. The result is shorter only at the end of the file.
     func read(at offset: Int64, count: Int) throws(HTTPCacheError) -> Data {
         var data = Data(count: max(0, count))
         var done = 0

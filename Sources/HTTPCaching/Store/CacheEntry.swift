@@ -5,32 +5,33 @@ import HTTPTypes
 
 /// A row of the index.
 struct CacheEntry: Codable, FetchableRecord, Sendable {
-    /// Of what an entry is: a response to an address, or data under a key of the program's own.
+    /// The kind of an entry: a response to a request, or data under a key of the program.
     enum Kind: Int, Codable, Sendable { case response, data }
 
-    /// 0 until it is stored; never used again for another entry.
+    /// The row's identifier, or 0 before the entry is stored. Another entry never reuses the identifier.
     var id: Int64 = 0
     var kind: Kind
     var key: String
     var variant: String
-    /// JSON of the response's head; empty for data.
+    /// The response's head as JSON, or empty for data.
     var head: Data
-    /// SHA-256 of the body, in hexadecimal.
+    /// The SHA-256 digest of the body in hexadecimal digits.
     var digest: String
-    /// Bytes of the body.
+    /// The size of the body in bytes.
     var size: Int64
-    /// Seconds since 1970, as all times here.
+    /// The time of the request. All times are in seconds since 1970.
     var requestTime: Double
-    /// When it came, or was last found valid.
+    /// The time of the response's arrival or of its last validation.
     var responseTime: Double
-    /// From when on it is stale.
+    /// The time when the response becomes stale.
     var staleTime: Double
     var lastUse: Double
 
-    /// What an entry counts for, besides its body and head.
+    /// The size in bytes that each entry adds to its body and head.
     static let overhead: Int64 = 256
 
-    /// What it counts for under the limit. A damaged index may hold any size.
+    /// The entry's size under the limit, in bytes. The first term is bounded, because a damaged index can contain any
+    /// size.
     var cost: Int64 { min(size, .max / 2) + Int64(head.count) + Self.overhead }
 
     init(response: StoredResponse, key: String, variant: String, digest: String, size: Int64, now: Date) throws {
@@ -43,7 +44,7 @@ struct CacheEntry: Codable, FetchableRecord, Sendable {
         lastUse = now.timeIntervalSince1970
     }
 
-    /// Data under a key, which is never stale.
+    /// Creates an entry for data under a key. The entry never becomes stale.
     init(key: String, variant: String, digest: String, size: Int64, now: Date) {
         kind = .data
         (self.key, self.variant, self.digest, self.size) = (key, variant, digest, size)
@@ -53,7 +54,7 @@ struct CacheEntry: Codable, FetchableRecord, Sendable {
         lastUse = now.timeIntervalSince1970
     }
 
-    /// Nil if the head cannot be read.
+    /// The stored head, or nil if the head cannot be decoded.
     var stored: StoredResponse? {
         guard let response = try? JSONDecoder().decode(HTTPResponse.self, from: head) else { return nil }
         return StoredResponse(

@@ -3,21 +3,21 @@ import Foundation
 import GRDB
 
 extension CacheIndex {
-    /// Changes under way. What no entry names any more is in `unreferenced`.
+    /// A transaction that changes the index. `unreferenced` lists the digests that no entry references any more.
     struct Transaction {
         private let db: Database
         private(set) var unreferenced: [String] = []
 
         init(_ db: Database) { self.db = db }
 
-        /// Decoded, as a subscript of a row would trap at a damaged value.
+        /// A decodable row, because a row's subscript would trap on a damaged value.
         private struct Oldest: Decodable, FetchableRecord {
             let id: Int64
             let cost: Int64
             let digest: String
         }
 
-        /// Puts an entry in the place of the one with its key and variant.
+        /// Stores an entry and removes the previous entry with the same key and variant.
         mutating func store(_ entry: CacheEntry) throws -> Int64 {
             try remove(entry.kind, key: entry.key, variant: entry.variant)
             try db.cachedStatement(
@@ -32,7 +32,7 @@ extension CacheIndex {
             return db.lastInsertedRowID
         }
 
-        /// A new head and new times for an entry, if it is still there.
+        /// Changes the head and the times of an entry, if the entry still exists.
         func update(_ entry: CacheEntry) throws {
             try db.cachedStatement(
                 sql: """
@@ -56,7 +56,7 @@ extension CacheIndex {
 
         mutating func remove(digest: String) throws { try remove(where: "digest = ?", [digest]) }
 
-        /// What came, or was found valid, before this.
+        /// Removes the entries whose arrival and last validation were before a date.
         mutating func remove(before date: Date) throws {
             try remove(where: "responseTime < ?", [date.timeIntervalSince1970])
         }
@@ -72,13 +72,14 @@ extension CacheIndex {
 
         // MARK: - Invalidation
 
-        /// Removes the responses of an address, and those that were asked for before will not be stored.
+        /// Removes the responses of an address. The index will not store responses to earlier requests.
         mutating func invalidate(_ key: String) throws {
             try remove(.response, key: key)
             try noteInvalidation(of: key)
         }
 
-        /// The latest are kept. An answer to a request from before the oldest of them is not stored.
+        /// Records an invalidation and keeps only the latest ones. The index does not store a response whose request is
+        /// older than all recorded invalidations.
         private func noteInvalidation(of key: String) throws {
             try db.cachedStatement(sql: "INSERT OR REPLACE INTO invalidation (key) VALUES (?)").execute(arguments: [key]
             )
@@ -86,12 +87,12 @@ extension CacheIndex {
                 .execute(arguments: [db.lastInsertedRowID - CacheIndex.keptInvalidations])
         }
 
-        /// Whether the answer to a request of that time may be stored: its address was not invalidated since. A nil ticket
-        /// is for data, which no invalidation concerns.
+        /// Returns whether the index may store a response. The result is false if the address was invalidated after the
+        /// request. The ticket is nil for data, which invalidations do not affect.
         func admits(_ key: String, since ticket: CacheTicket?) throws -> Bool {
             guard let ticket else { return true }
             let last = try CacheIndex.lastInvalidation(db)
-            // A larger number is from an index that was damaged, and had another count.
+            // A number above the last number comes from a damaged index with another count.
             guard let number = ticket.number, number <= last, last - number <= CacheIndex.keptInvalidations else {
                 return false
             }
@@ -110,8 +111,8 @@ extension CacheIndex {
 
         func references(_ digest: String) throws -> Bool { try CacheIndex.references(digest, db) }
 
-        /// If the entries count for more than the limit, removes those not used for longest, down to nine tenths of it, but
-        /// never the one given.
+        /// Removes the least recently used entries until nine tenths of the limit remain, if the entries exceed the
+        /// limit. The method never removes the entry `kept`.
         mutating func trim(to limit: Int64, keeping kept: Int64?) throws {
             guard var cost = try Int64.fetchOne(db, sql: "SELECT cost FROM total"), cost > limit else { return }
             let target = limit / 10 * 9

@@ -2,14 +2,16 @@
 import Foundation
 import GRDB
 
-/// The entries: which body answers what, when it came and when it was used last. In a SQLite file that processes share,
-/// or in memory. Every method blocks.
+/// The index of entries with their bodies and times. The index is a SQLite file that several processes share, or a
+/// database in memory. Every method blocks.
 final class CacheIndex {
     private let database: DatabaseQueue
-    /// Uses that are not written yet, by entry. Written with the next change, so that reading need not write.
+    /// The times of uses that are not yet written, by entry. The next change writes them, so that a read needs no
+    /// write.
     private var uses: [Int64: Double] = [:]
     static let mostUses = 256
-    /// The number changes with the tables; so an older program and a newer one do not share an index.
+    /// The file name. The number changes with the tables, so that different versions of the program do not share an
+    /// index.
     static let fileName = "index-1.sqlite"
 
     private init(_ database: DatabaseQueue) throws {
@@ -17,25 +19,28 @@ final class CacheIndex {
         try database.write { try Self.createTables($0) }
     }
 
+    /// Creates an index in memory.
     static func inMemory() throws -> CacheIndex { try CacheIndex(DatabaseQueue()) }
 
-    /// - Parameter busyTimeout: Seconds to wait for another process, or cache, that has the file.
+    /// - Parameter busyTimeout: The time limit for waiting until another process or cache releases the file, in
+    ///   seconds.
     init(path: String, busyTimeout: Double) throws {
         var configuration = Configuration()
         configuration.journalMode = .wal
         configuration.busyMode = .timeout(busyTimeout)
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = NORMAL") }
-        // SQLite reads the log as if it were the file.
+        // SQLite trusts the log file as much as the database file, so that the owner of each file matters.
         for suffix in ["", "-wal", "-shm"] { try BodyFiles.checkOwner(path + suffix) }
         try Self.prepareFile(path)
         database = try DatabaseQueue(path: path, configuration: configuration)
         try database.write { try Self.createTables($0) }
     }
 
-    /// Makes the file, for its owner alone: SQLite takes the mode of its further files from it.
+    /// Creates the file with access for the owner only. SQLite copies the mode to its additional files.
     ///
-    /// A file that is there is not opened. Closing it would take every lock of this process off it, those of another
-    /// cache here too: another process would then take itself for the last one, and remove what that cache writes to.
+    /// The function does not open an existing file. Closing the file would release all locks of this process on the
+    /// file, including the locks of another cache in the process. Another process could then consider itself the last
+    /// user and remove the log that the other cache still writes.
     private static func prepareFile(_ path: String) throws {
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if descriptor >= 0 {
@@ -74,7 +79,8 @@ final class CacheIndex {
                 """)
     }
 
-    /// Whether an error means that the file is no index of ours, or no more. (SQL that is constant has no errors of its own.)
+    /// Returns whether an error means that the file is not a valid index. The SQL statements are constant and cause no
+    /// errors themselves.
     static func isDamage(_ error: any Error) -> Bool {
         guard let error = error as? DatabaseError else { return error is RowDecodingError || error is DecodingError }
         return [.SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_SCHEMA, .SQLITE_CONSTRAINT]
@@ -101,7 +107,7 @@ final class CacheIndex {
         }
     }
 
-    /// Number of entries, and what they count for in bytes.
+    /// Returns the number of entries and their size in bytes.
     func total() throws -> (count: Int, cost: Int64) {
         try database.read { db in
             let total = try Total.fetchOne(db, sql: "SELECT count, cost FROM total")
@@ -124,19 +130,20 @@ final class CacheIndex {
             ?? false
     }
 
-    /// How many invalidations are known. An answer that is under way while so many others come is not stored.
+    /// The number of recorded invalidations. The index does not store a response if this many other invalidations occur
+    /// before it arrives.
     static let keptInvalidations: Int64 = 1000
-    /// The key of an invalidation of all.
+    /// The key of an invalidation of all responses.
     static let everything = ""
 
-    /// Its number, which grows with each; 0 before the first.
+    /// Returns the number of the last invalidation, or 0 before the first. The number grows with each invalidation.
     func lastInvalidation() throws -> Int64 { try database.read { try Self.lastInvalidation($0) } }
 
     static func lastInvalidation(_ db: Database) throws -> Int64 {
         try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(number) FROM invalidation")) ?? 0
     }
 
-    /// The entry was used. Costs a write only now and then.
+    /// Records a use of the entry. Only every 256th use at most causes a write.
     func used(_ id: Int64, at now: Date) throws {
         uses[id] = now.timeIntervalSince1970
         if uses.count >= Self.mostUses { try change { _ in } }
@@ -144,7 +151,7 @@ final class CacheIndex {
 
     // MARK: - Changing
 
-    /// Changes in one transaction, in which no other process changes anything.
+    /// Performs changes in one transaction, which excludes changes by other processes.
     func change<Value>(_ body: (inout Transaction) throws -> Value) throws -> Value {
         let value = try database.write { db in
             for (id, time) in uses {

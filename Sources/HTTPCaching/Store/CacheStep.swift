@@ -1,10 +1,10 @@
 #if Networking
 
-/// What storing a body consists of, in this order. A crash between any two leaves the cache usable; tests crash there.
+/// The steps of storing a body, in order. A crash between two steps leaves the cache usable, and tests crash there.
 package enum CacheStep: String, CaseIterable, Sendable {
     case temporaryFileMade
     case bodyWritten
-    /// The index is locked, for other processes too, until `committed`.
+    /// The transaction locks the index for all processes until `committed`.
     case transactionBegun
     case bodyRenamed
     case entryWritten
@@ -12,6 +12,6 @@ package enum CacheStep: String, CaseIterable, Sendable {
     case committed
 }
 
-/// Called after each step. Throws in place of a file operation that fails, or ends the process.
+/// A hook that runs after each step. A test hook throws to simulate a failed file operation, or ends the process.
 package typealias CacheStepHook = @Sendable (CacheStep) throws -> Void
 #endif

@@ -2,15 +2,17 @@
 import Crypto
 import Foundation
 
-/// A body that has come whole.
+/// A complete body.
 enum FinishedBody: Sendable {
     case memory(Data)
     case file(TemporaryFile)
 }
 
 extension CacheStore {
-    /// Stores an entry with its body; false if it could not be done, which is reported, or is not to be done.
+    /// Stores an entry with its body. Returns false if the entry must not be stored, or if a failure occurred, which
+    /// the method reports.
     ///
+    /// - Parameter ticket: The ticket of the request. Nil for data, which invalidations do not affect.
     /// - Parameter ticket: Nil for data, which no invalidation concerns.
     func commit(
         _ entry: CacheEntry, _ body: FinishedBody, in shelf: Shelf, since ticket: CacheTicket? = nil, now: Date
@@ -22,7 +24,7 @@ extension CacheStore {
             case .permanent: commitToDisk(entry, body, ticket, now)
             }
         guard isStored else { return false }
-        // What the other shelf has under this name is out of date.
+        // The entry of the other part with the same key and variant is out of date.
         let other: Shelf = shelf == .session ? .permanent : .session
         if use(other, { try $0.entry(entry.kind, key: entry.key, variant: entry.variant) != nil }) == true {
             change(other) { try $0.remove(entry.kind, key: entry.key, variant: entry.variant) }
@@ -52,17 +54,18 @@ extension CacheStore {
         try transaction.trim(to: limit, keeping: id)
     }
 
-    /// The body has its name before the entry names it, and both happen while the index is locked.
+    /// Stores an entry on disk. The body gets its name before the entry exists, and both steps happen while the index
+    /// is locked.
     private func commitToDisk(
         _ entry: CacheEntry, _ body: FinishedBody, _ ticket: CacheTicket?, _ now: Date
     ) -> Bool {
         guard let files else { return false }
         do {
-            // Before the lock, as it takes longest.
+            // The slow write happens before the index is locked.
             let early = files.has(entry.digest, size: entry.size) ? nil : try file(of: body, files)
             let isDone = change(.permanent) { transaction in
                 try self.step(.transactionBegun)
-                // Only here, where no process can invalidate anything.
+                // The check is inside the transaction, because no process can invalidate a response meanwhile.
                 guard try transaction.admits(entry.key, since: ticket) else { return false }
                 if !files.has(entry.digest, size: entry.size) {
                     try files.adopt(early ?? self.file(of: body, files), as: entry.digest)
@@ -73,7 +76,8 @@ extension CacheStore {
                 return true
             }
             guard isDone == true else {
-                // It may have its name and no entry: on a full disk, that is the last that should stay.
+                // The body may have its name without an entry. The file is removed, since it could otherwise fill a
+                // full disk.
                 if use(.permanent, { try $0.references(entry.digest) }) != true { files.remove(entry.digest) }
                 return false
             }
@@ -99,7 +103,7 @@ extension CacheStore {
 
     // MARK: - Reading
 
-    /// The body of an entry. Nil if it is gone or not what was stored; the entry is removed then.
+    /// Returns the body of an entry. If the body is missing or damaged, the method removes the entry and returns nil.
     func body(of entry: CacheEntry, in shelf: Shelf) -> CachedBody? {
         do {
             if let body = try readableBody(of: entry, in: shelf) { return body }
@@ -129,7 +133,8 @@ extension CacheStore {
 
     // MARK: - Sweeping
 
-    /// Removes what crashes have left, and what is too old. The index is locked for a moment for each directory.
+    /// Removes the remains of crashes and the entries that are too old. The method locks the index once for each
+    /// directory, for a short time.
     func sweep(unfinishedAge: Double, now: Date) async {
         guard use(.permanent, { _ in true }) == true, let files else { return }
         if let age = limits.age { change(.permanent) { try $0.remove(before: now.addingTimeInterval(-age)) } }

@@ -22,7 +22,7 @@ extension CacheStore {
         return commit(entry, .memory(data), in: shelf(retention), now: now)
     }
 
-    /// Entries, and what they count for in bytes.
+    /// Returns the number of entries and their size in bytes.
     func total() -> (count: Int, cost: Int64) {
         var sum: (count: Int, cost: Int64) = (0, 0)
         for shelf in [Shelf.session, .permanent] {
@@ -36,7 +36,7 @@ extension CacheStore {
         for shelf in [Shelf.session, .permanent] { change(shelf, body) }
     }
 
-    /// Removes from memory what is on disk too.
+    /// Removes bodies from memory that are also on disk.
     func releaseMemory() {
         for digest in memory.digestsFromOldest where use(.session, { try $0.references(digest) }) != true {
             memory.remove(digest)

@@ -16,7 +16,7 @@ extension CacheStore {
         return .load(load)
     }
 
-    /// For requests that are sent from now on.
+    /// Returns a ticket for a request that is sent now.
     func ticket(_ shelf: Shelf) -> CacheTicket { CacheTicket(number: use(shelf) { try $0.lastInvalidation() }) }
 
     private func decision(on request: HTTPRequest, policy: HTTPCachePolicy, now: Date) -> CacheAnswer {
@@ -28,7 +28,7 @@ extension CacheStore {
             guard let found, decision.needsBody else { return .load(CacheLoad(decision, nil)) }
             guard let body = request.method == .head ? CachedBody(Data()) : body(of: found.entry, in: found.shelf)
             else {
-                // Gone or damaged: as if it had not been stored.
+                // A missing or damaged body counts as a response that was not stored.
                 unusable.insert(found.entry.id)
                 continue
             }
@@ -40,7 +40,7 @@ extension CacheStore {
         }
     }
 
-    /// The most recent of those that are for such a request (RFC 9111 §4).
+    /// Returns the most recent stored response that matches the request (RFC 9111 §4).
     private func candidate(for request: HTTPRequest, except unusable: Set<Int64>, _ now: Date) -> Candidate? {
         guard request.method == .get || request.method == .head, let target = TargetURI(request) else { return nil }
         var best: Candidate?
@@ -64,7 +64,7 @@ extension CacheStore {
 
     // MARK: - After a response
 
-    /// Nil, and the entry gone, if the 304 was about something else.
+    /// Returns the updated response. Removes the entry and returns nil if the 304 concerns another response.
     func refresh(
         _ cached: CachedResponse, with update: HTTPResponse, to request: HTTPRequest, policy: HTTPCachePolicy,
         requestTime: Date, responseTime: Date
@@ -80,7 +80,7 @@ extension CacheStore {
             stored, entry: entry, in: cached.shelf, body: cached.body, ownMaxAge: policy.maxAge, now: responseTime)
     }
 
-    /// The new head may vary by other fields than the old one, or may not be kept at all.
+    /// Stores a new head. The new head can vary by other fields than the old head, or can forbid storing.
     private func replaceHead(
         of entry: CacheEntry, with stored: StoredResponse, for request: HTTPRequest, in shelf: Shelf, now: Date
     ) -> CacheEntry {
@@ -101,7 +101,7 @@ extension CacheStore {
         return new
     }
 
-    /// What a HEAD has told of what is stored (RFC 9111 §4.3.5).
+    /// Applies a response to HEAD to the stored response (RFC 9111 §4.3.5).
     func noteHead(_ head: HTTPResponse, to request: HTTPRequest, requestTime: Date, responseTime: Date) {
         guard head.status.code == 200, let found = candidate(for: request, except: [], responseTime) else { return }
         let stored = found.stored.freshened(byHead: head, requestTime: requestTime, responseTime: responseTime)
@@ -112,7 +112,7 @@ extension CacheStore {
         _ = replaceHead(of: found.entry, with: stored, for: request, in: found.shelf, now: responseTime)
     }
 
-    /// What is stored for the request is out of date.
+    /// Removes the stored responses that match the request.
     func drop(_ request: HTTPRequest, now: Date) {
         var unusable: Set<Int64> = []
         while let found = candidate(for: request, except: unusable, now) {
@@ -121,12 +121,12 @@ extension CacheStore {
         }
     }
 
-    /// Removes all variants of an address. An answer to an earlier request is not stored when it comes.
+    /// Removes all variants of an address. The cache does not store responses to earlier requests.
     func invalidate(_ key: String) {
         for shelf in [Shelf.session, .permanent] { change(shelf) { try $0.invalidate(key) } }
     }
 
-    /// Everything stored under a key, whatever the variant.
+    /// Removes all variants stored under a key.
     func remove(_ kind: CacheEntry.Kind, key: String) {
         for shelf in [Shelf.session, .permanent] { change(shelf) { try $0.remove(kind, key: key) } }
     }

@@ -2,19 +2,19 @@
 import Foundation
 import GRDB
 
-/// Where a cache keeps things: entries and bodies on disk, entries and bodies of this process alone, and the bodies in
-/// memory that were used last. Everything that blocks on the index happens here, on a queue of its own.
+/// The storage of a cache: entries and bodies on disk, entries and bodies of this process, and recently used bodies in
+/// memory. The actor performs all blocking calls of the index on its own queue.
 actor CacheStore {
     struct Limits: Sendable {
-        /// Bytes of bodies in memory.
+        /// The maximum size of bodies in memory, in bytes.
         var memory: Int
-        /// Bytes on disk: bodies, heads, and `CacheEntry.overhead` each.
+        /// The maximum size on disk in bytes: the bodies, the heads, and `CacheEntry.overhead` for each entry.
         var disk: Int64
-        /// Seconds since a response came or was found valid.
+        /// The maximum time since the arrival or the last validation, in seconds.
         var age: Double?
     }
 
-    /// A cache without a directory has no permanent one.
+    /// The two parts of the storage. A cache without a directory has no permanent part.
     enum Shelf: Sendable { case session, permanent }
 
     private let executor = DiskExecutor("HTTPCache.index")
@@ -30,12 +30,13 @@ actor CacheStore {
     private var disk: CacheIndex?
     private var session: CacheIndex?
     var memory: MemoryBodies
-    /// Of the index file that is open, to know it from one that has taken its name since.
+    /// The identity of the open index file. Another process can replace the file of that name.
     private var openFile: FileIdentity?
-    /// When to try again after the index could not be opened.
+    /// The earliest time of the next attempt after a failure to open the index.
     private var nextOpening: ContinuousClock.Instant?
 
-    /// Larger bodies are read from their file piece by piece, and do not come to the memory of a cache on disk.
+    /// The maximum size of a body that the cache keeps in memory and reads at once, in bytes. A cache on disk reads
+    /// larger bodies from their file in pieces.
     static let smallBody = 256 << 10
 
     init(
@@ -48,7 +49,7 @@ actor CacheStore {
         memory = MemoryBodies(limit: limits.memory)
     }
 
-    /// Where an entry goes that is to be retained so.
+    /// Returns the part of the storage for entries with this retention.
     nonisolated func shelf(_ retention: HTTPCachePolicy.Retention) -> Shelf {
         directory == nil || retention == .session ? .session : .permanent
     }
@@ -57,7 +58,7 @@ actor CacheStore {
 
     // MARK: - The indexes
 
-    /// What a body does with an index. If it cannot, that is reported, and the answer is nil.
+    /// Calls a function with an index and returns its result. Returns nil and reports the error if the index fails.
     func use<Value>(_ shelf: Shelf, _ body: (CacheIndex) throws -> Value) -> Value? {
         do {
             guard let index = try index(shelf) else { return nil }
@@ -68,8 +69,8 @@ actor CacheStore {
         }
     }
 
-    /// Changes an index, and removes the bodies that no entry names any more before other processes may change it: else
-    /// one of them might name such a body again, and lose it.
+    /// Changes an index, and removes the bodies that no entry references any more. The removal happens inside the
+    /// transaction. Another process could otherwise reference such a body again and then lose it.
     @discardableResult
     func change<Value>(_ shelf: Shelf, _ body: (inout CacheIndex.Transaction) throws -> Value) -> Value? {
         var gone: [String] = []
@@ -94,7 +95,7 @@ actor CacheStore {
         memory.remove(digest)
     }
 
-    /// Keeps a body in memory; entries of the session whose bodies had to go for it are gone.
+    /// Keeps a body in memory. If another body of the session is evicted, its entries are removed too.
     func remember(_ data: Data, as digest: String) {
         for gone in memory.insert(data, for: digest) where use(.session, { try $0.references(gone) }) == true {
             change(.session) { try $0.remove(digest: gone) }
@@ -109,7 +110,7 @@ actor CacheStore {
         case .permanent:
             if let disk { return disk }
             guard let directory, nextOpening.map({ $0 <= .now }) ?? true else { return nil }
-            // Until it has opened.
+            // A failed attempt leaves this time in place.
             nextOpening = .now + .seconds(10)
             disk = try openIndex(in: directory)
             nextOpening = nil
@@ -134,7 +135,8 @@ actor CacheStore {
         return index
     }
 
-    /// The log first: left behind, it would be replayed into the new file.
+    /// Renames a damaged index. The log is removed first, because SQLite would replay a remaining log into the new
+    /// file.
     private func setAside(_ path: String) {
         for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
         let other = "\(path).damaged"
@@ -153,12 +155,12 @@ actor CacheStore {
             disk = nil
             let lock = DirectoryLock(directory)
             defer { lock.unlock() }
-            // Another process may have put a new one there already.
+            // Another process may already have replaced the file.
             if FileIdentity(path) == openFile { setAside(path) }
             return
         }
         report(.index(path: path, error))
-        // What has happened to its file may be over when it is opened anew.
+        // The problem of the file may be gone when the index is opened again.
         if code != .SQLITE_BUSY { disk = nil }
     }
 }

@@ -2,10 +2,10 @@
 import Crypto
 package import Foundation
 
-/// Takes the body of a response while it comes, and stores it when it is whole. What goes wrong is reported to the cache's
-/// `onError` and forgotten: the request goes on.
+/// A writer that receives the body of a response in pieces, and stores the complete body. The writer reports failures
+/// to the cache's `onError`. A failure does not affect the request.
 ///
-/// Without `finish()` nothing is stored, whatever the end of this object.
+/// Without a call of `finish()` the writer stores nothing.
 package actor CacheWriter {
     private let executor: DiskExecutor
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -18,7 +18,8 @@ package actor CacheWriter {
     private let expectedLength: Int64?
     private let ticket: CacheTicket
 
-    /// What is not in the file, which is made when this has become larger than is kept in memory.
+    /// The bytes that are not in the file. The writer creates the file when the buffer exceeds the size for bodies in
+    /// memory.
     private var buffer = Data()
     private var file: TemporaryFile?
     private var digest = SHA256()
@@ -34,7 +35,7 @@ package actor CacheWriter {
         self.ticket = ticket
     }
 
-    /// The next bytes. Costs nothing once it is clear that the response will not be stored.
+    /// Adds bytes. The call returns immediately after the writer has given up the response.
     package func write(_ bytes: some Collection<UInt8> & Sendable) {
         guard !isOver else { return }
         let start = buffer.count
@@ -60,8 +61,8 @@ package actor CacheWriter {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    /// The body is whole. Answers whether it is stored: not if it has another length than was announced, or its address was
-    /// invalidated since it was asked for.
+    /// Completes the body. Returns whether the cache has stored the response. The result is false if the length differs
+    /// from the announced length, or if the address was invalidated after the request.
     @discardableResult
     package func finish(now: Date = Date()) async -> Bool {
         guard !isOver, count == expectedLength ?? count else {
@@ -84,7 +85,7 @@ package actor CacheWriter {
         }
     }
 
-    /// Nothing is stored.
+    /// Discards the body.
     package func abandon() {
         isOver = true
         (file, buffer) = (nil, Data())

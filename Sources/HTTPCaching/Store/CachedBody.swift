@@ -1,16 +1,16 @@
 #if Networking
 package import Foundation
 
-/// The body of a cached response, in memory or in a file that is open: it can be read to its end even when the entry is
+/// The body of a cached response, in memory or in an open file. The body remains readable to its end if the entry is
 /// replaced or evicted meanwhile.
 package struct CachedBody: Sendable {
     private enum Storage { case memory(Data), file(OpenFile) }
 
     private let storage: Storage
-    /// In bytes.
+    /// The size of the body in bytes.
     package let size: Int64
 
-    /// Reading takes place here, for all caches: one file after the other, as a disk does it.
+    /// The queue on which all caches read files, one at a time.
     private static let executor = DiskExecutor("HTTPCache.reading")
 
     init(_ data: Data) {
@@ -23,12 +23,12 @@ package struct CachedBody: Sendable {
         self.size = size
     }
 
-    /// The whole body if it is in memory already.
+    /// The complete body if it is already in memory, otherwise nil.
     package var dataInMemory: Data? {
         if case .memory(let data) = storage { data } else { nil }
     }
 
-    /// At most `count` bytes from an offset on; none at or after the end.
+    /// Reads at most `count` bytes at an offset. The result is empty at the end of the body.
     package func read(at offset: Int64, count: Int) async throws(HTTPCacheError) -> Data {
         guard offset >= 0, offset < size, count > 0 else { return Data() }
         let count = Int(min(Int64(count), size - offset))
@@ -41,12 +41,12 @@ package struct CachedBody: Sendable {
         }
     }
 
-    /// All of it; in memory, so for what is known to be small enough.
+    /// Reads the complete body into memory. The caller must know that the body is small enough.
     package func data() async throws(HTTPCacheError) -> Data {
         try await read(at: 0, count: Int(clamping: size))
     }
 
-    /// One piece after the other, each read when it is asked for.
+    /// Returns a sequence of the body's pieces. Each piece is read when the caller requests it.
     package func pieces(of length: Int = 64 << 10) -> Pieces { Pieces(body: self, length: max(1, length)) }
 
     package struct Pieces: AsyncSequence, Sendable {
@@ -63,7 +63,7 @@ package struct CachedBody: Sendable {
             package mutating func next() async throws(HTTPCacheError) -> Data? {
                 guard offset < body.size else { return nil }
                 let piece = try await body.read(at: offset, count: length)
-                guard !piece.isEmpty else { throw .damagedBody(path: "a cached body that has become shorter") }
+                guard !piece.isEmpty else { throw .damagedBody(path: "a truncated cached body") }
                 offset += Int64(piece.count)
                 return piece
             }

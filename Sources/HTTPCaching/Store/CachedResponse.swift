@@ -2,13 +2,13 @@
 package import Foundation
 package import HTTPTypes
 
-/// What is stored for a request, ready to be served.
+/// A stored response that is ready to be served.
 package struct CachedResponse: Sendable {
-    /// With an `Age` of its own.
+    /// The head of the response with its current `Age`.
     package let response: HTTPResponse
-    /// Empty in the answer to a HEAD.
+    /// The body, which is empty in the response to HEAD.
     package let body: CachedBody
-    /// In seconds.
+    /// The age in seconds.
     package let age: Double
     package let isFresh: Bool
 
@@ -16,7 +16,7 @@ package struct CachedResponse: Sendable {
     let entry: CacheEntry
     let shelf: CacheStore.Shelf
 
-    /// Bytes of the body.
+    /// The size of the body in bytes.
     package var size: Int64 { body.size }
 
     init(
@@ -33,33 +33,37 @@ package struct CachedResponse: Sendable {
     }
 }
 
-/// What to do about a request.
+/// The cache's answer to a request.
 package enum CacheAnswer: Sendable {
+    /// Serve this response.
     case serve(CachedResponse)
+    /// Send the request.
     case load(CacheLoad)
-    /// `notInCache` or `alreadyCached`.
+    /// Fail the request with `notInCache` or `alreadyCached`.
     case refuse(CacheDecision.Refusal)
 }
 
-/// The state of a cache before a request was sent. The answer is kept only if its address was not invalidated since: else the
-/// answer may be older than the change.
+/// The state of a cache before a request was sent. The cache stores the response only if the address was not
+/// invalidated since then, because the response could be older than the change.
 package struct CacheTicket: Sendable {
-    /// Of the latest invalidation; nil if that could not be read, and then nothing is kept.
+    /// The number of the latest invalidation, or nil if the index could not be read. With nil the cache does not store
+    /// the response.
     let number: Int64?
 }
 
-/// How to load what is not served from the cache.
+/// The way to load a response that the cache does not serve.
 package struct CacheLoad: Sendable {
-    /// Fields the request has to have besides its own.
+    /// Additional fields for the request.
     package let adding: HTTPFields
-    /// What a 304 is about: to be given to `HTTPCache.refresh`. Nil if nothing was added.
+    /// The stored response that a 304 confirms, for `HTTPCache.refresh`. Nil if `adding` is empty.
     package let stored: CachedResponse?
     let standIn: CachedResponse?
     let fallbackUntil: Date?
-    /// To be given to `HTTPCache.received`.
+    /// The ticket for `HTTPCache.received`.
     package internal(set) var ticket = CacheTicket(number: nil)
 
-    /// What to serve if the connection fails, or the status is one of `CacheDecision.isFailure`.
+    /// Returns the stored response to serve if the connection fails, or if `CacheDecision.isFailure` is true for the
+    /// status.
     package func fallback(at now: Date) -> CachedResponse? {
         fallbackUntil.map { now <= $0 } == true ? standIn : nil
     }

@@ -1,7 +1,7 @@
 #if Networking
 import Foundation
 
-/// What two names have in common that are names of one file.
+/// The identity of a file, which all names of the file share.
 struct FileIdentity: Equatable {
     private let device: UInt64
     private let number: UInt64
@@ -13,8 +13,8 @@ struct FileIdentity: Equatable {
     }
 }
 
-/// Keeps processes from opening or setting aside the index at the same time. Waits for two seconds at most: opening
-/// without it is better than not opening.
+/// A lock that prevents processes from opening or renaming the index at the same time. The initializer waits at most
+/// two seconds and then continues without the lock, so that the cache still opens.
 struct DirectoryLock {
     private let descriptor: Int32
 
@@ -27,7 +27,8 @@ struct DirectoryLock {
         }
     }
 
-    /// Closing alone leaves it locked while a child that was forked meanwhile has not yet begun its own program.
+    /// Releases the lock. Closing the descriptor is not enough: a forked child keeps the lock until it executes its
+    /// program.
     func unlock() {
         guard descriptor >= 0 else { return }
         flock(descriptor, LOCK_UN)

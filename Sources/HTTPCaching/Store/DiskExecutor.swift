@@ -1,8 +1,8 @@
 #if Networking
 import Dispatch
 
-/// A serial queue of Dispatch on which actors run that block on files, so that no thread of Swift's pool and no event
-/// loop does.
+/// A serial dispatch queue for actors that block on files, so that they block neither Swift's thread pool nor an event
+/// loop.
 final class DiskExecutor: SerialExecutor {
     private let queue: DispatchQueue
 
@@ -13,7 +13,7 @@ final class DiskExecutor: SerialExecutor {
         queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
 
-    /// Runs a body on the queue, and waits for it without a thread.
+    /// Runs a function on the queue. The caller suspends and blocks no thread.
     func run<Value: Sendable, Failure: Error>(
         _ body: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {

@@ -1,7 +1,8 @@
 #if Networking
 package import Foundation
 
-/// Bodies in memory by digest, the last used of them, within a limit of bytes. A plain value; every step is O(1).
+/// The recently used bodies in memory, by digest, within a limit in bytes. The type is a value, and each method takes
+/// constant time except `digestsFromOldest` and `removeAll`.
 package struct MemoryBodies {
     private struct Node {
         let digest: String
@@ -11,7 +12,7 @@ package struct MemoryBodies {
     }
 
     package let limit: Int
-    /// Bytes of all bodies.
+    /// The size of all bodies in bytes.
     package private(set) var size = 0
     private var nodes: [Int: Node] = [:]
     private var places: [String: Int] = [:]
@@ -32,7 +33,7 @@ package struct MemoryBodies {
 
     package func contains(_ digest: String) -> Bool { places[digest] != nil }
 
-    /// The body, which is the last used now.
+    /// Returns a body and marks it as the most recently used body.
     package mutating func use(_ digest: String) -> Data? {
         guard let place = places[digest], let node = nodes[place] else { return nil }
         unlink(place)
@@ -40,7 +41,7 @@ package struct MemoryBodies {
         return node.data
     }
 
-    /// Keeps a body, unless it alone exceeds the limit. Answers what had to go for it.
+    /// Adds a body, unless the body alone exceeds the limit. Returns the digests of the evicted bodies.
     package mutating func insert(_ data: Data, for digest: String) -> [String] {
         guard data.count <= limit else { return [] }
         remove(digest)

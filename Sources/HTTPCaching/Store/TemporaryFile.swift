@@ -1,11 +1,13 @@
 #if Networking
 import Foundation
 
-/// A file that is being written, which is gone when this object is, unless it was given its name.
+/// A file that is being written. The file is removed when the object is deallocated, unless the file got its final
+/// name.
 ///
-/// It is locked (`flock`) while there is a process that writes it, by which sweeping knows it from what a crash has left.
+/// The writing process locks the file with `flock`, so that a sweep can distinguish the file from the remains of a
+/// crash.
 final class TemporaryFile: @unchecked Sendable {
-    // Sendable: `isGone` is changed only by `rename`, which the one who writes the file calls last.
+    // `@unchecked Sendable` is safe because only `rename` changes `isGone`, and the writer calls `rename` last.
     let path: String
     private let descriptor: Int32
     private var isGone = false
@@ -18,7 +20,7 @@ final class TemporaryFile: @unchecked Sendable {
     }
 
     deinit {
-        // Else it stays locked while a child that was forked meanwhile has not yet begun its own program.
+        // Without the explicit unlock a forked child keeps the lock until it executes its program.
         flock(descriptor, LOCK_UN)
         close(descriptor)
         if !isGone { unlink(path) }
@@ -38,7 +40,7 @@ final class TemporaryFile: @unchecked Sendable {
         guard code == 0 else { throw .writing(path, code) }
     }
 
-    /// To disk, so that a power failure does not leave a name without content.
+    /// Flushes the file to disk, so that a power failure cannot leave a name without content.
     func synchronise() throws(HTTPCacheError) {
         guard fsync(descriptor) == 0 else { throw .writing(path) }
     }
