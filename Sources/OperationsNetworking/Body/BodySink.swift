@@ -9,40 +9,41 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Where the body of a response goes. Used by one task at a time, over all attempts of an operation.
+/// The destination of a response body. One task at a time uses it, over all attempts of an operation.
 protocol BodySink: AnyObject, Sendable {
-    /// An interrupted transfer can be gone on with: so what is asked for is not to be compressed.
+    /// Whether an interrupted transfer can continue. The body must then not be compressed.
     var prefersRanges: Bool { get }
 
-    /// What is there of an earlier attempt, if it came from this address and can be continued.
+    /// Returns the point at which an earlier attempt stopped, if its body came from this address and can continue.
     func resumePoint(for address: HTTPAddress) throws -> ResumePoint?
 
-    /// A response has come whose body begins at this offset: 0, or where the resume point said.
+    /// Begins a body at an offset: 0, or the offset of the resume point.
     ///
-    /// - Parameter length: How many bytes follow, if that is known. Not what `Content-Length` says: after HEAD none follow.
+    /// - Parameter length: The number of bytes that follow; nil if unknown. `Content-Length` can differ: after HEAD no bytes
+    ///   follow.
     func begin(at offset: Int64, length: Int64?, _ head: HTTPResponse, at address: HTTPAddress) throws
 
     func write(_ bytes: ByteBuffer) throws
 
-    /// False: more is not to be written now.
+    /// Whether the sink accepts more bytes now.
     var hasRoom: Bool { get }
 
-    /// Suspends until there is room, or the task is cancelled.
+    /// Suspends until the sink accepts more bytes, or the task is cancelled.
     func untilRoom() async
 
-    /// Somebody takes what is written, sooner or later: he may take his time.
+    /// Whether a consumer takes the bytes, however slowly.
     var isAttended: Bool { get }
 
-    /// The body is complete.
+    /// Completes the body.
     func finish() throws
 
-    /// The server does not continue what is there: it is of no use any more.
+    /// Discards the stored bytes, because the server cannot continue them.
     func forget() throws
 
-    /// False: some of the body was given away, and cannot be taken back.
+    /// Whether the body may start over. False if a consumer has received some of it.
     var mayBeginAnew: Bool { get }
 
-    /// The operation has ended without a complete body.
+    /// Ends the body early, because the operation has ended without a complete body.
     func abandon(_ failure: any Error)
 }
 
@@ -53,14 +54,14 @@ extension BodySink {
     func untilRoom() async {}
 }
 
-/// Keeps the body in memory, and what it needs to go on after a pause.
+/// A sink that keeps the body in memory, together with the resume point after a pause.
 final class MemorySink: BodySink, @unchecked Sendable {
     // Sendable: used by one task at a time.
     private let limit: Int
     private var bytes = Data()
-    /// What the body began with, and when: what a resume point is made of, if one is ever asked for.
+    /// The head of the body's first response and its time, which later make a resume point.
     private var beginning: (head: HTTPResponse, date: Date)?
-    /// Where the bytes come from: a tag says something about one address only.
+    /// The address of the bytes. An entity tag is valid for one address only.
     private var source: HTTPAddress?
 
     init(limit: Int) { self.limit = limit }

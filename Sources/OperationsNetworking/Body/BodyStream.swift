@@ -4,10 +4,10 @@ import HTTPTypes
 public import NIOCore
 import Operations
 
-/// The body of a response as it comes, in portions of the server's and the network's making (rule R5).
+/// The body of a response as a sequence. The server and the network determine the size of the portions.
 ///
-/// At most 256 KiB wait to be taken; then the server is not read from until some are. One task may iterate, once. Who stops
-/// iterating cancels the operation.
+/// At most 256 KiB wait for the consumer, and then the transfer stops reading from the server. One task may iterate, once.
+/// Ending the iteration early cancels the operation.
 public struct HTTPBodyStream: AsyncSequence, Sendable {
     public typealias Element = ByteBuffer
 
@@ -15,6 +15,7 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(channel) }
 
+    /// The iterator of a response body.
     public final class Iterator: AsyncIteratorProtocol {
         private let channel: BodyChannel
 
@@ -25,24 +26,26 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
 
         deinit { channel.readerIsGone() }
 
-        /// - Throws: `HTTPError`, when the transfer ends otherwise than well.
+        /// Returns the next portion; nil at the end of the body.
+        ///
+        /// - Throws: `HTTPError`, if the transfer fails or is cancelled.
         public func next() async throws -> ByteBuffer? { try await channel.next() }
     }
 }
 
-/// Between the transfer, which writes, and the one task that reads.
+/// The channel between the transfer, which writes, and the one task that reads.
 final class BodyChannel: BodySink {
     static let capacity = 256 << 10
 
     private struct State {
-        /// Portions that wait to be taken, and how many bytes they are. Small ones are put together: else a server that
-        /// sends single bytes makes hundreds of thousands of them.
+        /// The waiting portions. Small portions are joined, because a server that sends single bytes would otherwise create
+        /// hundreds of thousands of them.
         private(set) var waiting: [ByteBuffer] = []
         private(set) var waitingBytes = 0
-        /// Given to the reader, or waiting for it.
+        /// The number of bytes that were given to the reader or wait for the reader.
         var count: Int64 = 0
         var point: ResumePoint?
-        /// Where the bytes come from: a tag says something about one address only.
+        /// The address of the bytes. An entity tag is valid for one address only.
         var source: HTTPAddress?
         var end: Result<Void, any Error>?
         var isAttended = false
@@ -84,7 +87,7 @@ final class BodyChannel: BodySink {
             if offset == 0, state.count == 0 { (state.point, state.source) = (ResumePoint(beginning: head), address) }
             return offset == state.count
         }
-        // What was taken cannot be taken back.
+        // Bytes that the reader has received cannot be replaced.
         if !isContinued { throw TransferFailure(.notContinued) }
     }
 
@@ -94,7 +97,7 @@ final class BodyChannel: BodySink {
 
     func forget() throws { if state.withLock({ $0.count > 0 }) { throw TransferFailure(.notContinued) } }
 
-    /// Called once, when the reader has had enough.
+    /// Sets the function that is called once when the reader stops early.
     func setAbandonHandler(_ handler: @escaping @Sendable () -> Void) {
         let isLate = state.withLock { state in
             if !state.isAbandoned { state.whenAbandoned = handler }
@@ -107,7 +110,7 @@ final class BodyChannel: BodySink {
 
     func write(_ bytes: ByteBuffer) {
         let reader = state.withLock { state -> CheckedContinuation<ByteBuffer?, any Error>? in
-            // Nobody will take it, and who writes is told to stop.
+            // The reader has stopped, and the abandon handler stops the writer.
             if state.isAbandoned { return nil }
             state.count += Int64(bytes.readableBytes)
             if let reader = state.reader.take() { return reader }
@@ -134,7 +137,7 @@ final class BodyChannel: BodySink {
         }
     }
 
-    /// The operation has ended: with all of the body, or for this reason.
+    /// Ends the body: completely, or with an error.
     func end(_ result: Result<Void, any Error>) {
         let reader = state.withLock { state in
             if state.end == nil { state.end = result }
@@ -146,7 +149,7 @@ final class BodyChannel: BodySink {
 
     // MARK: - Reading
 
-    /// A stream that nobody has begun to read is nobody's slowness: it ends by the time-out.
+    /// Whether a reader exists. Without a reader, the idle time limit ends the transfer.
     var isAttended: Bool { state.withLock { $0.isAttended } }
 
     func readerHasCome() { state.withLock { $0.isAttended = true } }

@@ -9,8 +9,9 @@ import Darwin
 import SystemPackage
 
 extension SystemFile {
-    /// Opens a file for one writer at a time; nil if another one, of this process or another, has it. A file of another user
-    /// is removed, and a new one made: the user could change the file later.
+    /// Opens a file for one writer at a time. Returns nil if another writer, of this process or another, has the file.
+    ///
+    /// A file of another user is removed and created anew, because that user could change the file later.
     ///
     /// - Throws: `PartIsForeign` for a file of another user that cannot be removed; `Errno`.
     static func openExclusively(_ path: FilePath) throws -> SystemFile? {
@@ -21,9 +22,9 @@ extension SystemFile {
                     try file.close()
                     return nil
                 }
-                // A new file is ours, though some file systems name another owner.
+                // A new file belongs to this process, though some file systems report another owner.
                 let isOurs = try isNew || file.stat().userID.rawValue == geteuid()
-                // Who had it may have renamed it between the opening and the locking: then it is the finished target.
+                // An earlier writer may rename the file between opening and locking. The file is then the finished target.
                 if try file.isStill(at: path) {
                     if isOurs { return file }
                     let status = path.withPlatformString { unlink($0) }
@@ -37,7 +38,7 @@ extension SystemFile {
         }
     }
 
-    /// The file, and whether it was made; nil if it was removed meanwhile.
+    /// Opens or creates the file. Returns nil if the file was removed meanwhile.
     private static func openOrMake(_ path: FilePath) throws -> (SystemFile, isNew: Bool)? {
         do {
             let new = try open(
@@ -52,7 +53,7 @@ extension SystemFile {
         }
     }
 
-    /// Closing alone leaves it locked while a child that was forked meanwhile has not yet begun its own program.
+    /// Unlocks and closes the file. Closing alone is not enough: a forked child holds the lock until it executes its program.
     func unlockAndClose() throws {
         flock(rawValue, LOCK_UN)
         try close()
@@ -74,10 +75,10 @@ extension SystemFile {
     }
 }
 
-/// NIO has a protocol of that name.
+/// The file descriptor type. NIO has a protocol named `FileDescriptor`.
 typealias SystemFile = SystemPackage.FileDescriptor
 
-/// Gives a file another name, in whose place nothing half-written is ever to be seen.
+/// Renames a file over another one in one step, so that no reader sees an incomplete file.
 func rename(_ old: FilePath, to new: FilePath) throws {
     let status = old.withPlatformString { old in new.withPlatformString { rename(old, $0) } }
     if status != 0 { throw Errno(rawValue: errno) }

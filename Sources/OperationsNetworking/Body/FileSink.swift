@@ -11,24 +11,24 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Writes the body to a file beside the target, and gives it the target's name when it is complete (rule D1).
+/// A sink that writes the body to a file beside the target and renames it when it is complete.
 ///
-/// Beside the target stands what has come so far, and what it is a part of (`PartNames`): so another operation, also in
-/// another process, goes on where this one was. Both are gone when the target is there. Two that write the same target at a
-/// time exclude each other by a lock on the part.
+/// The part and a note about its origin stand beside the target (`PartNames`). Another operation can continue from them, even
+/// in another process. Both disappear when the target is complete. A lock on the part excludes concurrent writers of the same
+/// target.
 final class FileSink: BodySink, @unchecked Sendable {
     // Sendable: used by one task at a time.
     private let target: FilePath
-    /// Nil for a target that can have none.
+    /// The names of the part and the note; nil if the target cannot have a part.
     private let names: PartNames?
     private let digest: HTTPDigest?
     private let steps: FileStepHook?
     private var file: SystemFile?
     private var count: Int64 = 0
-    /// Of all that is in the file; nil when some of it came in another attempt, and has to be read.
+    /// The hash of the whole file; nil if an earlier attempt wrote some of it. The file must then be read.
     private var hash: SHA256?
 
-    /// What a part is a part of.
+    /// The note about the origin of a part.
     private struct Note: Codable {
         var url: String
         var point: ResumePoint
@@ -65,7 +65,7 @@ final class FileSink: BodySink, @unchecked Sendable {
         count = offset
         hash = offset == 0 && digest != nil ? SHA256() : nil
         guard offset == 0 else { return }
-        // First gone, then made anew: a part is never taken for a part of something else.
+        // Remove the old note before the new one is written, so that a part never has the note of another resource.
         removeNote()
         guard let point = ResumePoint(beginning: head) else { return }
         let content = Note(url: address.withoutFragment.withoutCredentials.description, point: point)
@@ -97,7 +97,7 @@ final class FileSink: BodySink, @unchecked Sendable {
         try attempting {
             try steps?(.renamed)
             guard try file.isStill(at: names.part) else {
-                // It describes the old part.
+                // The note describes the old part.
                 removeNote()
                 throw PartIsTaken(path: names.part.string)
             }
@@ -113,7 +113,7 @@ final class FileSink: BodySink, @unchecked Sendable {
         (count, hash) = (0, nil)
     }
 
-    /// What is there stays, if it can be continued.
+    /// Closes the part. Keeps the part if it can be continued.
     func abandon(_ failure: any Error) {
         guard let file, let names else { return }
         if !FileManager.default.fileExists(atPath: names.note.string), (try? file.isStill(at: names.part)) == true {
@@ -156,31 +156,35 @@ final class FileSink: BodySink, @unchecked Sendable {
     }
 }
 
-/// What writing a body to a file consists of, in this order; `written` as often as bytes come.
+/// The steps of writing a body to a file, in order. `written` repeats for each portion.
 enum FileStep: String, CaseIterable, Sendable { case opened, noted, written, renamed }
 
-/// Called before each step. Throws in place of the file operation: so tests have the disk full at any of them.
+/// A function that is called before each step. An error replaces the file operation, so tests can simulate a full disk.
 typealias FileStepHook = @Sendable (FileStep) throws -> Void
 
-/// Another operation, maybe of another process, downloads to the same place, or a program has replaced the part.
+/// An error for a part that another operation is writing, or that another program has replaced. The other operation may belong
+/// to another process.
 public struct PartIsTaken: Error, CustomStringConvertible {
+    /// The path of the part.
     public let path: String
     public var description: String { "'\(path)' is being written by another download" }
 }
 
-/// A file of another user stands in the place of the part, and cannot be removed. The user could change the file at any time.
+/// An error for a file of another user in the place of the part that cannot be removed. The other user could change the file at
+/// any time.
 public struct PartIsForeign: Error, CustomStringConvertible {
+    /// The path of the file.
     public let path: String
-    public var description: String { "'\(path)' belongs to another user" }
+    public var description: String { "'\(path)' belongs to another user and cannot be removed" }
 }
 
-/// The SHA-256 of what a download is to be.
+/// The expected SHA-256 digest of a download.
 public struct HTTPDigest: Sendable, Hashable, Codable {
     let bytes: [UInt8]
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// From 64 hexadecimal digits; nil if it is something else.
+    /// Creates a digest from 64 hexadecimal digits; nil for any other text.
     public init?(sha256 text: String) {
         let digits = Array(text.utf8)
         guard digits.count == 64 else { return nil }
@@ -194,14 +198,14 @@ public struct HTTPDigest: Sendable, Hashable, Codable {
         self.bytes = bytes
     }
 
-    /// False also for what cannot be read. Takes as long as reading the file does.
+    /// Whether the file has this digest. Returns false if the file cannot be read. Reads the whole file.
     package func matches(fileAt path: String) -> Bool {
         guard let file = try? SystemFile.open(FilePath(path), .readOnly, options: .closeOnExec) else { return false }
         defer { try? file.close() }
         return (try? Self(of: file)) == self
     }
 
-    /// Of a file, from its beginning.
+    /// Computes the digest of a whole file.
     init(of file: SystemFile) throws {
         var hash = SHA256()
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 1)

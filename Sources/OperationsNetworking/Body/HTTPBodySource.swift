@@ -3,34 +3,38 @@ import HTTPCore
 public import NIOCore
 import Operations
 
-/// A request's body that is made as it is sent: an asynchronous sequence of portions (rule R5). The next portion is asked for
-/// when the connection has taken the one before.
+/// A request body that is produced while it is sent: an asynchronous sequence of portions. The connection requests the next
+/// portion when it has accepted the previous one.
 ///
-/// It can be sent once. A request that would have to send it again, for a redirect that keeps the method, for credentials, after
-/// a pause or for another try, fails with `HTTPError.Reason.bodyNotRepeatable`; so does a copy of the operation. What the
-/// sequence throws ends the request.
+/// The body can be sent once. A redirect that keeps the method, a challenge, a pause or a retry needs the body a second time.
+/// The request then fails with `HTTPError.Reason.bodyNotRepeatable`, and so does a copy of the operation. An error of the
+/// sequence ends the request.
 public final class HTTPBodySource: Sendable {
-    /// In bytes; nil if nobody knows, then the body is sent in chunks.
+    /// The length in bytes; nil if it is unknown. The body is then sent in chunks.
     public let length: Int64?
     private let stream: @Sendable (Sending) -> OutgoingStream
     private let isTaken = Locked(false)
 
+    /// Creates a body from byte buffers.
+    ///
     /// - Parameters:
-    ///   - portions: Iterated by one task, at most once.
-    ///   - length: Of all portions together. If they are more or fewer bytes, the request fails.
+    ///   - portions: The sequence of portions. One task iterates it, at most once.
+    ///   - length: The length of all portions together, in bytes. The request fails if the actual length differs.
     public init<Portions: AsyncSequence & Sendable>(_ portions: Portions, length: Int64? = nil)
     where Portions.Element == ByteBuffer {
         self.length = length
         stream = { OutgoingStream(portions, length: length, $0) }
     }
 
-    /// The same of portions that are collections of bytes, such as arrays or `Data`.
+    /// Creates a body from collections of bytes, such as arrays or `Data`.
     public convenience init<Portions: AsyncSequence & Sendable>(_ portions: Portions, length: Int64? = nil)
     where Portions.Element: Collection<UInt8> & Sendable {
         self.init(portions.map { @Sendable in ByteBuffer(bytes: $0) }, length: length)
     }
 
-    /// - Throws: `bodyNotRepeatable` from the second time on.
+    /// Returns the stream for one exchange.
+    ///
+    /// - Throws: `bodyNotRepeatable` from the second call on.
     func take(_ sending: Sending) throws -> OutgoingStream {
         let isSecond = isTaken.withLock { isTaken in
             defer { isTaken = true }

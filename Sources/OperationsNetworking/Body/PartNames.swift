@@ -3,20 +3,20 @@ import Crypto
 import HTTPCore
 import SystemPackage
 
-/// The files beside a target while it is downloaded (rule D1): `.NAME.part` holds the bytes so far,
-/// `.NAME.part.json` says of which resource they are. A plain value.
+/// The names of the files beside a target while it is downloaded: a plain value. `.NAME.part` holds the bytes so far, and
+/// `.NAME.part.json` names their resource.
 ///
-/// No target has a name of this form, so a part of one download is never the target of another one.
+/// Names of this form are not valid targets, so the part of one download is never the target of another.
 struct PartNames: Equatable {
     let part: FilePath
     let note: FilePath
 
     private static let ending = ".part"
     private static let noteEnding = ".json"
-    /// Of a name, in bytes, on Linux and macOS.
+    /// The maximum length of a file name in bytes, on Linux and macOS.
     private static let maximumLength = 255
 
-    /// Nil for a target that is no name of a file, or has the form of a part's name.
+    /// Creates the names for a target. Returns nil if the target is not a file name or has the form of a part's name.
     init?(of target: FilePath) {
         guard let component = target.lastComponent, component.kind == .regular else { return nil }
         let name = component.string
@@ -31,7 +31,7 @@ struct PartNames: Equatable {
         name.hasPrefix(".") && (name.hasSuffix(ending) || name.hasSuffix(ending + noteEnding))
     }
 
-    /// The name itself if there is room for it; else its beginning and a digest.
+    /// Returns the name itself if it is short enough; otherwise its beginning and a digest.
     private static func stem(of name: String) -> String {
         let room = maximumLength - ".\(ending)\(noteEnding)".utf8.count
         if name.utf8.count <= room { return name }

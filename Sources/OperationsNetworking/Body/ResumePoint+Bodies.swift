@@ -9,14 +9,14 @@ import Foundation
 #endif
 
 extension ResumePoint {
-    /// By what a body that begins now can be told from others later; nil if it could not. A part's first byte is not the
-    /// whole's: so a part is not gone on with.
+    /// Creates the mark by which the server can later recognize this body; nil if the response has none. A partial response
+    /// begins elsewhere, so it cannot be continued.
     init?(beginning head: HTTPResponse, at date: Date = Date()) {
         guard head.status != .partialContent else { return nil }
         self.init(received: 1, response: head, now: date)
     }
 
-    /// The same, when so many bytes are there; nil for none, or more than there should be.
+    /// Returns the resume point after this number of bytes; nil for no bytes, or for more than the total.
     func after(_ count: Int64) -> ResumePoint? {
         guard count > 0, total.map({ count <= $0 }) ?? true else { return nil }
         return ResumePoint(received: count, validator: validator, total: total)

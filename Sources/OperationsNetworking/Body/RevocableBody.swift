@@ -3,13 +3,14 @@ import AsyncHTTPClient
 import NIOCore
 import Operations
 
-/// What is sent in one exchange, and the exchange's say over it: when the exchange lets go of this, it is over.
+/// The body that is sent in one exchange. The exchange owns this object, and its deinitialization marks the end of the
+/// exchange.
 final class OutgoingStream: Sendable {
     let body: HTTPClientRequest.Body
     private let revoke: @Sendable () -> Void
     private let over: @Sendable () -> Void
 
-    /// - Parameter length: Of all portions together; nil if nobody knows.
+    /// - Parameter length: The length of all portions together; nil if it is unknown.
     init<Portions: AsyncSequence & Sendable>(_ portions: Portions, length: Int64?, _ sending: Sending)
     where Portions.Element == ByteBuffer {
         let source = RevocableBody.Source(PacedPortions(base: portions, sending: sending))
@@ -20,15 +21,14 @@ final class OutgoingStream: Sendable {
 
     deinit { over() }
 
-    /// The server does not want the rest: lets go of whatever it would be made of.
+    /// Releases the source of the remaining portions, because the server has refused them.
     func refused() { revoke() }
 }
 
-/// The portions of a request's body, as long as the server wants them.
+/// The portions of a request body, until the server refuses them.
 ///
-/// async-http-client sends nothing more when a redirect or a refusal has come, and says so to nobody: the task that it sends by
-/// may stay suspended for ever. With it would stay the data, the open file, whatever else makes the portions. So these are
-/// kept apart from the task, and taken away.
+/// After a redirect or a refusal, async-http-client sends no further portion, and its sending task may stay suspended forever.
+/// The task would keep the data or the open file alive. So the portions are stored apart from the task, and can be released.
 struct RevocableBody<Portions: AsyncSequence & Sendable>: AsyncSequence, Sendable
 where Portions.Element == ByteBuffer {
     let source: Source
@@ -45,7 +45,7 @@ where Portions.Element == ByteBuffer {
         private enum Content {
             case unread(Portions)
             case read(Portions.AsyncIterator)
-            /// The one task that reads has it.
+            /// The one reading task holds the iterator.
             case lent
             case revoked
         }
@@ -88,14 +88,14 @@ where Portions.Element == ByteBuffer {
             return portion
         }
 
-        /// Its reader waits for the exchange to be over.
+        /// Whether the reader waits for the end of the exchange.
         var isAwaited: Bool { state.withLock { $0.waiter != nil } }
 
         private var isRevoked: Bool {
             state.withLock { if case .revoked = $0.content { true } else { false } }
         }
 
-        /// An end or an error before all of the answer is there would be taken for one of the exchange.
+        /// Waits for the end of the exchange. An earlier end or error of the body would count as that of the exchange.
         private func end() async -> CancellationError {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in

@@ -10,18 +10,18 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A request's body on its way: what may go when, and who is told of it.
+/// The pacing and the notifications of a request body that is being sent.
 struct Sending: Sendable {
-    /// Suspends until so many bytes may go.
+    /// Suspends until this number of bytes may be sent.
     let pass: @Sendable (Int) async throws -> Void
-    /// They are handed over next. Whoever has seen the server's answer to all of them has seen them counted: told when the
-    /// next portion is asked for, the last one could come after the end of the transfer.
+    /// Called before these bytes are handed over. A call at the request for the next portion would be too late: the last call
+    /// could follow the end of the transfer.
     let whenSent: @Sendable (Int) -> Void
-    /// They are on the wire.
+    /// Called when these bytes are on the wire.
     let whenGone: @Sendable (Int) -> Void
 }
 
-/// The portions of a request's body, each when it may go.
+/// The portions of a request body, each delayed by the bandwidth caps.
 struct PacedPortions<Base: AsyncSequence & Sendable>: AsyncSequence, Sendable
 where Base.Element == ByteBuffer {
     let base: Base
@@ -32,7 +32,7 @@ where Base.Element == ByteBuffer {
     struct Iterator: AsyncIteratorProtocol {
         var base: Base.AsyncIterator
         let sending: Sending
-        /// Given out, and gone when the next is asked for.
+        /// The number of bytes that were handed out, and are on the wire when the next portion is requested.
         var onItsWay = 0
 
         @concurrent
@@ -48,11 +48,11 @@ where Base.Element == ByteBuffer {
     }
 }
 
-/// The bytes of a request's body. Files are opened when it is their turn, and closed when they have been read, or nobody
-/// wants them any more; what they grow by after their length was announced is not sent.
+/// The bytes of a request body. Each file is opened when its turn comes, and closed after it was read or when the iterator is
+/// released. Bytes that a file grows by after its length was announced are not sent.
 struct UploadPortions: AsyncSequence, Sendable {
     let segments: [MultipartLayout.Segment]
-    /// How many bytes to send at a time.
+    /// Returns the number of bytes to send at a time.
     let size: @Sendable () -> Int
 
     func makeAsyncIterator() -> Iterator { Iterator(left: segments[...], size: size) }
@@ -61,7 +61,7 @@ struct UploadPortions: AsyncSequence, Sendable {
         var left: ArraySlice<MultipartLayout.Segment>
         let size: @Sendable () -> Int
         var file: OpenFile?
-        /// In the first segment that is left.
+        /// The offset in the first remaining segment.
         var offset: Int64 = 0
 
         mutating func next() throws -> ByteBuffer? {
@@ -102,7 +102,7 @@ struct UploadPortions: AsyncSequence, Sendable {
 
         deinit { try? descriptor.close() }
 
-        /// Some bytes, at most so many.
+        /// Returns at least 1 byte and at most `count` bytes.
         func read(_ count: Int) throws -> ByteBuffer {
             var buffer = ByteBuffer()
             do {
@@ -116,7 +116,9 @@ struct UploadPortions: AsyncSequence, Sendable {
             return buffer
         }
 
-        /// - Throws: `cannotRead` also for what is there and may not be read.
+        /// Returns the length of a file.
+        ///
+        /// - Throws: `cannotRead`, also for an existing file without read permission.
         static func length(of path: String) throws -> Int64 {
             try OpenFile(path).length()
         }
@@ -129,8 +131,8 @@ struct UploadPortions: AsyncSequence, Sendable {
     }
 }
 
-/// A file ends before the length it had when the request was begun.
+/// An error for a file that ended before its announced length.
 struct FileHasShrunk: Error, CustomStringConvertible {
-    var description: String { "the file has become shorter while it was sent" }
+    var description: String { "the file became shorter while it was being sent" }
 }
 #endif

@@ -15,8 +15,8 @@ public import Foundation
 /// take turns.
 ///
 /// Identical safe requests that run at the same time share one transfer. After a request that is not safe, such as POST, has
-/// ended, a new request joins no earlier transfer. This holds for all clients of a session together. All members are safe to
-/// use on any thread.
+/// ended, a new request joins no earlier transfer. The request that is not safe may belong to another client of the session.
+/// All members are safe to use on any thread.
 public final class HTTPClientQueue: Sendable {
     /// The queue that runs the requests. You can change its concurrency limit, suspension and service level at any time.
     public let queue: OperationQueue

@@ -2,9 +2,9 @@
 import HTTPCore
 import Operations
 
-/// A request that delivers the response body in portions as it arrives, for every status. The operation executes until the
-/// consumer has read the body.
-/// read the body.
+/// A request that delivers the response body in portions as it arrives, for every status.
+///
+/// The operation executes until the consumer has read the body.
 public final class HTTPStreamOperation: AnyHTTPOperation, @unchecked Sendable {
     private let channel: BodyChannel
 

@@ -2,8 +2,7 @@
 import HTTPCore
 import Operations
 
-/// Where exchanges stand until there may be a connection for them (rule R10). Whose turn it is, `ConnectionTurns` says; here
-/// they are told.
+/// The exchanges that wait for a connection. `ConnectionTurns` decides the order, and this type notifies the exchanges.
 final class ConnectionLine: Sendable {
     private struct State {
         var turns: ConnectionTurns<HTTPAddress.Origin, ObjectIdentifier>
@@ -16,13 +15,14 @@ final class ConnectionLine: Sendable {
 
     private let state: Locked<State>
 
-    /// - Parameter connections: To one server.
+    /// - Parameter connections: The number of connections to one server.
     init(connections: Int) {
-        // As many streams as RFC 9113 has every server permit, as a rule.
+        // RFC 9113 recommends that every server permits at least 100 streams.
         state = Locked(State(turns: ConnectionTurns(connections: connections, streams: 100)))
     }
 
-    /// The number of the turn that it has at once; nil: it is told when it has one.
+    /// Returns the number of the exchange's turn; nil if the exchange has to wait. A waiting exchange is notified of its turn
+    /// later.
     func ask(_ exchange: Exchange, for server: HTTPAddress.Origin) -> Int? {
         state.withLock { state in
             let turn = state.turns.ask(ObjectIdentifier(exchange), for: server)
@@ -31,9 +31,9 @@ final class ConnectionLine: Sendable {
         }
     }
 
-    /// No effect if it has left.
+    /// Gives up the exchange's turn or its place in line. No effect if the exchange has left already.
     ///
-    /// - Parameter multiplexes: Whether the server speaks HTTP/2; nil if it has not said.
+    /// - Parameter multiplexes: Whether the server speaks HTTP/2; nil if that is unknown.
     func leave(_ exchange: Exchange, for server: HTTPAddress.Origin, multiplexes: Bool?) {
         let next = state.withLock { state in
             state.waiting[ObjectIdentifier(exchange)] = nil
@@ -42,15 +42,15 @@ final class ConnectionLine: Sendable {
         for (exchange, turn) in next { exchange.hasTurn(turn) }
     }
 
-    /// A server speaks HTTP/2.
+    /// Records that a server speaks HTTP/2, which gives more exchanges a turn.
     func multiplexes(_ server: HTTPAddress.Origin) {
         for (exchange, turn) in state.withLock({ $0.take($0.turns.multiplexes(server)) }) { exchange.hasTurn(turn) }
     }
 
-    /// How many stand in line.
+    /// The number of waiting exchanges.
     var waitingCount: Int { state.withLock { $0.turns.waitingCount } }
 
-    /// How many have a turn.
+    /// The number of exchanges that have a turn.
     var turnCount: Int { state.withLock { $0.turns.turnCount } }
 }
 #endif

@@ -4,9 +4,9 @@ import NIOHTTP1
 import NIOHTTP2
 import Operations
 
-/// What is known of one connection; on its event loop.
+/// The record of one connection, used on the connection's event loop.
 private final class ConnectionRecord: ChannelInboundHandler {
-    // Nothing comes by: of a connection of HTTP/2 it stands behind what parts the streams.
+    // On an HTTP/2 connection this handler comes after the multiplexer, so no data reaches it.
     typealias InboundIn = Never
 
     let established: Duration
@@ -17,12 +17,12 @@ private final class ConnectionRecord: ChannelInboundHandler {
 
 /// The use of a connection for one exchange.
 struct ConnectionUse: Sendable, Equatable {
-    /// How many requests it had taken before.
+    /// The number of earlier requests on the connection.
     let earlier: Int
-    /// By the session's clock.
+    /// The time at which the connection was established, by the session's clock.
     let established: Duration
 
-    /// No server can send a field of this name.
+    /// A field name that no server can send.
     private static let name = ":connection-use"
 
     init(earlier: Int, established: Duration) {
@@ -30,7 +30,7 @@ struct ConnectionUse: Sendable, Equatable {
         self.established = established
     }
 
-    /// What a probe has noted; nil if there was none.
+    /// Reads the note of a probe; nil if there is none.
     init?(notedIn headers: HTTPHeaders) {
         guard let field = headers.reversed().first, field.name == Self.name else { return nil }
         let parts = field.value.split(separator: " ").compactMap { Int64($0) }
@@ -43,16 +43,19 @@ struct ConnectionUse: Sendable, Equatable {
     }
 }
 
-/// A server has closed a connection that had been used before, or it broke, before anything came of the answer. As a rule it
-/// was closed while nobody used it, and the request was under way already.
+/// An error for a reused connection that was closed, or that broke, before any part of the response arrived.
+///
+/// Usually the server closed the idle connection while the request was on its way.
 struct StaleConnection: Error, CustomStringConvertible {
     let cause: (any Error)?
 
-    var description: String { cause.map { "\($0)" } ?? "the connection was closed before the answer" }
+    var description: String { cause.map { "\($0)" } ?? "the connection was closed before the response" }
 }
 
-/// Sits in front of async-http-client, which tells nobody by which connection an exchange goes: notes it in the head of the
-/// answer, and makes an error of its own of what ends a connection that had been used before.
+/// A channel handler in front of async-http-client, which does not report the connection of an exchange.
+///
+/// The probe notes the connection in the head of the response. It also replaces the error that ends a reused connection with
+/// `StaleConnection`.
 final class ConnectionProbe: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
@@ -65,9 +68,9 @@ final class ConnectionProbe: ChannelDuplexHandler {
 
     private init(_ connection: ConnectionRecord) { self.connection = connection }
 
-    // MARK: - Putting it there
+    // MARK: - Adding a probe
 
-    /// To a new connection of HTTP/1.
+    /// Adds a probe to a new HTTP/1 connection.
     static func add(to channel: any Channel, established: Duration) -> EventLoopFuture<Void> {
         channel.eventLoop.makeCompletedFuture {
             let pipeline = channel.pipeline.syncOperations
@@ -77,13 +80,14 @@ final class ConnectionProbe: ChannelDuplexHandler {
         }
     }
 
-    /// To a new connection of HTTP/2, whose streams come later.
+    /// Prepares a new HTTP/2 connection, whose streams come later.
     static func prepare(_ channel: any Channel, established: Duration) -> EventLoopFuture<Void> {
         channel.eventLoop.makeCompletedFuture {
             try channel.pipeline.syncOperations.addHandler(ConnectionRecord(established: established))
         }
     }
 
+    /// Adds a probe to a new stream of an HTTP/2 connection.
     static func add(toStream channel: any Channel) -> EventLoopFuture<Void> {
         channel.eventLoop.makeCompletedFuture {
             guard let connection = channel.parent else { return }
@@ -94,7 +98,7 @@ final class ConnectionProbe: ChannelDuplexHandler {
         }
     }
 
-    // MARK: - What goes by
+    // MARK: - Handling data
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         if case .head = unwrapOutboundIn(data) {
@@ -115,7 +119,7 @@ final class ConnectionProbe: ChannelDuplexHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         let isStale =
             switch error {
-            // Something has come of the answer, though it is none.
+            // A part of the response arrived, though it is not valid HTTP.
             case is HTTPParserError: false
             case let error as NIOHTTP2Errors.StreamClosed where error.errorCode == .refusedStream: isUsed
             default: isStale(context)
@@ -130,7 +134,7 @@ final class ConnectionProbe: ChannelDuplexHandler {
 
     private var isUsed: Bool { awaitsHead && earlier > 0 }
 
-    /// Of a stream that ends by itself the connection is as good as before.
+    /// Whether the error ends the connection. After the end of a single stream, the connection remains usable.
     private func isStale(_ context: ChannelHandlerContext) -> Bool {
         isUsed && context.channel.parent?.isActive != true
     }

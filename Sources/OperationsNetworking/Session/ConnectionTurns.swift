@@ -1,40 +1,45 @@
 #if Networking
-/// Who may send a request to which server now: at most as many at a time as there may be connections to it, the first come
-/// first (rule R10). A plain value; every step is O(1), but for those whose turn it becomes.
+/// The turns of requests to servers: a plain value. The number of concurrent requests to a server is limited to the number of
+/// its connections, in order of arrival. Every step is O(1), plus the number of requests whose turn it becomes.
 ///
-///     (away) ──► in line ──► has a turn ──► (away)
-///                   └──────────────────────────▲
+/// ```text
+/// (away) ──► in line ──► has a turn ──► (away)
+///               └──────────────────────────▲
+/// ```
 ///
-/// Who waits for a free connection inside a pool of them cannot tell that from a server that does not let him connect. So
-/// nobody goes there before it is his turn.
+/// A request that waits inside a connection pool cannot distinguish a full pool from a server that refuses connections. So a
+/// request enters the pool only when it has a turn.
 ///
-/// A connection of HTTP/2 takes many requests at once: when a server is found to speak that, its line goes on.
+/// An HTTP/2 connection carries many requests at once. When a server turns out to speak HTTP/2, its limit rises.
 ///
-/// Turns have numbers. At no time do two who have a turn have the same, and what was given back last is given first: so who
-/// keeps to connections by their numbers finds them idle, and used not long ago.
+/// Turns have numbers. No two current turns have the same number, and the number returned last is given out first. So a caller
+/// that selects connections by these numbers finds recently used idle connections.
 struct ConnectionTurns<Server: Hashable & Sendable, Asker: Hashable & Sendable>: Sendable {
     private let connections: Int
     private let streams: Int
-    /// Where somebody has a turn. Who asks elsewhere has one at once: so nobody waits elsewhere.
+    /// The lines of servers with current turns. At any other server a request gets its turn at once, so no request waits there.
     private var lines: [Server: Line] = [:]
 
+    /// Creates the turns for all servers.
+    ///
     /// - Parameters:
-    ///   - connections: To a server, at a time; at least one.
-    ///   - streams: Requests at a time to a server that speaks HTTP/2; at least as many.
+    ///   - connections: The largest number of connections to a server; at least 1.
+    ///   - streams: The largest number of requests to a server that speaks HTTP/2; at least `connections`.
     init(connections: Int, streams: Int) {
         self.connections = max(1, connections)
         self.streams = max(self.connections, streams)
     }
 
-    /// The number of the turn that it has at once; nil if it is in line. Each asks once, until it leaves.
+    /// Returns the number of the asker's turn; nil if the asker has to wait. Each asker asks once until it leaves.
     mutating func ask(_ asker: Asker, for server: Server) -> Int? {
         lines[server, default: Line(limit: connections)].enter(asker)
     }
 
-    /// It gives its turn back, or leaves the line; no effect if it has done so. Answers whose turn it is now, and its number.
+    /// Gives up the asker's turn or its place in line. No effect if the asker has left already. Returns the askers whose turn
+    /// it is now, with their numbers.
     ///
-    /// - Parameter multiplexes: Whether the server speaks HTTP/2; nil if it has not said. Behind one name there may be some
-    ///   that do, and others.
+    /// - Parameter multiplexes: Whether the server speaks HTTP/2; nil if that is unknown. Several servers may share a name, and
+    ///   not all of them speak HTTP/2.
     mutating func leave(_ asker: Asker, for server: Server, multiplexes: Bool? = nil) -> [(asker: Asker, turn: Int)] {
         guard let index = lines.index(forKey: server) else { return [] }
         if multiplexes == false { lines.values[index].limit = connections }
@@ -44,26 +49,26 @@ struct ConnectionTurns<Server: Hashable & Sendable, Asker: Hashable & Sendable>:
         return next
     }
 
-    /// A server speaks HTTP/2. Answers whose turn it is now, and its number.
+    /// Records that a server speaks HTTP/2. Returns the askers whose turn it is now, with their numbers.
     mutating func multiplexes(_ server: Server) -> [(asker: Asker, turn: Int)] {
         guard let index = lines.index(forKey: server) else { return [] }
         lines.values[index].limit = streams
         return lines.values[index].advance()
     }
 
-    /// How many stand in line.
+    /// The number of waiting askers.
     var waitingCount: Int { lines.values.reduce(0) { $0 + $1.waiting.count } }
 
-    /// How many have a turn.
+    /// The number of askers that have a turn.
     var turnCount: Int { lines.values.reduce(0) { $0 + $1.holders.count } }
 
     private struct Line: Sendable {
         var limit: Int
-        /// With the numbers of their turns.
+        /// The askers that have a turn, with the numbers of their turns.
         private(set) var holders: [Asker: Int] = [:]
-        /// Numbers that were given back, the last one at the end; those from `holders.count + free.count` on are new.
+        /// The returned numbers, the latest at the end. Numbers from `holders.count + free.count` on are unused.
         private var free: [Int] = []
-        /// By their places; who has left is not there any more.
+        /// The waiting askers by their places. An asker that has left is missing.
         private(set) var waiting: [Int: Asker] = [:]
         private var places: [Asker: Int] = [:]
         private var (first, end) = (0, 0)
@@ -91,7 +96,7 @@ struct ConnectionTurns<Server: Hashable & Sendable, Asker: Hashable & Sendable>:
             }
         }
 
-        /// Those whose turn it is now.
+        /// Gives turns to waiting askers while the limit permits, and returns these askers.
         mutating func advance() -> [(asker: Asker, turn: Int)] {
             var next: [(asker: Asker, turn: Int)] = []
             while holders.count < limit, first < end {

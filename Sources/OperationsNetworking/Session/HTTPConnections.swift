@@ -9,20 +9,20 @@ import NIOSSL
 import Operations
 import Tracing
 
-/// Sends requests and receives responses: the pool of connections of a session. It neither follows redirects nor answers
-/// challenges; that is decided above it.
+/// The connection pool of a session, which sends requests and receives responses. Redirects and challenges are handled above
+/// this type.
 final class HTTPConnections: Sendable {
     private let configuration: HTTPSession.Configuration
     private let clients: Locked<Clients>
-    /// Of all clients.
+    /// The event loops of all clients.
     private let loops: [any EventLoop]
     let line: ConnectionLine
 
     private struct Clients {
         var current: HTTPClient
-        /// By what they are logged in with at the proxy, the current one included. What the others have begun goes on.
+        /// All clients by their proxy credential, including the current client. Requests of earlier clients continue.
         var all: [HTTPCredential?: HTTPClient]
-        /// How often there was another current one.
+        /// The number of times the current client was replaced.
         var logins = 0
     }
 
@@ -35,7 +35,7 @@ final class HTTPConnections: Sendable {
         line = ConnectionLine(connections: configuration.connectionsPerHost)
     }
 
-    // Not waited for: the last reference may go on a thread of the event loops, which it would wait for.
+    // Does not wait for the shutdown: the last reference may end on an event loop's thread, which would wait for itself.
     deinit {
         for client in clients.withLock({ $0.all }).values { client.shutdown(queue: .global()) { _ in } }
     }
@@ -57,16 +57,16 @@ final class HTTPConnections: Sendable {
             trust.check(channel).flatMap { ConnectionProbe.prepare(channel, established: ticker.now()) }
         }
         settings.http2StreamChannelDebugInitializer = { ConnectionProbe.add(toStream: $0) }
-        // It would make a description of each request for nobody.
+        // A no-op tracer would still cost a description of each request.
         if settings.tracing.tracer is NoOpTracer { settings.tracing.tracer = nil }
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
     }
 
-    /// Sends a request whose turn it is.
+    /// Sends a request that has a turn.
     ///
-    /// - Parameter turn: Its number. New connections are made on the loop that goes with it, and idle ones looked for there
-    ///   first: so, as a rule, a request without a body finds a connection of its own loop.
-    /// - Returns: How often somebody had logged in at the proxy before.
+    /// - Parameter turn: The number of the turn, which selects an event loop. The client looks for an idle connection on this
+    ///   loop first, and opens new connections on it. So a request without a body usually finds a connection on its own loop.
+    /// - Returns: The number of proxy logins before this request.
     func begin(_ exchange: Exchange, _ request: OutgoingRequest, turn: Int) throws -> Int {
         let (client, logins) = clients.withLock { ($0.current, $0.logins) }
         let loop = Self.loop(of: loops.count, for: exchange.server, turn: turn)
@@ -74,19 +74,19 @@ final class HTTPConnections: Sendable {
         return logins
     }
 
-    /// Servers to which one connection is enough are spread over the loops as well.
+    /// Returns the index of the event loop for a turn. The hash spreads servers that need only one connection over all loops.
     static func loop(of count: Int, for server: HTTPAddress.Origin, turn: Int) -> Int {
         Int(UInt(bitPattern: server.hashValue &+ turn) % UInt(count))
     }
 
-    // MARK: - Logging in at the proxy
+    // MARK: - Proxy login
 
-    /// Who finds more than there were when he was refused may ask again.
+    /// The number of proxy logins. A request that was refused after fewer logins may be sent again.
     var logins: Int { clients.withLock { $0.logins } }
 
-    /// For all requests that are sent from now on. No effect if somebody else was faster.
+    /// Logs in at the proxy for all later requests. No effect if another request has logged in meanwhile.
     func logIn(with credential: HTTPCredential, after logins: Int) {
-        // Wrong credentials make no client for each who has them.
+        // Reuse the client of a known credential, so that wrong credentials do not create clients without end.
         let new = clients.withLock { $0.all[credential] } ?? Self.client(configuration, credential)
         let known = clients.withLock { clients in
             if clients.logins == logins {

@@ -4,31 +4,33 @@ import HTTPCore
 import NIOCore
 public import NIOSSL
 
-/// Whom a session trusts (rule R9). As it is made: the system's roots, and the host's name is checked. Connections use TLS
-/// 1.2 or 1.3; a server that knows older versions only is refused.
+/// The trust of a session in servers. By default the session trusts the system's roots and checks the host name. Connections
+/// use TLS 1.2 or 1.3; servers with only older versions are refused.
 public struct HTTPTrust: Sendable {
-    /// Trusted besides the system's roots.
+    /// Root certificates that are trusted in addition to the system's roots.
     public var additionalRoots: [NIOSSLCertificate] = []
-    /// Do without the system's roots.
+    /// Whether only `additionalRoots` are trusted, and not the system's roots.
     public var onlyAdditionalRoots = false
-    /// If there are any, the server's certificate or key has to be one of them, besides being trusted.
+    /// The pinned certificates and keys. If there are any, the server must be trusted and must also match a pin.
     public var pins: Set<Pin> = []
-    /// Off, anybody is trusted who has any certificate. Each session that is made so says so on the standard error.
+    /// Whether certificates are verified. If false, every certificate is trusted. Each session with this setting prints a
+    /// warning to standard error.
     public var isVerificationOn = true
 
+    /// Creates the default trust.
     public init() {}
 
-    /// What a server has to present.
+    /// A certificate or public key that the server must present.
     public enum Pin: Sendable, Hashable {
-        /// The SHA-256 of its certificate in DER.
+        /// The SHA-256 digest of the server's certificate in DER.
         case certificate(sha256: [UInt8])
-        /// The SHA-256 of its public key, as `SubjectPublicKeyInfo` in DER.
+        /// The SHA-256 digest of the server's public key, as `SubjectPublicKeyInfo` in DER.
         case publicKey(sha256: [UInt8])
     }
 
     var configuration: TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
-        // Both older versions are obsolete (RFC 8996).
+        // RFC 8996 deprecates TLS 1.0 and 1.1.
         configuration.minimumTLSVersion = .tlsv12
         if onlyAdditionalRoots {
             configuration.trustRoots = .certificates(additionalRoots)
@@ -39,7 +41,7 @@ public struct HTTPTrust: Sendable {
         return configuration
     }
 
-    /// Nothing has been sent on this connection yet; it is closed when its server is not one of those pinned.
+    /// Checks the pins of a new connection before anything is sent. Closes the connection if its server matches no pin.
     func check(_ channel: any Channel) -> EventLoopFuture<Void> {
         guard !pins.isEmpty else { return channel.eventLoop.makeSucceededVoidFuture() }
         let pins = pins
@@ -62,8 +64,8 @@ public struct HTTPTrust: Sendable {
     }
 }
 
-/// The server is trusted, but none of those that were pinned.
+/// An error for a trusted server whose certificate and key match no pin.
 public struct PinMismatch: Error, CustomStringConvertible {
-    public var description: String { "the server's certificate is none of those pinned" }
+    public var description: String { "the server's certificate and key match none of the pins" }
 }
 #endif

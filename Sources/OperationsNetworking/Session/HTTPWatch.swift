@@ -2,16 +2,16 @@
 import HTTPCore
 import Operations
 
-/// Stops attempts when nothing has come for too long, or they take too long in all (rule R10).
+/// The time limits of attempts. Stops an attempt that was idle for too long, or that took too long as a whole.
 ///
-/// One task sleeps for all attempts of a session, until the first that may have to be stopped. A task and a timer for each
-/// would cost more than the rest of a small transfer, and the timers would stay until they are due.
+/// One task sleeps for all attempts of a session, until the earliest possible end. One task and one timer per attempt would
+/// cost more than the rest of a small transfer. The timers would also remain until they expire.
 final class HTTPWatch: Sendable {
     private struct State {
         var decisions = WatchState()
         var watched: [Int: Watched] = [:]
         var last = 0
-        /// Of the sleeper with this number.
+        /// The sleeping task, with its number.
         var task: (sleeper: Int, Task<Void, Never>)?
     }
 
@@ -26,9 +26,9 @@ final class HTTPWatch: Sendable {
 
     init(_ ticker: Ticker) { self.ticker = ticker }
 
-    /// From now on, until it is told to end.
+    /// Begins to watch an attempt.
     ///
-    /// - Returns: By what it is ended; nil if the attempt may last for ever.
+    /// - Returns: The number to pass to `end`; nil if the attempt has no time limit.
     func begin(_ transfer: Transfer, attempt: Int) -> Int? {
         let watched = Watched(transfer: transfer, attempt: attempt, start: ticker.now())
         guard let end = transfer.end(startedAt: watched.start, now: watched.start)?.time else { return nil }
@@ -41,18 +41,19 @@ final class HTTPWatch: Sendable {
         return number
     }
 
+    /// Stops watching an attempt.
     func end(_ number: Int) {
         let old = state.withLock { $0.watched.removeValue(forKey: number) }
         withExtendedLifetime(old) {}
     }
 
-    /// Nobody will begin any more.
+    /// Stops the sleeping task. No attempt may begin afterwards.
     func close() { state.withLock { $0.task }?.1.cancel() }
 
     private func replace(by sleep: WatchState.Sleep) {
         let task = Task.detached { await self.run(sleep) }
         let replaced = state.withLock { state -> Task<Void, Never>? in
-            // A later one may have come here before.
+            // A later sleeper may have been stored before this one.
             if let later = state.task, later.sleeper > sleep.sleeper { return task }
             defer { state.task = (sleep.sleeper, task) }
             return state.task?.1

@@ -2,15 +2,15 @@
 import HTTPCore
 import Operations
 
-/// Lets bytes pass at the pace of a cap, and measures how many have passed (rule R13). What to decide is `BandwidthCap`'s;
-/// here is who waits, and the alarm for the next of them.
+/// A bandwidth cap: delays bytes to keep the rate, and measures the rate. `BandwidthCap` makes the decisions, and this type
+/// holds the waiting tasks and the alarm.
 final class Throttle: Sendable {
     private struct State {
         var cap: BandwidthCap<Int>
         var meter = BandwidthMeter()
         var waiting: [Int: CheckedContinuation<Void, any Error>] = [:]
         var lastUser = 0
-        /// When a task will look again; nil if none will.
+        /// The time of the next alarm; nil without an alarm.
         var alarm: UInt64?
     }
 
@@ -22,7 +22,7 @@ final class Throttle: Sendable {
         self.ticker = ticker
     }
 
-    /// Bytes a second; nil for no cap.
+    /// The rate in bytes per second; nil for no cap.
     var rate: UInt64? {
         get { state.withLock { $0.cap.rate } }
         set {
@@ -34,20 +34,20 @@ final class Throttle: Sendable {
 
     var isCapped: Bool { state.withLock { $0.cap.rate != nil } }
 
-    /// How many bytes to ask for at a time.
+    /// The number of bytes to request at a time.
     var piece: Int { state.withLock { $0.cap.piece } }
 
-    /// How many wait.
+    /// The number of waiting tasks.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// Bytes a second, over the last five seconds.
+    /// The rate over the last five seconds, in bytes per second.
     var measuredRate: Double {
         let now = now
         return state.withLock { $0.meter.rate(at: now) }
     }
 
-    /// Each exchange, and each direction of it, is a user of its own: one that was cancelled may still wait when the next one
-    /// begins.
+    /// Returns the number of a new user. Each direction of each exchange is a user, because a cancelled exchange may still wait
+    /// when the next one begins.
     func newUser() -> Int {
         state.withLock { state in
             state.lastUser += 1
@@ -57,16 +57,16 @@ final class Throttle: Sendable {
 
     func passed(_ bytes: Int, at now: UInt64) { state.withLock { $0.meter.record(bytes, at: now) } }
 
-    /// Suspends until so many bytes may pass.
+    /// Suspends until this number of bytes may pass.
     ///
-    /// - Throws: `CancellationError`; then they have not.
+    /// - Throws: `CancellationError`, if the bytes may not pass.
     func pass(_ bytes: Int, for user: Int) async throws {
         guard isCapped else { return }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let now = now
                 let isCancelled = state.withLock { state in
-                    // A task that is cancelled from now on finds itself among those who wait.
+                    // A task that is cancelled after this check finds its own continuation in `waiting`.
                     guard !Task.isCancelled else { return true }
                     state.cap.request(bytes, for: user, at: now)
                     state.waiting[user] = continuation
@@ -85,7 +85,7 @@ final class Throttle: Sendable {
         }
     }
 
-    /// Lets those go on whose turn it is, and sees to it that somebody looks again when it is the next one's.
+    /// Resumes the tasks whose turn it is, and sets an alarm for the next one.
     private func serve(at now: UInt64) {
         let (granted, alarm) = state.withLock { state -> ([CheckedContinuation<Void, any Error>], UInt64?) in
             let granted = state.cap.granted(at: now).compactMap { state.waiting.removeValue(forKey: $0) }
@@ -103,7 +103,7 @@ final class Throttle: Sendable {
 
     private func alarmRings(_ alarm: UInt64) {
         let now = now
-        // One that was set for later, or earlier, rings by itself.
+        // An alarm for another time rings separately.
         state.withLock { if $0.alarm == alarm { $0.alarm = nil } }
         serve(at: now)
     }

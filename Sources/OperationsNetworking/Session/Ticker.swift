@@ -1,14 +1,14 @@
 #if Networking
 import Operations
 
-/// A clock whose kind of instant is forgotten: what time-outs, rates and metrics are measured by.
+/// A type-erased clock for time limits, rates and metrics.
 package struct Ticker: Sendable {
-    /// Since some moment.
+    /// The time since an arbitrary moment.
     package let now: @Sendable () -> Duration
-    /// Until `now` says so: a clock that is moved between asking it and sleeping delays nobody.
+    /// Sleeps until `now` returns at least this time. An absolute time is safe if the clock moves between `now` and this call.
     let sleepUntil: @Sendable (Duration) async throws -> Void
 
-    /// What `now` says, in nanoseconds.
+    /// The value of `now` in nanoseconds.
     var nanoseconds: UInt64 { now().wholeNanoseconds }
 
     package init<C: Clock<Duration>>(_ clock: C) {

@@ -1,29 +1,31 @@
 #if Networking
-/// When to look next at attempts that may take too long: a plain value. Times are of the session's clock.
+/// The schedule of checks for time limits: a plain value. Times are those of the session's clock.
 ///
-///     resting ──► sleeping ◄──► looking ──► resting
+/// ```text
+/// resting ──► sleeping ◄──► looking ──► resting
+/// ```
 ///
-/// What ends later than the moment slept to costs nothing but its place: nobody is woken for it, and when it leaves, nobody
-/// is told. For what ends earlier another sleeper takes the place of the one there is.
+/// An attempt that ends after the next check costs only its place: its beginning and its end wake no task. For an attempt with
+/// an earlier end, a new sleeper replaces the present one.
 struct WatchState: Equatable {
     private enum Phase: Equatable {
         case resting
         case sleeping(until: Duration)
-        /// With the earliest end of those that were added meanwhile, who may not have been looked at.
+        /// Checking all attempts. `added` is the earliest end of attempts that were added meanwhile and may be unchecked.
         case looking(added: Duration?)
     }
 
     private var phase = Phase.resting
-    /// Goes up with each sleeper, so that who was replaced finds that out.
+    /// The number of the latest sleeper, by which a replaced sleeper finds out that it was replaced.
     private var sleeper = 0
 
-    /// Somebody is to sleep, instead of who has slept so far.
+    /// A sleep of a new sleeper, which replaces the previous sleeper.
     struct Sleep: Equatable {
         let sleeper: Int
         let until: Duration
     }
 
-    /// An attempt that may last till then. Nil: it is looked at in time anyway.
+    /// Adds an attempt that may last until `end`. Returns nil if a check in time is already planned.
     mutating func added(end: Duration) -> Sleep? {
         switch phase {
         case .looking(let added):
@@ -37,16 +39,16 @@ struct WatchState: Equatable {
         }
     }
 
-    /// False: somebody else sleeps, or looks, instead.
+    /// Begins a check. Returns false if another sleeper has replaced this one.
     mutating func woke(_ sleeper: Int) -> Bool {
         guard sleeper == self.sleeper else { return false }
         phase = .looking(added: nil)
         return true
     }
 
-    /// Who woke has looked at all. Returns how long to sleep on; nil: there is nothing to sleep for.
+    /// Ends a check. Returns the time of the next check; nil if there is nothing to wait for.
     ///
-    /// - Parameter next: When the first of those that go on may have to be stopped; nil if none goes on.
+    /// - Parameter next: The earliest end of the remaining attempts; nil without attempts.
     mutating func looked(next: Duration?) -> Duration? {
         guard case .looking(let added) = phase else { return nil }
         let next = [next, added].compactMap(\.self).min()

@@ -4,17 +4,17 @@ import HTTPCore
 import HTTPTypes
 import NIOCore
 
-/// Where an attempt has got to, from redirect to redirect and from challenge to challenge. Used by one task.
+/// The progress of an attempt through redirects and challenges. Used by one task.
 ///
-/// A class, for each function that waits for the next one would need room for all of it.
+/// A class: as a value, it would take space in the frame of each suspended function.
 final class Course {
     var fields: HTTPFields
     var body: OutgoingBody
     var chain: RedirectChain
-    /// From where on the rest is asked for; nil for all of it.
+    /// The point from which the rest of the body is requested; nil for the whole body.
     var resume: ResumePoint?
     var authentication = AuthenticationAttempts()
-    /// How often a connection had been closed already.
+    /// The number of connections that turned out to be closed.
     private var staleConnections = 0
 
     init(_ fields: HTTPFields, _ body: OutgoingBody, _ chain: RedirectChain, resume: ResumePoint?) {
@@ -27,11 +27,14 @@ final class Course {
     var address: HTTPAddress { chain.current.address }
     var method: HTTPRequest.Method { chain.current.method }
 
-    /// What only asks, and met a connection that was being closed, is sent again (RFC 9112, section 9.3.1). That the server
-    /// has got it twice does no harm.
+    /// Whether to send a request again after an error.
+    ///
+    /// Only a safe request without a body on a closing connection is sent again (RFC 9112, section 9.3.1). Receiving it twice
+    /// does no harm.
     func resends(_ request: OutgoingRequest, after error: any Error) -> Bool {
         guard request.body == nil, method.isSafe, staleConnections < Self.mostStaleConnections else { return false }
-        // The latter two: closed before async-http-client could send anything, by HTTP/1, and by HTTP/2.
+        // The latter two errors mean that async-http-client could send nothing: `ioOnClosedChannel` on HTTP/1, `cancelled` on
+        // HTTP/2.
         let isStale =
             error is StaleConnection || (error as? ChannelError) == .ioOnClosedChannel
             || (error as? HTTPClientError) == .cancelled
@@ -39,7 +42,7 @@ final class Course {
         return isStale
     }
 
-    /// More would be a server that closes whatever it is asked.
+    /// The limit of repetitions, because a server might close every connection.
     private static let mostStaleConnections = 4
 }
 #endif

@@ -5,37 +5,37 @@ import NIOCore
 import NIOHTTP1
 import Operations
 
-/// One request on its way, and what has come of its answer. The event loops of async-http-client fill it, the operation's
-/// task empties it; while more waits than that takes, the server is not read from.
+/// One request that is being sent, and the received part of its response. Event loops of async-http-client fill it, and the
+/// operation's task empties it. When the buffer is full, reading from the server stops.
 ///
-/// async-http-client's own `execute` for tasks makes two tasks, an actor and a timer for each request, and hands on head,
-/// body and end one by one; that costs more than the rest of a small exchange. Here what comes at once is handed on at once.
-/// Only what has a body to send goes that way, by a task that pumps the answer into here.
+/// async-http-client's own `execute` for tasks creates two tasks, an actor and a timer per request. It also delivers head,
+/// portions and end separately. Both cost more than the rest of a small exchange. This type delivers together all parts that
+/// arrive together. Only a request with a body uses `execute`, in a task that pumps the response into this type.
 final class Exchange: Sendable {
-    /// So many bytes wait to be taken, or a few more.
+    /// The number of buffered bytes at which reading stops. The last portion may exceed it.
     static let capacity = 128 << 10
 
     private struct State {
-        /// Its number.
+        /// The number of the turn.
         var turn: Int?
         var head: HTTPResponseHead?
-        /// What has come together with the head is here as well.
+        /// Whether the head may be delivered, together with all parts that arrived with it.
         var isHeadDue = false
         var waiting = CircularBuffer<ByteBuffer>()
         var waitingBytes = 0
-        /// Has more of the body come, when there is room for it.
+        /// Continues reading the body when the buffer has space.
         var readOn: (@Sendable () -> Void)?
         var end: Result<Void, any Error>?
         var reader: CheckedContinuation<Void, Never>?
-        /// Stops what fills this, as long as it goes on.
+        /// Stops the source of the response, until the exchange ends.
         var stop: (@Sendable () -> Void)?
 
         var hasRoom: Bool { waitingBytes < Exchange.capacity }
 
-        /// Whether the server speaks HTTP/2; nil if it has not said.
+        /// Whether the server speaks HTTP/2; nil before the head.
         var multiplexes: Bool? { head.map { $0.version.major > 1 } }
 
-        /// If there is something for it.
+        /// Returns the reader if there is something to read.
         mutating func takeReader() -> CheckedContinuation<Void, Never>? { isHeadDue ? reader.take() : nil }
     }
 
@@ -50,7 +50,7 @@ final class Exchange: Sendable {
 
     // MARK: - Waiting for a connection
 
-    /// The number of its turn; nil: it has to wait for that.
+    /// Returns the number of the turn; nil if the exchange has to wait.
     func asksForTurn() -> Int? { line.ask(self, for: server) }
 
     func hasTurn(_ turn: Int) {
@@ -61,7 +61,7 @@ final class Exchange: Sendable {
         reader?.resume()
     }
 
-    /// Suspends until it has its turn, whose number it answers, or is cancelled.
+    /// Suspends until the exchange has its turn or is cancelled. Returns the number of the turn.
     func untilTurn() async -> Int? {
         await until { $0.turn != nil }
         return state.withLock { $0.turn }
@@ -69,7 +69,7 @@ final class Exchange: Sendable {
 
     // MARK: - Filling
 
-    /// - Returns: Whether there is room for more.
+    /// - Returns: Whether the buffer has space for more.
     private func received(_ bytes: ByteBuffer) -> Bool {
         let (reader, hasRoom) = state.withLock { state -> (CheckedContinuation<Void, Never>?, Bool) in
             guard state.end == nil else { return (nil, true) }
@@ -115,7 +115,7 @@ final class Exchange: Sendable {
         withExtendedLifetime(stop) {}
     }
 
-    /// From now on `cancel` stops it by this.
+    /// Sets the function by which `cancel` stops the source.
     private func begun(stop: @escaping @Sendable () -> Void) {
         let end = state.withLock { state in
             if state.end == nil { state.stop = stop }
@@ -126,7 +126,7 @@ final class Exchange: Sendable {
 
     // MARK: - Emptying, by one task
 
-    /// The head of the answer; nil as long as it has not come.
+    /// Returns the head of the response; nil before it arrives.
     func head() throws -> HTTPResponseHead? {
         let (head, end) = state.withLock { ($0.isHeadDue ? $0.head : nil, $0.end) }
         if head == nil, let end {
@@ -136,12 +136,12 @@ final class Exchange: Sendable {
         return head
     }
 
-    /// How much waits to be taken.
+    /// The number of buffered bytes.
     var waitingBytes: Int { state.withLock { $0.waitingBytes } }
 
     enum Portion { case bytes(ByteBuffer), end, later }
 
-    /// What of the body comes next.
+    /// Returns the next portion of the body.
     func next() throws -> Portion {
         let (bytes, readOn, end) = state.withLock { state in
             let bytes = state.waiting.popFirst()
@@ -155,10 +155,10 @@ final class Exchange: Sendable {
         return .end
     }
 
-    /// Suspends until the head is there, or will not come.
+    /// Suspends until the head arrives or the exchange ends.
     func untilHead() async { await until(\.isHeadDue) }
 
-    /// Suspends until there is more of the body, or no more will come.
+    /// Suspends until the body continues or the exchange ends.
     func untilMore() async { await until { !$0.waiting.isEmpty } }
 
     private func until(_ isThere: @Sendable (State) -> Bool) async {
@@ -172,7 +172,7 @@ final class Exchange: Sendable {
         }
     }
 
-    /// What is there is not wanted any more, nor what would come.
+    /// Ends the exchange and discards its data.
     func cancel() {
         let (isEnd, multiplexes, reader, readOn, stop) = state.withLock { state in
             let isEnd = state.end == nil
@@ -194,8 +194,7 @@ final class Exchange: Sendable {
 extension Exchange: HTTPClientResponseDelegate {
     /// Sends a request that has no body.
     ///
-    /// - Parameter loop: Where this is called. A connection of another one tells each head, each part and each end across
-    ///   threads.
+    /// - Parameter loop: The event loop of the callbacks. A connection on another loop delivers each callback across threads.
     func begin(_ request: HTTPClient.Request, _ client: HTTPClient, on loop: any EventLoop) {
         let task = client.execute(request: request, delegate: self, eventLoop: .delegate(on: loop))
         begun { task.cancel() }
@@ -203,7 +202,7 @@ extension Exchange: HTTPClientResponseDelegate {
 
     func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
         received(head)
-        // As a rule a small body, and the end, come before this.
+        // A small body and the end usually arrive before this closure runs.
         task.eventLoop.execute { self.headIsDue() }
         return task.eventLoop.makeSucceededVoidFuture()
     }
@@ -223,7 +222,8 @@ extension Exchange: HTTPClientResponseDelegate {
 // MARK: - By a task
 
 extension Exchange {
-    /// Sends any request. The task may outlive the operation, and so runs elsewhere than that.
+    /// Sends a request with or without a body. The task may outlive the operation, so it does not run on the operation's
+    /// executor.
     func begin(_ request: HTTPClientRequest, _ client: HTTPClient) {
         let pump = Task {
             do {

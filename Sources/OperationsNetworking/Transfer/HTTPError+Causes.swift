@@ -5,12 +5,12 @@ import NIOCore
 import NIOSSL
 
 extension HTTPError.Reason {
-    /// What an error of the connection, or of async-http-client, means.
+    /// The reason for an error of the connection or of async-http-client.
     init(_ error: any Error) {
         switch error {
         case let reason as TransferFailure: self = reason.reason
         case is CancellationError: self = .cancelled
-        // `cancelled` too: nobody here has cancelled it, but the connection it was on is going away.
+        // `HTTPClientError.cancelled` is no cancellation by the caller: its connection is closing.
         case let error as HTTPClientError: self = Self.reason(error)
         case is PinMismatch: self = .certificateRefused(error)
         case let error as NIOSSLError where Self.isOfCertificate(error): self = .certificateRefused(error)
@@ -41,7 +41,7 @@ extension HTTPError.Reason {
     }
 }
 
-/// A reason on its way to where the address is known.
+/// A reason without an address. Callers add the address.
 struct TransferFailure: Error {
     let reason: HTTPError.Reason
 

@@ -12,9 +12,9 @@ extension HTTPHeaders {
 }
 
 extension HTTPResponse {
-    /// The head of a response. Fields whose names are none are left out.
+    /// Creates the head of a response. Fields with invalid names are omitted.
     init(_ status: HTTPResponseStatus, _ headers: HTTPHeaders) {
-        // Over HTTP/2 any number may come. What is none of three digits is an answer that is none.
+        // HTTP/2 can carry any number. A number with more than three digits becomes 999.
         let code = Int(status.code)
         self.init(
             status: HTTPResponse.Status(code: 0...999 ~= code ? code : 999, reasonPhrase: status.reasonPhrase))
@@ -24,7 +24,7 @@ extension HTTPResponse {
         }
     }
 
-    /// What the server says that it sends; nil if it does not say.
+    /// The length of the body according to the server; nil if the server does not state it.
     var contentLength: Int64? { headerFields[.contentLength].flatMap { Int64($0) } }
 }
 #endif

@@ -17,9 +17,9 @@ struct OutgoingRequest {
     let headers: HTTPHeaders
     let body: HTTPClientRequest.Body?
 
-    /// - Parameter loop: The event loop of the connection that it is likely to get.
+    /// - Parameter loop: The event loop of the connection that the request probably gets.
     func begin(_ exchange: Exchange, by client: HTTPClient, on loop: any EventLoop) throws {
-        // By a task it is also told to a tracer as part of whatever the task is part of.
+        // A request that a task sends belongs to the tracing context of the task.
         if body != nil || client.tracer != nil {
             var request = HTTPClientRequest(url: url)
             request.method = method
@@ -32,17 +32,17 @@ struct OutgoingRequest {
     }
 }
 
-/// What a request is answered with.
+/// The response to a request.
 struct Answer {
     let head: HTTPResponse
     let body: IncomingBody
-    /// When the request was, by the session's clock and by the calendar; it may have waited for a connection before.
+    /// The time of the request, by the session's clock and by the calendar. Waiting for a connection comes before it.
     let sent: (time: Duration, date: Date)
-    /// Of the connection by which it came.
+    /// The use of the connection of the response.
     let use: ConnectionUse?
 }
 
-/// The body of an answer. Its last reference gone, what is left of it is not loaded.
+/// The body of a response. Releasing the last reference cancels the rest of the body.
 final class IncomingBody: Sendable {
     let exchange: Exchange
 

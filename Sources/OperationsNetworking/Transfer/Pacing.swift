@@ -1,7 +1,7 @@
 #if Networking
 import Operations
 
-/// One direction of one exchange, at the caps that hold for it: that of its session and its own (rule R13).
+/// The bandwidth caps of one direction of one exchange: the session's cap and the request's cap.
 struct Pacing: Sendable {
     private struct User {
         let throttle: Throttle
@@ -23,10 +23,10 @@ struct Pacing: Sendable {
 
     var isCapped: Bool { shared.throttle.isCapped || own?.throttle.isCapped == true }
 
-    /// How many bytes to ask for at a time.
+    /// The number of bytes to request at a time.
     var piece: Int { min(shared.throttle.piece, own?.throttle.piece ?? .max) }
 
-    /// Suspends until so many bytes may pass.
+    /// Suspends until this number of bytes may pass.
     func pass(_ bytes: Int) async throws {
         try await shared.throttle.pass(bytes, for: shared.number)
         if let own { try await own.throttle.pass(bytes, for: own.number) }

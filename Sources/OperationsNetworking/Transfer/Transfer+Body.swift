@@ -11,7 +11,7 @@ extension Transfer {
 
     enum Reception { case complete, askAnew }
 
-    /// Takes the body of the answer, from its beginning or from where an earlier attempt has left it.
+    /// Receives the body of the response, from its beginning or from the point at which an earlier attempt stopped.
     func receive(
         _ reply: Reply, _ resume: ResumePoint?, at address: HTTPAddress
     ) async throws -> Reception {
@@ -20,7 +20,7 @@ extension Transfer {
         var offset: Int64 = 0
         switch resume?.verdict(on: head) {
         case nil:
-            // Nobody has asked for a part: it would be taken for the whole.
+            // The request asked for no part, and a part must not be taken for the whole body.
             if head.status == .partialContent, request.fields[.range] == nil {
                 throw TransferFailure(.unacceptableStatus(head.status.code))
             }
@@ -29,7 +29,7 @@ extension Transfer {
         case .complete:
             try await discard(reply.body)
             try sink.finish()
-            // That there is no more of it says nothing about the body that is there.
+            // The response to the range request has no body, so it does not describe the body that is present.
             record.withLock { $0.response = $0.bodyHead ?? $0.response }
             return .complete
         case .askAgain:
@@ -59,7 +59,7 @@ extension Transfer {
             throw error
         }
         if let writer { await writer.finish() }
-        // What nobody had said is known now.
+        // The end of the body determines the length if the server did not state it.
         record.withLock { $0.expected = $0.received }
         return .complete
     }
@@ -75,7 +75,7 @@ extension Transfer {
         }
     }
 
-    /// - Parameter length: Of what is sent, compressed or not; nil if the server does not say.
+    /// - Parameter length: The length as it is sent, compressed or not; nil if the server does not state it.
     private func take(
         _ body: IncomingBody, _ length: Int64?, offset: Int64, _ decoder: BodyDecoder?, _ writer: CacheWriter?
     ) async throws {
@@ -87,7 +87,7 @@ extension Transfer {
                 try await take(bytes, pacing, decoder, writer)
             }
         } catch let error where length == count && Self.isEnd(error) {
-            // It is complete. The server has answered, and closed, while something was still sent to it.
+            // The body is complete. The server closed the connection during the upload, after its response.
         } catch let error where length.map({ count < $0 }) == true && Self.isEnd(error) {
             throw TransferFailure(.truncated(received: offset + count, expected: length.map { $0 + offset }))
         }
@@ -98,7 +98,7 @@ extension Transfer {
         try decoder?.finish()
     }
 
-    /// Of what is sent, compressed or not; nil if the server does not say.
+    /// Returns the length of the body as it is sent, compressed or not; nil if the server does not state it.
     private func announcedLength(_ head: HTTPResponse) throws -> Int64? {
         switch BodyLength.announced(by: head, to: request.method) {
         case .length(let length): return length
@@ -107,7 +107,7 @@ extension Transfer {
         }
     }
 
-    /// At the pace of the caps: while nothing is taken, little more is read.
+    /// Writes a portion at the rate of the caps. While the task waits here, almost no further bytes are read.
     private func take(
         _ bytes: ByteBuffer, _ pacing: Pacing, _ decoder: BodyDecoder?, _ writer: CacheWriter?
     ) async throws {
@@ -137,7 +137,7 @@ extension Transfer {
         decoder.receive(bytes)
         while let portion = try decoder.next() {
             try await take(portion, writer)
-            // What little comes may become much: nobody waits until it has.
+            // A small input may inflate to a large output, so a stop must not wait for its end.
             try checkGoesOn()
         }
     }
@@ -151,7 +151,7 @@ extension Transfer {
             record.received += count
             record.metrics.received += count
         }
-        // Before it is handed on: who is slow to take it is not to hide that it has come.
+        // Notify first: a slow consumer must not delay the report of bytes that have arrived.
         tellProgress()
         try waitingForOthers { try sink.write(bytes) }
         while !sink.hasRoom {
@@ -169,7 +169,7 @@ extension Transfer {
         try await inTask { [sink] in await sink.untilRoom() }
     }
 
-    /// Meanwhile it is not the server's fault that no byte comes.
+    /// Runs `body` while the idle limit is suspended, because the server is not the cause of the delay.
     func waitingForOthers<Result>(_ body: () async throws -> Result) async rethrows -> Result {
         beginWaitingForOthers()
         defer { endWaitingForOthers() }
@@ -197,7 +197,7 @@ extension Transfer {
         record.withLock { $0.lastActivity = now }
     }
 
-    /// The other side has closed, or the parser has seen the end too early.
+    /// Whether the error is an early end: the server has closed the connection, or the parser found an early end.
     private static func isEnd(_ error: any Error) -> Bool {
         !(error is CancellationError) && (error as? HTTPClientError) != .cancelled && !(error is TransferFailure)
             && !(error is HTTPError)

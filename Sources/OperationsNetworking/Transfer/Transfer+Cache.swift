@@ -12,7 +12,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A response and where its body comes from.
+/// A response and the source of its body.
 struct Reply {
     enum Body {
         case network(IncomingBody)
@@ -21,13 +21,13 @@ struct Reply {
 
     let head: HTTPResponse
     let body: Body
-    /// What the cache is to be told of it; nil if it comes from there, or has nothing to do with it.
+    /// The data for the cache; nil if the response comes from the cache or must not be stored.
     let storing: Storing?
 
     final class Storing {
         let cache: HTTPCache
         let request: HTTPRequest
-        /// The answer of the cache before the request was sent.
+        /// The answer of the cache before the request.
         let load: CacheLoad
         let requestTime: Date
 
@@ -39,7 +39,7 @@ struct Reply {
         }
     }
 
-    /// What was sent for it: it ends with the exchange, and this is the exchange.
+    /// The request body of the exchange. The exchange lives as long as this reference.
     private let sent: OutgoingStream?
 
     init(_ sent: Sent, storing: Storing? = nil) {
@@ -59,28 +59,28 @@ struct Reply {
     var isFromCache: Bool { if case .cache = body { true } else { false } }
 }
 
-/// A response from the network, and what was sent for it.
+/// A response from the network, with the request body of its exchange.
 struct Sent {
     let answer: Answer
     let stream: OutgoingStream?
 }
 
 extension Transfer {
-    /// The response to one request: from the cache, the network, or both (rules C1 and C2).
+    /// Returns the response to one request, from the cache, the network, or both.
     func reply(_ course: Course) async throws -> Reply {
         guard let cache = session.configuration.cache else {
             return Reply(try await send(course, course.fields, course.resume))
         }
         if !course.method.isSafe { return try await replyToChange(course, cache) }
-        // A part of something is of no use to the cache, which keeps wholes.
+        // The cache stores whole bodies, so a partial response is useless to it.
         guard course.resume == nil, request.cachePolicy.reading != .ignore else {
             return Reply(try await send(course, course.fields, course.resume))
         }
         return try await reply(course, cache)
     }
 
-    /// The request as the cache knows it. The field Authorization stands for all credentials that the request is sent with.
-    /// The cache keeps a digest of it at most.
+    /// Returns the request for the cache. The field `Authorization` stands for all credentials of the request. The cache stores
+    /// at most a digest of them.
     private func known(_ course: Course) -> HTTPRequest {
         let target = course.address.withoutFragment.withoutCredentials
         let user = UserIdentity(
@@ -93,8 +93,9 @@ extension Transfer {
             path: target.requestTarget, headerFields: fields)
     }
 
-    /// Notifies the cache of a request that may change something, as soon as the head is there, under every policy, and also
-    /// if the rest fails (RFC 9111, section 4.4).
+    /// Sends a request that may change something, and notifies the cache when the head arrives.
+    ///
+    /// The notification happens under every policy, and also if the rest of the response fails (RFC 9111, section 4.4).
     @inline(never)
     private func replyToChange(_ course: Course, _ cache: HTTPCache) async throws -> Reply {
         let (request, policy) = (known(course), self.request.cachePolicy)
@@ -108,7 +109,7 @@ extension Transfer {
         return Reply(sent)
     }
 
-    // Apart, for it needs twice as much room as all the rest of a transfer that has no cache.
+    // A separate function, because its frame is twice as large as the rest of a transfer without a cache.
     @inline(never)
     private func reply(_ course: Course, _ cache: HTTPCache) async throws -> Reply {
         let (request, policy) = (known(course), self.request.cachePolicy)
@@ -141,9 +142,9 @@ extension Transfer {
         return Reply(try await send(course, course.fields, nil), storing: storing)
     }
 
-    /// Where the body is to be kept as well; nil for nowhere.
+    /// Returns the writer that stores the body in the cache; nil if the body is not stored.
     ///
-    /// - Parameter isDecoded: What is kept is inflated already.
+    /// - Parameter isDecoded: Whether the stored body is decompressed.
     func cacheWriter(for reply: Reply, length: Int64?, isDecoded: Bool) async -> CacheWriter? {
         guard let storing = reply.storing else { return nil }
         var head = reply.head
@@ -157,7 +158,7 @@ extension Transfer {
             responseTime: Date(), since: storing.load.ticket)
     }
 
-    /// As they are sent, for the cache to know by what responses vary.
+    /// Returns the fields as they are sent, by which the cache distinguishes variants.
     func negotiated(_ fields: HTTPFields) -> HTTPFields {
         var fields = fields
         if fields[.acceptEncoding] == nil {

@@ -12,7 +12,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-// What one attempt does: asks, goes where it is sent, says who it is, and takes the body of the answer.
+// The steps of one attempt: send requests, follow redirects, answer challenges, and receive the body.
 extension Transfer {
     func exchange() async throws {
         let course = try course()
@@ -32,14 +32,14 @@ extension Transfer {
         return course
     }
 
-    /// Sends one request. False: another one has to follow.
+    /// Sends one request. Returns false if another request must follow.
     private func isComplete(_ course: Course) async throws -> Bool {
         let address = course.address
         let reply = try await reply(course)
         note(reply, at: address)
-        // A proxy's own challenge never comes here: a server that sends 407 is to get nothing that is for the proxy.
+        // A proxy's challenge ends in an error elsewhere. A 407 from an origin server must not get proxy credentials.
         if reply.head.status == .unauthorized, try await isAnswered(reply.head, course) {
-            // What the request brought itself was refused, and would take the answer's place.
+            // The request's own credential was refused, and would override the new one.
             course.fields[.authorization] = nil
             try await discard(reply.body)
             return false
@@ -58,7 +58,7 @@ extension Transfer {
         }
     }
 
-    /// False: the redirect itself is what is wanted.
+    /// Follows a redirect. Returns false if the redirect itself is the response.
     private func follows(_ proposed: Redirect, _ reply: Reply, _ course: Course) async throws -> Bool {
         guard let redirect = try await approved(proposed, reply.head, course.chain) else { return false }
         try await discard(reply.body)
@@ -73,28 +73,28 @@ extension Transfer {
         return true
     }
 
-    /// Of no use to who has asked for a part of his own: it counts from the beginning of the whole. And of none to who asks
-    /// the cache only, which has wholes.
+    /// Returns the resume point for the address; nil for a request with a range of its own. That range counts from the
+    /// beginning of the resource. Also nil for a request to the cache alone, which stores whole bodies.
     private func resumePoint(at address: HTTPAddress) throws -> ResumePoint? {
         guard request.fields[.range] == nil, request.cachePolicy.reading != .onlyIfCached else { return nil }
         return try sink.resumePoint(for: address)
     }
 
-    /// - Parameter resume: From where on the rest is asked for; nil for all of it.
+    /// - Parameter resume: The point from which the rest of the body is requested; nil for the whole body.
     func send(_ course: Course, _ fields: HTTPFields, _ resume: ResumePoint?) async throws -> Sent {
         let (request, stream) = try outgoing(course, fields, resume)
         record.withLock { $0.isInBody = false }
-        // Also after a failure: the server may have got the request.
+        // Counted after a failure too, because the server may have received the request.
         defer { if !course.method.isSafe { session.noteChange() } }
         let answer = try await throughProxy(request, course)
-        // What has not been sent by now is not sent any more.
+        // After a refusal or redirect the rest of the request body is not needed.
         if answer.head.status.code >= 300 { stream?.refused() }
         let now = session.ticker.now()
         record.withLock { record in
             record.metrics.exchanges += 1
             record.metrics.firstByte = now - answer.sent.time
             record.metrics.isConnectionReused = answer.use.map { $0.earlier > 0 }
-            // Also for those who came while it was being established.
+            // For a request that arrives while its connection is being established, only the remaining time counts.
             record.metrics.connect = answer.use.map { max($0.established - answer.sent.time, .zero) }
             record.lastActivity = now
         }
@@ -118,7 +118,7 @@ extension Transfer {
             fields = negotiated(fields)
         }
         let upload = try upload(course.body)
-        // With the boundary of this very body.
+        // The content type contains the boundary of this body.
         if let type = upload.contentType { fields[.contentType] = type }
         let request = OutgoingRequest(
             url: address.resource, method: HTTPMethod(rawValue: method.rawValue), headers: HTTPHeaders(fields),
@@ -141,11 +141,11 @@ extension Transfer {
         }
     }
 
-    /// What comes next of a body; nil when all has.
+    /// Returns the next portion of a body; nil at its end.
     func next(of body: IncomingBody) async throws -> ByteBuffer? {
         let exchange = body.exchange
         while true {
-            // What comes faster than it is taken is never waited for.
+            // Checked here: a body that arrives faster than it is read never reaches a suspension.
             try checkGoesOn()
             switch try exchange.next() {
             case .bytes(let bytes): return bytes
@@ -162,7 +162,7 @@ extension Transfer {
         return try await credential(for: challenges, of: .origin(course.address.origin), course).isAnswered
     }
 
-    /// What a peer's challenges are answered with; no credential where a new nonce is enough.
+    /// Answers the challenges of a peer. The credential is nil if a new nonce is sufficient.
     private func credential(
         for challenges: [AuthenticationChallenge], of peer: AuthenticationAttempts.Peer, _ course: Course
     ) async throws -> (isAnswered: Bool, HTTPCredential?) {
@@ -181,11 +181,11 @@ extension Transfer {
         }
     }
 
-    /// Sends a request, through a proxy that may want to know who asks. Nothing of its body has gone before it does.
+    /// Sends a request, and logs in at the proxy if necessary. The body is sent only after the login.
     private func throughProxy(_ request: OutgoingRequest, _ course: Course) async throws -> Answer {
         while true {
             let exchange = Exchange(with: course.address.origin, in: session.connections.line)
-            // From here on it is stopped when nobody waits for it any more.
+            // From here on, releasing `body` stops the exchange.
             let body = IncomingBody(exchange)
             let turn = if let turn = exchange.asksForTurn() { turn } else { try await turn(of: exchange) }
             let sent = (time: session.ticker.now(), date: Date())
@@ -201,12 +201,12 @@ extension Transfer {
         }
     }
 
-    /// - Throws: The error, if it is none that lets the request be sent again.
+    /// - Throws: The error, unless the request may be sent again.
     private func prepareToResend(
         _ request: OutgoingRequest, after error: any Error, _ logins: Int, _ course: Course
     ) async throws {
         if (error as? HTTPClientError) == .proxyAuthenticationRequired { return try await logIn(after: logins, course) }
-        // By another connection, which may be as old. There are not many of them.
+        // The next connection may be stale as well, but there are few stale connections.
         guard course.resends(request, after: error) else { throw error }
     }
 
@@ -219,14 +219,14 @@ extension Transfer {
         return turn
     }
 
-    /// The proxy has refused who had logged in so often, or nobody.
+    /// Logs in at the proxy, unless another request has logged in since the refusal.
     private func logIn(after logins: Int, _ course: Course) async throws {
         let connections = session.connections
         if connections.logins != logins { return }
         if logins == 0, let login = session.configuration.proxy?.login {
             _ = course.authentication.sendUnasked(login, to: .proxy)
         }
-        // What it would take is not told by async-http-client, which can do no other but with tokens.
+        // async-http-client does not report the proxy's challenge, and supports only these two schemes.
         let offered = [AuthenticationChallenge(scheme: "basic"), AuthenticationChallenge(scheme: "bearer")]
         let answer = try await credential(for: offered, of: .proxy, course)
         guard answer.isAnswered, let credential = answer.1 else { throw TransferFailure(.unauthorized) }
@@ -235,7 +235,7 @@ extension Transfer {
 
     // MARK: - Redirects
 
-    /// What the session's hook makes of a redirect; nil if it is not to be followed.
+    /// Returns the redirect as the session's hook has changed it; nil if the hook refuses it.
     private func approved(_ redirect: Redirect, _ head: HTTPResponse, _ chain: RedirectChain) async throws -> Redirect?
     {
         guard let hook = session.configuration.redirectHook else { return redirect }
@@ -261,8 +261,8 @@ extension Transfer {
         }
     }
 
-    /// Reads what is left of a body that nobody wants, so that the connection can be used again; unless it is long, or breaks
-    /// off, which is nobody's loss.
+    /// Reads the rest of an unused body so that the connection can be reused. A long body is dropped, and errors of the
+    /// connection are ignored.
     func discard(_ body: Reply.Body) async throws {
         guard case .network(let body) = body else { return }
         var count = 0
@@ -278,13 +278,15 @@ extension Transfer {
     }
 }
 
-/// A redirect that a session's hook may change or refuse (rule R7).
+/// A redirect, which a session's hook may change or refuse.
 public struct HTTPRedirect: Sendable {
+    /// The status code of the redirecting response.
     public let status: Int
     /// The address that redirects.
     public let from: String
-    /// Where the request is to go on. Credentials for another origin have been left behind.
+    /// The address of the next request. Credentials for another origin have been removed.
     public var url: String
+    /// The method of the next request.
     public var method: HTTPRequest.Method
 
     init(_ redirect: Redirect, status: Int) {
@@ -295,11 +297,11 @@ public struct HTTPRedirect: Sendable {
     }
 }
 
-/// Who asks for credentials, and how (rule R8).
+/// A request for credentials by a server or proxy.
 public struct HTTPChallenge: Sendable {
-    /// Scheme and host of who asks; nil for the proxy.
+    /// The scheme and host of the server; nil for the proxy.
     public let origin: String?
-    /// Those that can be answered, the strongest first.
+    /// The challenges that the session can answer, the strongest first.
     public let challenges: [AuthenticationChallenge]
 
     init(_ challenges: [AuthenticationChallenge], from peer: AuthenticationAttempts.Peer) {
@@ -309,7 +311,7 @@ public struct HTTPChallenge: Sendable {
 }
 
 extension String {
-    /// A nonce of 128 random bits.
+    /// Returns a nonce of 128 random bits.
     static func nonce() -> String {
         String(UInt64.random(in: 0...UInt64.max), radix: 16) + String(UInt64.random(in: 0...UInt64.max), radix: 16)
     }

@@ -8,19 +8,21 @@ import FoundationEssentials
 import Foundation
 #endif
 
-// When the server fails, and the cache may answer in its place (rules C1 and C2).
+// Responses from the cache in place of a failing server.
 extension Transfer {
-    /// The stored response, if it may serve after a failure of the server. An exceeded limit of time is such a failure.
+    /// Returns the stored response that may replace the response of a failing server. An exceeded time limit counts as a
+    /// failure of the server.
     ///
-    /// - Throws: The error, if nothing may serve; `CancellationError`, if the attempt is to be stopped for another reason.
+    /// - Throws: The error, if no stored response may be used; `CancellationError`, if the attempt must stop for another
+    ///   reason.
     func standIn(_ load: CacheLoad, after error: any Error) throws -> CachedResponse {
         guard cause(of: error) is HTTPError, let stored = load.fallback(at: Date()) else { throw error }
         try liftTimeLimits()
         return stored
     }
 
-    /// Takes the body of an answer. If it breaks off, and the cache may serve then, takes that instead; unless some of the body
-    /// was given away.
+    /// Receives the body of a response. If the body breaks off, receives the stored response where the cache permits it. Bytes
+    /// that were delivered to the consumer rule this out.
     func receiveOrFallBack(
         _ reply: Reply, _ resume: ResumePoint?, at address: HTTPAddress
     ) async throws -> Reception {
@@ -37,7 +39,7 @@ extension Transfer {
 }
 
 extension HTTPError {
-    /// The server was there and is no longer, or is silent.
+    /// Whether the connection broke or the server is silent.
     fileprivate var isBreak: Bool {
         switch reason {
         case .connection, .truncated, .timedOut: true

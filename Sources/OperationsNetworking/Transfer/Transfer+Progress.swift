@@ -1,17 +1,18 @@
 #if Networking
 import Operations
 
-/// How much has gone either way (rule R6).
+/// The progress of a transfer in both directions.
 public struct HTTPProgress: Sendable, Equatable {
-    /// Bytes of the response's body that are there, those of earlier attempts included.
+    /// The number of bytes of the response body, including those of earlier attempts.
     public var received: Int64
-    /// nil if the server does not say how many there will be.
+    /// The total length of the response body; nil if the server does not state it.
     public var expected: Int64?
-    /// Bytes of the request's body that were handed over to the connection.
+    /// The number of bytes of the request body that were handed to the connection.
     public var sent: Int64
-    /// nil if nobody knows how many there will be.
+    /// The total length of the request body; nil if it is unknown.
     public var toSend: Int64?
 
+    /// Creates a progress.
     public init(received: Int64 = 0, expected: Int64? = nil, sent: Int64 = 0, toSend: Int64? = nil) {
         self.received = received
         self.expected = expected
@@ -30,7 +31,7 @@ extension Transfer {
 
     func tellProgress() { followers?.tellLatest { currentProgress } }
 
-    /// What is not taken in time is replaced by what is newer. Ends with the operation.
+    /// Returns a stream of the progress. A slow consumer receives the latest value only. The stream ends with the operation.
     func progressUpdates() -> AsyncStream<HTTPProgress> { madeFollowers().latest { currentProgress } }
 }
 #endif

@@ -3,7 +3,7 @@ import HTTPCore
 import NIOCore
 import Operations
 
-/// What is sent with a request: again with each exchange, unless it is a sequence.
+/// The body of a request. Each exchange sends it again, except a sequence.
 struct OutgoingBody {
     var description = HTTPRequestBody.none
     var source: HTTPBodySource?
@@ -12,9 +12,9 @@ struct OutgoingBody {
 }
 
 extension Transfer {
-    /// The body for one exchange, and the type that goes with it, if it has one of its own.
+    /// Returns the body for one exchange, and the content type that this body requires.
     ///
-    /// - Throws: `TransferFailure` for files that cannot be read, and for what cannot be sent again.
+    /// - Throws: `TransferFailure` for unreadable files, and for a body that cannot be sent again.
     func upload(_ body: OutgoingBody) throws -> (stream: OutgoingStream?, contentType: String?) {
         if let source = body.source {
             return (try source.take(sending(of: source.length, at: pacing())), nil)
@@ -39,7 +39,7 @@ extension Transfer {
         return OutgoingStream(portions, length: length, sending(of: length, at: pacing))
     }
 
-    /// What an earlier exchange has sent, or still sends, does not count: this one sends it again.
+    /// Returns the pacing of one body. The progress counts the latest body only, because each exchange sends the body again.
     private func sending(of length: Int64?, at pacing: Pacing) -> Sending {
         let number = record.withLock { record in
             (record.sent, record.toSend) = (0, length)

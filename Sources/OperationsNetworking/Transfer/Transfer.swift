@@ -4,21 +4,23 @@ import HTTPCore
 import NIOCore
 import Operations
 
-/// The transfer of one HTTP operation: one attempt after the other. Each can be stopped without ending the operation, whose
-/// task makes them all: so it is told through what it waits for.
+/// The transfer of one HTTP operation, as a series of attempts.
+///
+/// The operation's task makes all attempts, and an attempt can be stopped without ending the operation. So a stop ends the
+/// attempt's current wait, not the task.
 final class Transfer: Sendable {
-    /// The attempt was stopped because somebody paused the operation.
+    /// An error that ends an attempt because the operation was paused.
     struct Paused: Error {}
 
     let request: HTTPOperationRequest
-    /// Where the request goes first; nil if it says no address.
+    /// The address of the first request; nil if the URL is invalid.
     let address: HTTPAddress?
     let session: HTTPSession
     let sink: any BodySink
     let record: Locked<TransferRecord>
-    /// The request's body, if it can be sent once only.
+    /// The request body, if it can be sent only once.
     let source: HTTPBodySource?
-    /// The request's own; the session has another.
+    /// The cap of the request. The session has another cap.
     private let throttle: Throttle?
     private let control = Locked(Control())
 
@@ -26,23 +28,23 @@ final class Transfer: Sendable {
         var state = TransferState()
         var timing = Timing.limited
         var isCancelled = false
-        /// Ends what the attempt waits for.
+        /// Ends the current wait of the attempt.
         var stopper: (@Sendable () -> Void)?
-        /// Of the operation's task, which makes the attempt.
+        /// The executor of the operation's task, which makes the attempt.
         var executor: (any TaskExecutor)?
         var listeners: [@Sendable (HTTPEvent.Kind, String) -> Void] = []
-        /// Of the progress; told by the thread on which bytes have gone. Nil before the first has come.
+        /// The followers of the progress, notified on the thread that moves bytes; nil before the first follower.
         var followers: Broadcast<HTTPProgress>?
 
         var isStopped: Bool { state.phase == .pausing || timing.limitExceeded != nil || isCancelled }
     }
 
-    /// How the limits of time hold for an attempt.
+    /// The state of the time limits for an attempt.
     private enum Timing {
         case limited
-        /// The attempt was stopped for it.
+        /// The attempt was stopped by this limit.
         case exceeded(HTTPError.Limit)
-        /// The server is not waited for any longer: the cache answers instead.
+        /// The limits no longer apply, because the cache answers in place of the server.
         case lifted
 
         var limitExceeded: HTTPError.Limit? { if case .exceeded(let limit) = self { limit } else { nil } }
@@ -58,12 +60,12 @@ final class Transfer: Sendable {
         record = Locked(TransferRecord(url: address?.redacted ?? HTTPAddress.redacted(request.url)))
     }
 
-    /// For one direction of one exchange.
+    /// Returns the caps for one direction of one exchange.
     func pacing() -> Pacing { Pacing(session.throttle, throttle) }
 
     // MARK: - Following
 
-    /// Called on the thread on which it happens, without a lock.
+    /// Adds a listener, which is called on the thread of the event, without a lock.
     func follow(_ listener: @escaping @Sendable (HTTPEvent.Kind, String) -> Void) {
         control.withLock { $0.listeners.append(listener) }
     }
@@ -75,10 +77,10 @@ final class Transfer: Sendable {
         for listener in listeners { listener(kind, url) }
     }
 
-    /// Those who follow the progress, if there are any.
+    /// The followers of the progress, if there are any.
     var followers: Broadcast<HTTPProgress>? { control.withLock { $0.followers } }
 
-    /// For who comes to follow it.
+    /// Returns the followers of the progress, and creates them if necessary.
     func madeFollowers() -> Broadcast<HTTPProgress> {
         control.withLock { control in
             if let followers = control.followers { return followers }
@@ -101,7 +103,7 @@ final class Transfer: Sendable {
 
     func pause() -> TransferState.Pausing {
         let pausing = control.withLock { $0.state.pause() }
-        // What is under way says so when it has stopped.
+        // A running transfer reports the pause when it has stopped.
         if pausing == .hold { tell(.paused) }
         return pausing
     }
@@ -125,9 +127,9 @@ final class Transfer: Sendable {
         if isPaused { tell(.paused) }
     }
 
-    /// The operation ends: with all of the body, or for this reason.
+    /// Ends the operation: with a complete body, or with an error.
     func finish(_ failure: (any Error)?) {
-        // Before the listeners are called: they may add requests that have to see the change.
+        // Before the listeners are called: they may add requests that must see the change.
         if !request.method.isSafe { session.noteChange() }
         control.withLock { $0.state.finish() }
         if let failure { sink.abandon(failure) }
@@ -136,7 +138,7 @@ final class Transfer: Sendable {
         followers?.finish()
     }
 
-    /// Stops this attempt; one that comes later goes on.
+    /// Stops an attempt. A later attempt is not affected.
     func stop(_ attempt: Int, because timeout: HTTPError.Limit? = nil) {
         let stopper = control.withLock { control -> (@Sendable () -> Void)? in
             guard control.state.attempt == attempt else { return nil }
@@ -149,9 +151,9 @@ final class Transfer: Sendable {
         stopper?()
     }
 
-    /// The attempt goes on without its server, though it was stopped by a limit of time.
+    /// Continues the attempt without its server, after a time limit may have stopped it.
     ///
-    /// - Throws: `CancellationError`, when the attempt is to be stopped for another reason.
+    /// - Throws: `CancellationError`, if the attempt must stop for another reason.
     func liftTimeLimits() throws {
         let isStopped = control.withLock { control in
             control.timing = .lifted
@@ -160,7 +162,7 @@ final class Transfer: Sendable {
         if isStopped { throw CancellationError() }
     }
 
-    /// Stops any attempt.
+    /// Stops every attempt.
     func cancel() {
         let stopper = control.withLock { control in
             control.isCancelled = true
@@ -171,11 +173,11 @@ final class Transfer: Sendable {
 
     var isStopped: Bool { control.withLock { $0.isStopped } }
 
-    /// - Throws: `CancellationError`, when the attempt is to be stopped.
+    /// - Throws: `CancellationError`, if the attempt must stop.
     func checkGoesOn() throws { if isStopped { throw CancellationError() } }
 
-    /// Waits for something, which whoever stops the attempt ends by `stop`: on any thread, maybe more than once, maybe before
-    /// it has begun.
+    /// Runs a wait that a stop of the attempt ends by calling `stop`. The call may happen on any thread, more than once, and
+    /// before the wait has begun.
     func waiting<Result>(
         stoppedBy stop: @escaping @Sendable () -> Void, _ body: () async throws -> Result
     ) async rethrows -> Result {
@@ -194,7 +196,7 @@ final class Transfer: Sendable {
         return try await body()
     }
 
-    /// The same for what is stopped as a task is: somebody else's code, for one.
+    /// Runs code that stops like a task, such as a caller's function.
     func inTask<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) async throws -> Result {
         let task = Task(executorPreference: executor) { try await body() }
         return try await waiting(stoppedBy: { task.cancel() }) { try await task.value }
@@ -204,9 +206,9 @@ final class Transfer: Sendable {
 
     // MARK: - An attempt
 
-    /// Transfers until the body is complete.
+    /// Makes an attempt, which ends when the body is complete.
     ///
-    /// - Throws: `Paused`; `CancellationError` when the operation is cancelled; else an `HTTPError`.
+    /// - Throws: `Paused`; `CancellationError`, if the operation is cancelled; otherwise an `HTTPError`.
     func attempt(of operation: AnyHTTPOperation) async throws {
         let executor = operation.taskExecutor
         let number = control.withLock { control in
@@ -234,7 +236,7 @@ final class Transfer: Sendable {
         }
     }
 
-    /// The error of an attempt: `Paused`, `CancellationError`, or an `HTTPError`.
+    /// Returns the error of an attempt: `Paused`, `CancellationError`, or an `HTTPError`.
     func cause(of error: any Error) -> any Error {
         if Task.isCancelled { return CancellationError() }
         let (timeout, isPausing) = control.withLock { ($0.timing.limitExceeded, $0.state.phase == .pausing) }
@@ -245,7 +247,7 @@ final class Transfer: Sendable {
         return HTTPError(HTTPError.Reason(error), url: url, response: response)
     }
 
-    /// When an attempt that began at `start` has to be stopped, if nothing comes meanwhile; nil for never.
+    /// Returns the time at which an attempt must stop if no further byte moves; nil without a limit.
     func end(startedAt start: Duration, now: Duration) -> (time: Duration, limit: HTTPError.Limit)? {
         let limits = request.limits
         guard limits.idle != nil || limits.whole != nil else { return nil }

@@ -2,61 +2,64 @@
 import HTTPCore
 import HTTPTypes
 
-/// What has become of a transfer so far.
+/// The record of a transfer so far.
 struct TransferRecord: Sendable {
-    /// The address asked last.
+    /// The address of the latest request.
     var url: String
     var response: HTTPResponse?
-    /// With which the body has begun, or gone on.
+    /// The head of the response whose body is being received or continued.
     var bodyHead: HTTPResponse?
-    /// What comes now is the body of `bodyHead`.
+    /// Whether the incoming bytes are the body of `bodyHead`.
     var isInBody = false
     var redirects: [String] = []
     var isFromCache = false
     var metrics = HTTPMetrics()
-    /// When a byte last went either way, or an attempt began.
+    /// The time of the latest byte in either direction, or of the attempt's beginning.
     var lastActivity = Duration.zero
-    /// Somebody else than the server is waited for: a turn, a disk, a cap on bandwidth, a person who knows the password. So
-    /// many at a time, for bodies may go both ways.
+    /// The number of waits for other causes than the server: a turn, a disk, a bandwidth cap, or a source of credentials.
+    /// Bodies in both directions can wait at the same time.
     var waitsForOthers = 0
-    /// There is no room for more of the body until somebody reads what is there.
+    /// Whether the transfer waits for the consumer of the body.
     var waitsForReader = false
-    /// What earlier attempts took, from the limit for the whole.
+    /// The time that earlier attempts took, which counts against the limit for the whole transfer.
     var spent = Duration.zero
     var received: Int64 = 0
-    /// nil if the server has not said how much it sends.
+    /// The total length; nil if the server does not state it.
     var expected: Int64?
     var sent: Int64 = 0
     var toSend: Int64?
-    /// How many bodies have begun to be sent.
+    /// The number of request bodies that have begun.
     var bodies = 0
-    /// Of both ways.
+    /// The rate in both directions.
     var meter = BandwidthMeter(slices: 10)
-    /// The value is there.
+    /// Whether the value is available.
     var isComplete = false
 
     init(url: String) { self.url = url }
 }
 
-/// What a transfer took (rule R5). Durations are of the session's clock.
+/// Measurements of a transfer. Durations are those of the session's clock.
 ///
-/// Names, TCP and TLS are one figure: async-http-client does not tell them apart.
+/// Name resolution, TCP and TLS are one figure, because async-http-client does not distinguish them.
 public struct HTTPMetrics: Sendable, Equatable {
-    /// To have the connection of the last exchange: names, TCP and TLS; zero if it was there. Nil before its answer.
+    /// The time to establish the connection of the last exchange: name resolution, TCP and TLS. Zero for a reused connection,
+    /// and nil before the response.
     public internal(set) var connect: Duration?
-    /// Whether that had taken other requests before; nil before its answer.
+    /// Whether the last exchange reused a connection; nil before the response.
     public internal(set) var isConnectionReused: Bool?
-    /// From the request to the first byte of the response, of the last exchange.
+    /// The time from the request to the first byte of the response, in the last exchange.
     public internal(set) var firstByte: Duration?
-    /// Of all attempts, pauses and waiting for a retry not counted.
+    /// The time of all attempts, without pauses and retry delays.
     public internal(set) var total: Duration?
-    /// Bytes of bodies, inflated.
+    /// The number of received body bytes, after decompression.
     public internal(set) var received: Int64 = 0
+    /// The number of sent body bytes.
     public internal(set) var sent: Int64 = 0
+    /// The number of redirects.
     public internal(set) var redirects = 0
-    /// Requests sent, redirects and answers to challenges included.
+    /// The number of requests sent, including those after redirects and challenges.
     public internal(set) var exchanges = 0
-    /// Times it was begun, or gone on with after a pause.
+    /// The number of attempts, including those after a pause.
     public internal(set) var attempts = 0
 }
 #endif

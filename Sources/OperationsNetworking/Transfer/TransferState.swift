@@ -1,29 +1,31 @@
 #if Networking
-/// How far an HTTP operation is (rule R2).
+/// The state machine of an HTTP operation.
 ///
-///     ready ◄──────────────────────── paused
-///       │ ▲                             ▲
-///       │ └── resumed before it ran ────┤
-///       ▼                               │
-///     executing ──────► pausing ────────┘
-///       │                  │
-///       └──────────────────┴────────► finished ◄── ready, paused: when cancelled, through the queue's start
+/// ```text
+/// ready ◄──────────────────────── paused
+///   │ ▲                             ▲
+///   │ └── resumed before it ran ────┤
+///   ▼                               │
+/// executing ──────► pausing ────────┘
+///   │                  │
+///   └──────────────────┴────────► finished ◄── ready, paused: when cancelled, through the queue's start
+/// ```
 ///
-/// Pausing is asked for from any thread, and obeyed by the operation's own task: so between the two the transfer is
-/// being stopped, and a resumption that comes meanwhile has it begin again where it was.
+/// Any thread can request a pause, and the operation's own task performs it. Meanwhile the phase is `pausing`. A resume during
+/// that time makes the transfer continue where it stopped.
 struct TransferState: Equatable {
     enum Phase: Equatable { case ready, executing, pausing, paused, finished }
 
     private(set) var phase = Phase.ready
-    /// Somebody wants it to stand still.
+    /// Whether a pause is requested.
     private(set) var isPauseWanted = false
-    /// Goes up with each attempt, so that a late order to stop finds the one that it was meant for gone.
+    /// The number of the attempt, by which a late stop finds out that its attempt has ended.
     private(set) var attempt = 0
 
     enum Pausing: Equatable {
-        /// It is to be held back: it does not execute.
+        /// Hold the operation, which is not executing.
         case hold
-        /// It is to be held back, and the attempt that goes on is to be stopped.
+        /// Hold the operation, and stop its running attempt.
         case stop(attempt: Int)
         case needless
     }
@@ -46,7 +48,7 @@ struct TransferState: Equatable {
         }
     }
 
-    /// True: it is to be let go.
+    /// Resumes. Returns true if the operation must be released.
     mutating func resume() -> Bool {
         guard isPauseWanted, phase != .finished else { return false }
         isPauseWanted = false
@@ -54,7 +56,7 @@ struct TransferState: Equatable {
         return true
     }
 
-    /// The operation's task is about to transfer; false when it is to stand aside first.
+    /// Begins an attempt of the operation's task. Returns false if the task must pause first.
     mutating func begin() -> Bool {
         guard phase != .finished, !isPauseWanted else { return false }
         phase = .executing
@@ -62,7 +64,7 @@ struct TransferState: Equatable {
         return true
     }
 
-    /// The transfer has stopped because of a pause, and the task is about to stand aside.
+    /// Ends an attempt that was stopped for a pause or that will be repeated.
     mutating func stopped() {
         if phase != .finished { phase = isPauseWanted ? .paused : .ready }
     }

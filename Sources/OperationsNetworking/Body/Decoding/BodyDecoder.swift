@@ -3,23 +3,22 @@ import HTTPCore
 import HTTPTypes
 import NIOCore
 
-/// Undoes one coding of a body.
+/// A decoder of one content coding.
 protocol ContentDecoder: AnyObject {
-    /// Takes of the input what it can, and appends what comes of it, until there is no room in the output without making
-    /// some.
+    /// Decodes input and appends to the output, without growing the output.
     ///
-    /// - Returns: Whether there may be more, also without more input.
-    /// - Throws: `TransferFailure` for what is not coded so, and for what comes after the end.
+    /// - Returns: Whether more output may follow without more input.
+    /// - Throws: `TransferFailure` for invalid input, and for input after the end.
     func decode(_ input: inout ByteBuffer, into output: inout ByteBuffer) throws -> Bool
 
-    /// The coding says that this is all.
+    /// Whether the coded data has ended.
     var isAtEnd: Bool { get }
 }
 
 extension ContentDecoder {
-    /// Has a library read from the input and write where the output has room.
+    /// Calls a library function that reads the input and writes to the free part of the output.
     ///
-    /// - Parameter body: Answers how many bytes of either it has left.
+    /// - Parameter body: Returns the number of bytes left in the input and in the output.
     func step(
         _ input: inout ByteBuffer, _ output: inout ByteBuffer,
         _ body: (UnsafeBufferPointer<UInt8>, UnsafeMutableBufferPointer<UInt8>) -> (input: Int, output: Int)
@@ -36,35 +35,36 @@ extension ContentDecoder {
         }
     }
 
-    var hasMoreAfterEnd: TransferFailure { TransferFailure(.undecodableEncoding("there is more after its end")) }
+    var hasMoreAfterEnd: TransferFailure { TransferFailure(.undecodableEncoding("data follows the compressed body")) }
 }
 
-/// The body of a response without its codings (rule R12), in portions of at most 64 KiB, however much one of those that
-/// come inflates to. Used by one task at a time.
+/// The body of a response with its content codings removed. Each portion has at most 64 KiB, however much the input inflates
+/// to. Used by one task at a time.
 final class BodyDecoder {
     private struct Stage {
         let decoder: any ContentDecoder
         var input = ByteBuffer()
-        /// It may go on without more input.
+        /// Whether output may follow without more input.
         var hasMore = false
-        /// What has come of it.
+        /// The number of bytes of output so far.
         var yielded: Int64 = 0
     }
 
     private static let portion = 64 << 10
-    /// Nobody compresses what is compressed more than once; who says so wants something else.
+    /// The maximum number of codings. Servers rarely apply more than one, so a longer list is suspicious.
     private static let mostCodings = 3
 
-    /// That of what comes first: the last one that the server has applied.
+    /// The stages, beginning with the coding that the server applied last.
     private var stages: [Stage]
     private let limit: InflationLimit
-    /// What the server has announced; 0 if nothing.
+    /// The announced length; 0 if the server stated none.
     private let length: Int64
     private var received: Int64 = 0
 
-    /// Nil if the body is to be taken as it is: because it is, or because nobody here knows its codings.
+    /// Creates the decoder of a response. Returns nil if the body must be delivered as it is: it has no coding, or an
+    /// unsupported one.
     ///
-    /// - Parameter length: Of what is sent; nil if the server does not say.
+    /// - Parameter length: The length of the compressed body; nil if the server does not state it.
     init?(for head: HTTPResponse, length: Int64?, _ limit: InflationLimit) {
         let codings = head.headerFields.contentCodings
         guard 1...Self.mostCodings ~= codings.count else { return nil }
@@ -78,7 +78,7 @@ final class BodyDecoder {
         self.length = length ?? 0
     }
 
-    /// What a request that leaves it to us says that it accepts.
+    /// The default `Accept-Encoding` of requests.
     static let accepted = Brotli.shared == nil ? "gzip, deflate" : "gzip, deflate, br"
 
     private static func decoder(of coding: String) -> (any ContentDecoder)? {
@@ -90,13 +90,13 @@ final class BodyDecoder {
         }
     }
 
-    /// More of the body has come; what was there before has been taken.
+    /// Adds input. The caller has taken all output of the previous input.
     func receive(_ bytes: ByteBuffer) {
         received += Int64(bytes.readableBytes)
         stages[0].input = bytes
     }
 
-    /// What comes next of what was received; nil if there has to be more.
+    /// Returns the next output; nil if more input is needed.
     func next() throws -> ByteBuffer? { try next(of: stages.count - 1) }
 
     private func next(of index: Int) throws -> ByteBuffer? {
@@ -109,18 +109,18 @@ final class BodyDecoder {
             }
             stages[index].hasMore = try stages[index].decoder.decode(&stages[index].input, into: &output)
         }
-        // Also between two codings: what becomes much there may come to nothing.
+        // Checked after every stage: a large intermediate result may shrink again in the next stage.
         stages[index].yielded += Int64(output.readableBytes)
-        // By what is announced, where that is more: else it would matter how the network has cut it.
+        // The announced length counts if it is larger. Otherwise the result would depend on the size of network packets.
         guard limit.permits(stages[index].yielded, from: max(received, length)) else {
             throw TransferFailure(.inflatesTooMuch)
         }
         return output
     }
 
-    /// There is no more.
+    /// Ends the input.
     ///
-    /// - Throws: `TransferFailure`, if there should be. Nothing at all is nothing, coded or not.
+    /// - Throws: `TransferFailure`, if the coded data has not ended. An empty body is valid.
     func finish() throws {
         guard received == 0 || stages.allSatisfy(\.decoder.isAtEnd) else {
             throw TransferFailure(.truncated(received: received, expected: nil))

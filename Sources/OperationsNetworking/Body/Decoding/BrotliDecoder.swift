@@ -9,8 +9,8 @@ import Musl
 import Darwin
 #endif
 
-/// Brotli's decoder, if the machine has it. Looked for when it is needed first: nothing is to be installed for it, and what
-/// has been built runs without.
+/// The functions of the Brotli decoder library. The library is loaded at first use, so that building and running work without
+/// it.
 struct Brotli: Sendable {
     typealias State = OpaquePointer
     typealias Make =
@@ -32,14 +32,14 @@ struct Brotli: Sendable {
 
     static let shared = Brotli()
 
-    /// By the name that its binary interface has had since its first release.
+    /// Loads the library by its ABI version, which has been the same since the first release.
     private init?() {
         #if canImport(Darwin)
         let names = ["libbrotlidec.1.dylib", "/opt/homebrew/lib/libbrotlidec.1.dylib"]
         #else
         let names = ["libbrotlidec.so.1"]
         #endif
-        // Never closed: the functions are used as long as the process lives.
+        // Never closed: the functions are used until the process exits.
         guard let library = names.lazy.compactMap({ dlopen($0, RTLD_NOW | RTLD_LOCAL) }).first else { return nil }
         func function<Function>(_ name: String, _: Function.Type) -> Function? {
             dlsym(library, name).map { unsafeBitCast($0, to: Function.self) }
@@ -55,7 +55,7 @@ struct Brotli: Sendable {
     }
 }
 
-/// Brotli (RFC 7932).
+/// A decoder of Brotli (RFC 7932).
 final class BrotliDecoder: ContentDecoder {
     private let brotli: Brotli
     private let state: Brotli.State?
@@ -69,7 +69,7 @@ final class BrotliDecoder: ContentDecoder {
     deinit { brotli.destroy(state) }
 
     func decode(_ input: inout ByteBuffer, into output: inout ByteBuffer) throws -> Bool {
-        guard let state else { throw TransferFailure(.undecodableEncoding("there is no memory for brotli")) }
+        guard let state else { throw TransferFailure(.undecodableEncoding("out of memory for the Brotli decoder")) }
         if isAtEnd {
             guard input.readableBytes == 0 else { throw hasMoreAfterEnd }
             return false
@@ -85,12 +85,12 @@ final class BrotliDecoder: ContentDecoder {
         case 1:
             isAtEnd = true
             return false
-        // It wants more, and may have more to give as well: then there was no room.
+        // The decoder needs input. A full output buffer means that more output may follow as well.
         case 2: return output.writableBytes == 0
         case 3: return true
         default:
             let text = brotli.errorText(brotli.errorCode(state)).map { String(cString: $0) }
-            throw TransferFailure(.undecodableEncoding(text ?? "brotli's error"))
+            throw TransferFailure(.undecodableEncoding(text ?? "unknown Brotli error"))
         }
     }
 }

@@ -2,26 +2,26 @@
 import CZlib
 import NIOCore
 
-/// gzip and deflate, by zlib.
+/// A decoder of gzip and deflate that uses zlib.
 final class Inflater: ContentDecoder {
     enum Format {
-        /// One member after the other (RFC 1952).
+        /// A sequence of members (RFC 1952).
         case gzip
-        /// As RFC 9110 has it, within zlib's format; or bare, as some servers send it.
+        /// The zlib format, as RFC 9110 requires, or raw deflate data, as some servers send it.
         case deflate
     }
 
     private enum Phase {
-        /// The first byte tells which of two formats it is.
+        /// The first byte distinguishes the two formats of deflate.
         case atStart
         case inflating
-        /// Of a member, at least.
+        /// The end of a member. Another member may follow.
         case atEnd
     }
 
     private let format: Format
     private var phase = Phase.atStart
-    /// Where zlib has found it first: it refuses one that has been moved.
+    /// Allocated once: zlib refuses a stream that has moved in memory.
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     private var isOpen = false
 
@@ -41,7 +41,7 @@ final class Inflater: ContentDecoder {
         guard try isReady(for: input) else { return false }
         var status = Z_OK
         step(&input, &output) { bytes, room in
-            // Not written to; zlib's header does not say so.
+            // zlib does not write to the input, though its header does not declare the input as constant.
             let input = UnsafeMutablePointer(mutating: bytes.baseAddress)
             (stream.pointee.next_in, stream.pointee.avail_in) = (input, uInt(bytes.count))
             (stream.pointee.next_out, stream.pointee.avail_out) = (room.baseAddress, uInt(room.count))
@@ -49,26 +49,26 @@ final class Inflater: ContentDecoder {
             return (Int(stream.pointee.avail_in), Int(stream.pointee.avail_out))
         }
         switch status {
-        // That it could do nothing with what there was is no error.
+        // `Z_BUF_ERROR` means no progress with the present buffers, which is not an error.
         case Z_OK, Z_BUF_ERROR: return stream.pointee.avail_out == 0
         case Z_STREAM_END:
             phase = .atEnd
             return false
         default:
-            let message = stream.pointee.msg.map { String(cString: $0) } ?? "zlib's error \(status)"
+            let message = stream.pointee.msg.map { String(cString: $0) } ?? "zlib error \(status)"
             throw TransferFailure(.undecodableEncoding(message))
         }
     }
 
-    /// False: there has to be some input first.
+    /// Prepares zlib for the input. Returns false if the first byte is missing.
     private func isReady(for input: ByteBuffer) throws -> Bool {
         if phase == .inflating { return true }
         guard let first = input.getInteger(at: input.readerIndex, as: UInt8.self) else { return false }
         switch (phase, format) {
         case (.atStart, .gzip): try open(windowBits: 15 + 16)
-        // Of zlib's format it says "deflate", and a window of at most 32 KiB. No bare one begins so.
+        // A zlib header states "deflate" and a window of at most 32 KiB. No raw deflate data begins with these bits.
         case (.atStart, .deflate): try open(windowBits: first & 0x0F == 8 && first >> 4 <= 7 ? 15 : -15)
-        // What follows has to be a member.
+        // Only another member may follow.
         case (_, .gzip) where first == 0x1F: inflateReset(stream)
         default: throw hasMoreAfterEnd
         }
@@ -78,7 +78,7 @@ final class Inflater: ContentDecoder {
 
     private func open(windowBits: Int32) throws {
         let status = inflateInit2_(stream, windowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
-        guard status == Z_OK else { throw TransferFailure(.undecodableEncoding("zlib's error \(status)")) }
+        guard status == Z_OK else { throw TransferFailure(.undecodableEncoding("zlib error \(status)")) }
         isOpen = true
     }
 }
