@@ -11,8 +11,7 @@ extension OperationQueue {
     ///
     /// Inside `main()`, `Progress(totalUnitCount:)` is a child that contributes a fraction of the unit. Each change of a
     /// child reaches this progress, its observers and the progress above it at once, on the thread that makes the change
-    /// (rule A7). Two kinds of children come up within a twentieth of a second: objects of a subclass of `Progress`, and
-    /// what goes on in children that a child had before it was added.
+    /// (rule A7). What a child of a subclass of `Progress` does comes up within a twentieth of a second.
     ///
     /// Cancelling the progress cancels what is in the queue. As with every `Progress` that is final: children that operations
     /// make later are cancelled, the operations themselves are not. Pausing it suspends the queue; resuming it resumes the

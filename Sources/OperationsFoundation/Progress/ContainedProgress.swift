@@ -46,7 +46,7 @@ class ContainedProgress: Progress, @unchecked Sendable {
     /// Takes a child in, explicit or implicit: Foundation, too, adds every child by this member.
     override func addChild(_ child: Progress, withPendingUnitCount units: Int64) {
         // One that is made inside of Foundation's `init` has no units yet. Any other may have children already.
-        let mayHaveChildren = !(child is ContainedProgress) && child.totalUnitCount != 0
+        let isNew = child.totalUnitCount == 0 && Progress.current() === self
         let id = ObjectIdentifier(child)
         #if canImport(ObjectiveC)
         let observation: AnyObject? = child.observe(\.fractionCompleted) { [weak self] _, _ in
@@ -57,10 +57,10 @@ class ContainedProgress: Progress, @unchecked Sendable {
         #endif
         var (isCancelled, isPaused, beginsLookout) = (false, false, false)
         ProgressTree.change(self) {
-            let isPushed = ProgressTree.adopt(child, by: self)
+            let isPushed = ProgressTree.adopt(child, by: self, isNew: isNew)
             lastNumber += 1
             children[id] = Child(progress: child, units: units, number: lastNumber, observation: observation)
-            if observation == nil, !isPushed || mayHaveChildren {
+            if observation == nil, !isPushed {
                 silent.insert(id)
                 beginsLookout = !hasLookout
                 hasLookout = true

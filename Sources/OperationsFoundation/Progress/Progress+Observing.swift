@@ -8,9 +8,11 @@ package import Operations
 extension Progress: KeyValueObservable {
     /// The observers of this progress.
     ///
-    /// The first use makes a plain `Progress` report its changes, and those of children that are added from then on. An
-    /// object of a subclass has observers of its own, which are notified of what it announces itself.
-    public var keyValueObservers: KeyValueObservers { ProgressTree.ownLink(of: self) ?? linkOfSubclass }
+    /// The first use makes a plain `Progress` report its changes, and those of its children, at once, on the thread that
+    /// makes the change. Two kinds of changes are reported late, by looking for them: those of children of a subclass
+    /// within a twentieth of a second, and one that another thread is making during the first use. An object of a
+    /// subclass has observers of its own, which are notified of what it announces itself.
+    public var keyValueObservers: KeyValueObservers { ProgressTree.observedLink(of: self) ?? linkOfSubclass }
 
     private static let linkKey = ProgressUserInfoKey(rawValue: "swift-operations.observers")
 

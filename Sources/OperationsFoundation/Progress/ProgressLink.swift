@@ -6,6 +6,10 @@ final class ProgressLink: KeyValueObservers, @unchecked Sendable {
     // Sendable: all is guarded by the lock.
     private(set) weak var progress: Progress?
     weak var parent: Progress?
+    /// How many calls of `cancel()`, `pause()` and `resume()` are under way.
+    var steering = 0
+    /// The number of the lookout for changes that are not reported; see `ProgressTree.look(at:)`.
+    var lookout = 0
     private var observerState = ObserverState()
     /// What was reported last; nil as long as the progress was never observed.
     private var known: ProgressNumbers?

@@ -1,9 +1,8 @@
 import Foundation
 
-/// Looks at the children of a progress from time to time, as long as there are some whose changes are not pushed.
-///
-/// Those are children of a subclass of `Progress`, and children that had children of their own before they were added: of
-/// what goes on there Foundation tells no other class.
+/// Looks for changes from time to time, as long as there may be some that are not pushed: those of children of a subclass of
+/// `Progress`, of which Foundation notifies no other class, and a change of a plain progress that another thread was making
+/// when the progress got its class.
 enum ProgressLookout {
     /// How long a change may take to come up from there.
     static let interval = Duration.milliseconds(50)
@@ -15,6 +14,22 @@ enum ProgressLookout {
                 do { try await Task.sleep(for: interval) } catch { return }
                 if let progress { ProgressTree.change(progress) { progress.takeInSilent() } }
             } while progress?.endsLookout() == false
+        }
+    }
+
+    /// Looks at a plain progress. While only a change that was under way can be missing, each interval is twice the last.
+    static func begin(for progress: Progress, _ number: Int) {
+        Task.detached(priority: .utility) { [weak progress] in
+            var pause = interval
+            while true {
+                do { try await Task.sleep(for: pause) } catch { return }
+                guard let progress, ProgressTree.continues(number, at: progress) else { return }
+                switch ProgressTree.look(at: progress) {
+                case .none: return
+                case .soon: pause = interval
+                case .later: pause *= 2
+                }
+            }
         }
     }
 }

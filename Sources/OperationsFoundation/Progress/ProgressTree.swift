@@ -31,6 +31,7 @@ enum ProgressTree {
         var watchers: [AsyncStream<Void>.Continuation] = []
         /// Released without the lock: the last reference may run code of the user's.
         var gone: [AnyObject] = []
+        var lookouts: [(progress: Progress, number: Int)] = []
     }
 
     /// Runs a critical section. No code of the user's is called inside, and nothing of the user's is released.
@@ -42,6 +43,7 @@ enum ProgressTree {
         var news = News()
         if state.depth == 0 { swap(&news, &state.news) }
         lock.unlock()
+        for (progress, number) in news.lookouts { ProgressLookout.begin(for: progress, number) }
         for watcher in news.watchers { watcher.yield() }
         for (link, progress, key) in news.changes { link.tell(key, of: progress) }
         return result
@@ -50,19 +52,30 @@ enum ProgressTree {
     /// Makes a change of a progress, and reports what it changes there and above.
     static func change(_ progress: Progress, _ body: () -> Void) {
         withLock {
-            body()
-            var next: Progress? = progress
-            var below: Progress?
+            // Those above first: one that is complete leaves the tree, and may be gone after the change.
+            var above: [Progress] = []
+            var next = parent(of: progress)
             while let current = next {
-                release(current)
-                if let below { (current as? ContainedProgress)?.takeIn(ObjectIdentifier(below)) }
-                (current as? QueueProgress)?.copyDown()
-                if let link = link(of: current) { note(link, current) }
-                below = current
+                above.append(current)
                 next = parent(of: current)
-                if next == nil, (current as? QueueProgress)?.mayHaveForeignParent == true { noteObserved() }
             }
+            body()
+            pass(progress, below: nil)
+            var below = progress
+            for current in above {
+                pass(current, below: below)
+                below = current
+            }
+            if (below as? QueueProgress)?.mayHaveForeignParent == true { noteObserved() }
         }
+    }
+
+    /// Takes a change in, on its way up.
+    private static func pass(_ progress: Progress, below: Progress?) {
+        release(progress)
+        if let below { (progress as? ContainedProgress)?.takeIn(ObjectIdentifier(below)) }
+        (progress as? QueueProgress)?.copyDown()
+        if let link = link(of: progress) { note(link, progress) }
     }
 
     /// Foundation has written into progresses that are not known to be above the one that has changed.
@@ -86,17 +99,11 @@ enum ProgressTree {
 
     // MARK: - Who is above whom
 
-    /// Notes that a progress is above another one. False: that one's changes cannot be had.
-    static func adopt(_ child: Progress, by parent: Progress) -> Bool {
-        withLock {
-            if let child = child as? ContainedProgress {
-                child.parent = parent
-                return true
-            }
-            guard let link = ownLink(of: child) else { return false }
-            link.parent = parent
-            return true
-        }
+    /// Begins to look at a progress at short intervals. Under the lock.
+    static func beginLookout(for progress: Progress) {
+        guard let link = link(of: progress) else { return }
+        link.lookout += 1
+        state.news.lookouts.append((progress, link.lookout))
     }
 
     private static func parent(of progress: Progress) -> Progress? {
@@ -104,13 +111,14 @@ enum ProgressTree {
         return state.links[ObjectIdentifier(progress)]?.parent
     }
 
-    private static func link(of progress: Progress) -> ProgressLink? {
+    /// What is kept beside a progress so far. Under the lock.
+    static func link(of progress: Progress) -> ProgressLink? {
         if let queue = progress as? QueueProgress { return queue.link }
         return state.links[ObjectIdentifier(progress)]
     }
 
     /// What is kept beside a progress. nil: it is of a subclass, and its changes cannot be had.
-    static func ownLink(of progress: Progress) -> ProgressLink? {
+    static func ownLink(of progress: Progress, isNew: Bool = false) -> ProgressLink? {
         withLock {
             if let queue = progress as? QueueProgress { return queue.link }
             let id = ObjectIdentifier(progress)
@@ -118,6 +126,7 @@ enum ProgressTree {
             guard progress is ContainedProgress || Pushed.take(progress) else { return nil }
             let new = ProgressLink(progress)
             state.links[id] = new
+            if !isNew, !(progress is ContainedProgress) { beginLookout(for: progress) }
             return new
         }
     }
@@ -137,68 +146,4 @@ enum ProgressTree {
 
     /// How many progresses something is kept for.
     static var count: Int { withLock { max(state.links.count, state.observed.count) } }
-}
-
-/// A plain progress whose changes are reported.
-enum Pushed {
-    /// Called `Progress` too, for that is what its description says.
-    final class Progress: Foundation.Progress, @unchecked Sendable {
-        // Sendable: no properties, for its objects were made as ones of the superclass.
-
-        deinit { ProgressTree.isGone(ObjectIdentifier(self)) }
-
-        override var totalUnitCount: Int64 {
-            get { ProgressTree.withLock { super.totalUnitCount } }
-            set { ProgressTree.change(self) { super.totalUnitCount = newValue } }
-        }
-
-        override var completedUnitCount: Int64 {
-            get { ProgressTree.withLock { super.completedUnitCount } }
-            set { ProgressTree.change(self) { super.completedUnitCount = newValue } }
-        }
-
-        override func resignCurrent() { ProgressTree.change(self) { super.resignCurrent() } }
-
-        override func addChild(_ child: Foundation.Progress, withPendingUnitCount units: Int64) {
-            // In Foundation's tree, too. It would cancel the child, which runs code of the user's.
-            if isCancelled || isPaused {
-                super.addChild(child, withPendingUnitCount: units)
-            } else {
-                ProgressTree.withLock { super.addChild(child, withPendingUnitCount: units) }
-            }
-            _ = ProgressTree.adopt(child, by: self)
-            ProgressTree.change(self) {}
-        }
-
-        override func cancel() {
-            super.cancel()
-            ProgressTree.change(self) {}
-        }
-
-        override func pause() {
-            super.pause()
-            ProgressTree.change(self) {}
-        }
-
-        override func resume() {
-            super.resume()
-            ProgressTree.change(self) {}
-        }
-    }
-
-    /// Makes an object of the class `Progress` one of `Pushed.Progress`. False: it is of another class.
-    static func take(_ progress: Foundation.Progress) -> Bool {
-        #if canImport(ObjectiveC)
-        // Key-value observing does this there.
-        return false
-        #else
-        if type(of: progress) == Pushed.Progress.self { return true }
-        guard type(of: progress) == Foundation.Progress.self else { return false }
-        // The first word of an object is its class. Other threads read it at any time.
-        let word = Unmanaged.passUnretained(progress).toOpaque().assumingMemoryBound(to: Atomic<UInt>.self)
-        let old = UInt(bitPattern: unsafeBitCast(Foundation.Progress.self, to: UnsafeRawPointer.self))
-        let new = UInt(bitPattern: unsafeBitCast(Pushed.Progress.self, to: UnsafeRawPointer.self))
-        return word.pointee.compareExchange(expected: old, desired: new, ordering: .acquiringAndReleasing).exchanged
-        #endif
-    }
 }

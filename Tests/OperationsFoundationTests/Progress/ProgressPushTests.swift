@@ -88,21 +88,35 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `a child of a subclass, and one with children of its own, come up soon`() async {
+    @Test func `a child of a subclass comes up soon, and so does one under a plain child`() async {
         let progress = OperationQueue().progress
         progress.totalUnitCount = 2
-        let special = SpecialProgress.make(totalUnitCount: 2)
-        let filled = Progress.discreteProgress(totalUnitCount: 1)
-        let inside = Progress.discreteProgress(totalUnitCount: 2)
-        filled.addChild(inside, withPendingUnitCount: 1)
+        let (special, deeper) = (SpecialProgress.make(totalUnitCount: 2), SpecialProgress.make(totalUnitCount: 2))
+        let plain = Progress.discreteProgress(totalUnitCount: 1)
         progress.addChild(special, withPendingUnitCount: 1)
-        progress.addChild(filled, withPendingUnitCount: 1)
+        progress.addChild(plain, withPendingUnitCount: 1)
+        plain.addChild(deeper, withPendingUnitCount: 1)
         var values = progress.values(for: \.fractionCompleted).makeAsyncIterator()
         #expect(await values.next() == 0)
         special.completedUnitCount = 1
         #expect(await values.next() == 0.25)
-        inside.completedUnitCount = 1
+        deeper.completedUnitCount = 1
         #expect(await values.next() == 0.5)
+    }
+
+    @Test func `children that a child had before it was added are pushed`() {
+        let (progress, log) = (OperationQueue().progress, Journal<Double>())
+        progress.totalUnitCount = 1
+        let (child, grandchild) = (Progress(totalUnitCount: 1), Progress(totalUnitCount: 1))
+        let last = Progress(totalUnitCount: 2)
+        child.addChild(grandchild, withPendingUnitCount: 1)
+        grandchild.addChild(last, withPendingUnitCount: 1)
+        progress.addChild(child, withPendingUnitCount: 1)
+        let token = progress.observe(\.fractionCompleted, options: .new) { log.append($1.newValue!) }
+        last.completedUnitCount = 1
+        last.completedUnitCount = 2
+        #expect(log.entries == [0.5, 1])
+        token.invalidate()
     }
 
     @Test func `eight threads push into one progress, and nothing is lost`() {
