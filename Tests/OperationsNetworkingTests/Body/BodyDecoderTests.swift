@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Kind.all, 0..<UInt64(12)) func `however it is cut, it comes out as it was`(
+    @Test(arguments: Kind.all, 0..<UInt64(12)) func `decoding does not depend on the size of the pieces`(
         kind: Kind, seed: UInt64
     ) throws {
         var random = SeededRandom(seed: seed)
@@ -86,7 +86,7 @@ import Testing
         #expect(outcome == bytes)
     }
 
-    @Test(.enabled(if: Brotli.shared != nil)) func `brotli comes out that another program has made`() throws {
+    @Test(.enabled(if: Brotli.shared != nil)) func `brotli data of another program is decoded`() throws {
         let made: [UInt8] = [
             0x1b, 0x07, 0x07, 0x88, 0x2c, 0x0e, 0x78, 0xd3, 0xd0, 0x95, 0x5d, 0x97, 0x10, 0xbb, 0x17, 0x2b, 0xa9, 0xca,
             0xd0, 0x92, 0xcc, 0x8c, 0xad, 0x41, 0x5c, 0xe6, 0xf2, 0x36, 0xc8, 0x19, 0x9e, 0x9e, 0x0a, 0x7b, 0x83, 0x0d,
@@ -98,11 +98,11 @@ import Testing
     }
 
     @Test(arguments: [nil, "", "identity", "zstd", "gzip, zstd", "gzip, gzip, gzip, gzip", "compress"] as [String?])
-    func `what is not coded, or by what nobody here knows, stays as it is`(coding: String?) {
+    func `a body without a coding, or with an unknown one, stays as it is`(coding: String?) {
         #expect(newDecoder(coding) == nil)
     }
 
-    @Test(arguments: Kind.all) func `what ends too early is truncated, and nothing at all is nothing`(
+    @Test(arguments: Kind.all) func `an early end is a truncation, and an empty body is valid`(
         kind: Kind
     ) throws {
         let encoded = kind.encoded(Self.bytes)
@@ -113,7 +113,7 @@ import Testing
         #expect(try decoded([], by: #require(newDecoder(kind.coding))) == [])
     }
 
-    @Test(arguments: Kind.all) func `what follows the end is refused`(kind: Kind) {
+    @Test(arguments: Kind.all) func `data after the end is refused`(kind: Kind) {
         let encoded = kind.encoded(Self.bytes) + [0]
         // Together with what is before it, and alone.
         for pieces in [Int.max, 1] {
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `what is damaged is refused, or its checksum has not noticed`() throws {
+    @Test func `damaged data is refused, unless the checksum misses it`() throws {
         let wrong = LoopbackCompression.gzip(Self.bytes, checksumIsWrong: true)
         #expect(reason { try decoded(wrong, by: #require(newDecoder("gzip"))) } == "undecodableEncoding")
         var random = SeededRandom(seed: 1)
@@ -143,7 +143,7 @@ import Testing
         0x00, 0xc4, 0x61, 0x11, 0x80, 0xee, 0xfd, 0xdf,
     ]
 
-    @Test(.enabled(if: Brotli.shared != nil)) func `what can be decoded is not held back until there is more`() throws {
+    @Test(.enabled(if: Brotli.shared != nil)) func `decodable output is delivered without more input`() throws {
         // What another program has flushed, and not ended.
         let made: [UInt8] = [
             0xab, 0x97, 0x8d, 0x07, 0x40, 0xb4, 0x6d, 0x94, 0xea, 0x42, 0xb2, 0x25, 0x43, 0x51, 0x3c, 0x15, 0x79, 0x26,
@@ -157,7 +157,7 @@ import Testing
         #expect(count == 990_000)
     }
 
-    @Test func `what becomes much between two codings is refused, though it comes to nothing`() throws {
+    @Test func `a large intermediate result is refused, even if the final result is small`() throws {
         // Four million bytes that are a row of empty members of gzip, compressed twice by another program.
         let made: [UInt8] = [
             0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xed, 0xc4, 0x21, 0x0a, 0xc2, 0x60, 0x18, 0x00,
@@ -173,7 +173,7 @@ import Testing
         #expect(reason { while try decoder.next() != nil {} } == "inflatesTooMuch")
     }
 
-    @Test func `what is announced counts, however it is cut`() throws {
+    @Test func `the announced length counts, for any size of the pieces`() throws {
         let bomb = LoopbackCompression.gzipBomb(inflatingTo: 4 << 20)
         for pieces in [1, 100, Int.max] {
             let limit = InflationLimit(ratio: 2000)
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test func `a bomb is refused before it has become much, though nobody has said how long it is`() throws {
+    @Test func `a bomb is refused early, even without an announced length`() throws {
         let bombs = [("gzip", LoopbackCompression.gzipBomb(inflatingTo: 16 << 20))]
         for (coding, bomb) in bombs + (Brotli.shared == nil ? [] : [("br", Self.brotliBomb)]) {
             let decoder = try #require(newDecoder(coding))

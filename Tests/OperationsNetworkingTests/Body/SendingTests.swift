@@ -13,7 +13,7 @@ import Testing
         try #require(operation.transfer.upload(OutgoingBody(description: .bytes(Data(count: count)))).stream)
     }
 
-    @Test func `who has seen the last portion has seen it counted`() async throws {
+    @Test func `a portion is counted before its receiver can respond to it`() async throws {
         let stream = try stream(1000)
         var portions = stream.body.makeAsyncIterator()
         let last = try await portions.next()
@@ -22,7 +22,7 @@ import Testing
         #expect(end == nil && operation.transferProgress.sent == 1000)
     }
 
-    @Test func `what an earlier exchange still sends does not count`() async throws {
+    @Test func `bytes that an earlier exchange still sends do not count`() async throws {
         let (earlier, later) = (try stream(300), try stream(1000))
         for stream in [later, earlier] { for try await _ in stream.body {} }
         #expect(operation.transferProgress.sent == 1000 && operation.transferProgress.toSend == 1000)

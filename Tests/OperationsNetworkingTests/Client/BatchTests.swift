@@ -41,7 +41,7 @@ import Testing
         await client.waitUntilIdle()
     }
 
-    @Test func `it completes once, after every member, with the results in the members' order`() async throws {
+    @Test func `a batch completes once, after every member, with the results in order`() async throws {
         let gate = LoopbackGate()
         try await withServer({ request in
             if request.path == "/0" { try? await gate.pass() }
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `by HEAD first, the bytes are known before the first body comes`() async throws {
+    @Test func `measuring by HEAD makes the total known before the first body`() async throws {
         let gate = LoopbackGate()
         let folder = try Folder()
         try await withServer(lengths(gate)) { server in
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `the bytes never run ahead of what is there, and end at what has come`() async throws {
+    @Test func `received bytes never exceed the actual bytes, and match them at the end`() async throws {
         try await withServer(lengths()) { server in
             let client = try HTTPClientQueue(base: server.url, session: session)
             let requests = [500_000, 70_000, 3].map { get("/\($0)") } + [get("/plain/40000"), get("/none")]
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `a HEAD that fails or does not tell is no failure, and its member counts when its length is known`()
+    @Test func `a HEAD without a length is not a failure, and its member counts when its length is known`()
         async throws
     {
         let gate = LoopbackGate()
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func `the first failure cancels the rest, or does not, as is chosen`(
+    @Test(arguments: [true, false]) func `the policy decides whether the first failure cancels the rest`(
         cancels: Bool
     ) async throws {
         let gate = LoopbackGate()
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test func `cancelling a batch cancels its own wishes, and not those of others`() async throws {
+    @Test func `cancelling a batch cancels its own handles only`() async throws {
         let gate = LoopbackGate()
         try await withServer({ request in
             try? await gate.pass()
@@ -189,7 +189,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func `cancelled at once, every member has its result`(measuresFirst: Bool)
+    @Test(arguments: [true, false]) func `every member of a batch that is cancelled at once has a result`(
+        measuresFirst: Bool
+    )
         async throws
     {
         // Answers nobody: a member that is added just now, and not cancelled yet, may begin.
@@ -211,7 +213,7 @@ import Testing
         }
     }
 
-    @Test func `cancelled while it measures, no member begins`() async throws {
+    @Test func `no member begins after a cancellation during measuring`() async throws {
         let gate = LoopbackGate()
         try await withServer({ _ in
             try? await gate.pass()
@@ -228,7 +230,7 @@ import Testing
         }
     }
 
-    @Test func `paused and resumed as a whole, it goes on where it was, and what others share goes on`() async throws {
+    @Test func `a paused batch continues where it stopped, and shared transfers do not pause`() async throws {
         let gates = (shared: LoopbackGate(), own: LoopbackGate())
         let resource = LoopbackResource(.pattern(length: 90_000), eTag: "\"a\"")
         try await withServer({ request in
@@ -261,7 +263,7 @@ import Testing
         }
     }
 
-    @Test func `paused before anything has begun, it waits, and cancelling ends it`() async throws {
+    @Test func `a batch that is paused before its start waits, and cancelling ends it`() async throws {
         try await withServer({ .text($0.path) }) { server in
             let client = try HTTPClientQueue(base: server.url, session: session)
             for isCancelled in [false, true] {
@@ -276,7 +278,7 @@ import Testing
         }
     }
 
-    @Test func `operations of the caller's are members, also those that are under way elsewhere`() async throws {
+    @Test func `existing operations can be members, also those in another queue`() async throws {
         let gate = LoopbackGate()
         try await withServer({ request in
             if request.path == "/elsewhere" { try? await gate.pass() }
@@ -306,7 +308,7 @@ import Testing
     }
 
     @Test(arguments: 0..<UInt64(20))
-    func `cancelled, paused and resumed at any moment, it ends once with all results`(
+    func `a batch ends once with all results after cancelling, pausing and resuming at any moment`(
         seed: UInt64
     ) async throws {
         try await withServer({ .text($0.path) }) { server in

@@ -5,7 +5,7 @@ import Testing
 
 /// Who is told what, and in which order.
 @Suite(.timeLimit(.minutes(5))) struct BroadcastTests {
-    @Test func `one tells at a time, and tells again what came meanwhile`() {
+    @Test func `one thread delivers at a time, and repeats for later changes`() {
         var telling = Telling()
         let (first, second, third) = (telling.begin(), telling.begin(), telling.begin())
         #expect(first && !second && !third)
@@ -15,7 +15,7 @@ import Testing
         #expect(next)
     }
 
-    @Test func `the end comes after what is being told, and nobody tells anything after it`() {
+    @Test func `the end follows the current delivery, and nothing follows the end`() {
         var telling = Telling()
         _ = (telling.begin(), telling.begin())
         let isMine = telling.finish()
@@ -29,7 +29,7 @@ import Testing
         #expect(isAtOnce && silent.phase == .ended)
     }
 
-    @Test func `of many who change it and tell, the newest is told last, and never an older one after it`() async {
+    @Test func `concurrent changes are delivered in order, and the newest is last`() async {
         for _ in 0..<20 {
             let broadcast = Broadcast<Int>()
             let (number, told) = (Guarded(0), Journal<Int>())
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `what has not changed is not told again`() {
+    @Test func `an unchanged element is not delivered again`() {
         let (broadcast, told, others) = (Broadcast<Int>(), Journal<Int>(), Journal<Int>())
         broadcast.latest({ 1 }) { told.append($0) }
         for number in [1, 2, 2, 3] { broadcast.tellLatest { number } }
@@ -65,7 +65,7 @@ import Testing
         #expect(told.entries == [1, 2, 3, 4] && others.entries == [3, 4])
     }
 
-    @Test func `who comes while it ends is told what there is, and then the end`() async {
+    @Test func `a follower that joins during the end gets the current element, and then the end`() async {
         for _ in 0..<500 {
             let broadcast = Broadcast<Int>()
             async let end: Void = broadcast.finish()

@@ -21,7 +21,7 @@ import Testing
         return LoopbackResponse(fields: fields, body: body)
     }
 
-    @Test func `values are sent and read as the client does, by their type`() async throws {
+    @Test func `the client's coding writes and reads values by their type`() async throws {
         try await withServer(Self.echo) { server in
             let client = try HTTPClientQueue(base: server.url, session: .plain())
             client.coding = JSONCoding {
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `what cannot be encoded is not sent, and what is not of the type is an error`() async throws {
+    @Test func `a value that cannot be encoded is not sent, and a response of another type is an error`() async throws {
         try await withServer(Self.echo) { server in
             let client = try HTTPClientQueue(base: server.url, session: .plain())
             #expect(throws: EncodingError.self) {
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `bodies bring their type, and Accept is what is read`() async throws {
+    @Test func `encoded bodies set the content type, and the serializer sets Accept`() async throws {
         try await withServer(Self.echo) { server in
             let client = try HTTPClientQueue(base: server.url, session: .plain())
             let form = try await client.post("/", .form(["q": "a b"]), as: .text).value
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `each request is in one of the counts`() async throws {
+    @Test func `each request appears in exactly one count`() async throws {
         let gate = LoopbackGate()
         try await withServer({ request in
             if request.path != "/broken" { try? await gate.pass() }
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `a pause is told, also of a request that waits`() async throws {
+    @Test func `a pause is reported, also for a waiting request`() async throws {
         let gate = LoopbackGate()
         let resource = LoopbackResource(.pattern(length: 50_000), eTag: "\"a\"")
         try await withServer({ request in
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func `a transfer stands still when all who share it can wait, and goes on when one cannot`() async throws {
+    @Test func `a transfer pauses when all its handles are paused, and resumes with the first of them`() async throws {
         let gate = LoopbackGate()
         try await withServer({ _ in
             try? await gate.pass()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct CoalescerTests {
-    @Test func `identical wishes share one transfer, and the last who leaves stops it`() {
+    @Test func `identical requests share one transfer, and the last waiter to leave stops it`() {
         var coalescer = Coalescer<String, Int>()
         let (first, begin) = coalescer.join("a", priority: 0)
         let (second, joined) = coalescer.join("a", priority: 4)
@@ -17,7 +17,7 @@ import Testing
         #expect(coalescer.join("a", priority: 0).1 != .joined(transfer: first, raised: nil))
     }
 
-    @Test func `who comes after the end begins anew`() {
+    @Test func `a request after the end begins a new transfer`() {
         var coalescer = Coalescer<String, Int>()
         let (first, _) = coalescer.join("a", priority: 0)
         coalescer.ended(first, of: "a")
@@ -29,7 +29,7 @@ import Testing
         #expect(coalescer.leave(second) == .stop(transfer: second))
     }
 
-    @Test func `it stands still when all can wait, and who has left has no say`() {
+    @Test func `a transfer pauses when all remaining waiters are paused`() {
         var coalescer = Coalescer<String, Int>()
         let (first, _) = coalescer.join("a", priority: 0)
         let (second, _) = coalescer.join("a", priority: 0)
@@ -48,7 +48,7 @@ import Testing
         #expect(!coalescer.isPaused("a") && !coalescer.isPaused("b"))
     }
 
-    @Test(arguments: 0..<UInt64(50)) func `it answers as a naive model does`(seed: UInt64) {
+    @Test(arguments: 0..<UInt64(50)) func `the coalescer agrees with a naive model`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var coalescer = Coalescer<Int, Int>()
         var model: [(waiter: Int, key: Int, transfer: Int, priority: Int, isPaused: Bool)] = []

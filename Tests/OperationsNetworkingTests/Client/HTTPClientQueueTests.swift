@@ -28,7 +28,7 @@ import Testing
         #expect(throws: PolicyError.self) { try HTTPClientQueue(widthPerHost: 0) }
     }
 
-    @Test func `the credentials of a client go to its base only`() async throws {
+    @Test func `a client's credentials go to its base only`() async throws {
         try await withServer({ .text($0.fields[.authorization] ?? "none") }) { server in
             let client = try HTTPClientQueue(
                 base: server.url, fields: [.authorization: "Bearer x"], session: .plain())
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `the fields that a client names as credentials go to its base only, and follow no redirect away`(
+    func `a client's credential fields go to its base only, and follow no redirect to another origin`(
         isNamedByRequest: Bool
     ) async throws {
         let key = try #require(HTTPField.Name("X-Api-Key"))
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `a client whose transfers are not shared makes one for each request`() async throws {
+    @Test func `without sharing, each request has its own transfer`() async throws {
         try await withServer({ .text("\($0.number)") }) { server in
             let client = try HTTPClientQueue(session: .plain())
             #expect(client.sharesTransfers)
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `ten thousand wishes for one address make one transfer`() async throws {
+    @Test func `ten thousand requests for one address make one transfer`() async throws {
         let gate = LoopbackGate()
         try await withServer({ _ in
             try? await gate.pass()
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func `requests that differ in anything share nothing, nor do unsafe ones`() async throws {
+    @Test func `requests that differ in any property do not share, nor do unsafe requests`() async throws {
         try await withServer({ .text("\($0.number)") }) { server in
             let client = try HTTPClientQueue(session: .plain())
             client.isSuspended = true
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `each wish is cancelled for itself, and the last one stops the transfer`() async throws {
+    @Test func `each handle is cancelled separately, and the last one stops the transfer`() async throws {
         let gate = LoopbackGate()
         try await withServer({ _ in
             LoopbackResponse(body: .pattern(length: 1000)).with(.stalls(.afterBody(10), until: gate))
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func `the most urgent wish counts, and a transfer rises as wishes join it`() throws {
+    @Test func `a transfer has the highest priority of its handles, and rises when handles join`() throws {
         let client = try HTTPClientQueue(session: .plain())
         client.isSuspended = true
         let low = client.get("http://127.0.0.1:1/", as: .data, priority: .low)
@@ -153,7 +153,7 @@ import Testing
         client.cancelAll()
     }
 
-    @Test func `a width for each host holds, and hosts take turns`() async throws {
+    @Test func `the limit for each host holds, and hosts take turns`() async throws {
         let gate = LoopbackGate()
         let handler: LoopbackServer.Handler = { request in
             try? await gate.pass()
@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    @Test func `what happens to requests is told in order`() async throws {
+    @Test func `the events of requests are reported in order`() async throws {
         try await withServer({ _ in .text("x") }) { server in
             let client = try HTTPClientQueue(session: .plain())
             let events = client.requestEvents

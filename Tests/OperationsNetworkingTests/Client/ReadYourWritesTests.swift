@@ -60,7 +60,7 @@ import Testing
     enum Change: String, CaseIterable, Sendable { case post, remove, removeAll, otherCache, operationOfNoClient }
 
     @Test(arguments: Change.allCases, [true, false])
-    func `an answer that was asked for before a change is not kept after the change`(
+    func `a response that was requested before a change is not stored after the change`(
         change: Change, isOnDisk: Bool
     ) async throws {
         guard isOnDisk || change != .otherCache else { return }

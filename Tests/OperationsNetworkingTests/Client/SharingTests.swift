@@ -11,7 +11,7 @@ import Testing
 
 /// Wishes that come, go, and wait while their transfer ends (rule N2).
 @Suite(.timeLimit(.minutes(5))) struct SharingTests {
-    @Test func `who comes after all were cancelled begins anew`() async throws {
+    @Test func `a request after cancelAll begins a new transfer`() async throws {
         try await withServer({ _ in .text("x") }) { server in
             let client = try HTTPClientQueue(session: .plain())
             client.isSuspended = true
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `who joins too late for the operation to decode it does not decode it where he waits`() async throws {
+    @Test func `a handle that joins after the end does not decode on the caller's executor`() async throws {
         let key = DispatchSpecificKey<Bool>()
         // The main actor's.
         DispatchQueue.main.setSpecific(key: key, value: true)
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `of several tasks that await one wish, each is cancelled for itself`() async throws {
+    @Test func `several tasks that await one handle are cancelled separately`() async throws {
         let gate = LoopbackGate()
         try await withServer({ _ in LoopbackResponse(body: .pattern(length: 10)).with(.stalls(.beforeHead, until: gate))
         }) { server in
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `an answer is decoded as part of the operation, once for each wish, and not for who has given up`()
+    @Test func `a response is decoded as part of the operation, once per handle, and not for cancelled handles`()
         async throws
     {
         let gate = LoopbackGate()
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `cancelling a wish that is fulfilled takes nothing back`() async throws {
+    @Test func `cancelling a handle after the response arrived keeps the value`() async throws {
         try await withServer({ _ in .text("x") }) { server in
             let client = try HTTPClientQueue(session: .plain())
             let token = client.get(server.url + "/", as: .text)
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `a transfer is as urgent as the most urgent wish, however many come at a time`() async throws {
+    @Test func `a transfer has the highest priority of concurrently created handles`() async throws {
         let client = try HTTPClientQueue(session: .plain())
         client.isSuspended = true
         for index in 0..<2000 {
@@ -122,7 +122,7 @@ import Testing
         await client.waitUntilIdle()
     }
 
-    @Test func `a client tries again what may pass, as long as the server has asked for`() async throws {
+    @Test func `a client retries temporary failures after the server's delay`() async throws {
         let clock = VirtualClock()
         let policy = try RetryPolicy(retries: 2, backoff: .constant(.zero))
         let session = HTTPSession.plain {
@@ -144,7 +144,7 @@ import Testing
         await server.stop()
     }
 
-    @Test(arguments: 0..<UInt64(20)) func `wishes that join while transfers end all get an answer`(seed: UInt64)
+    @Test(arguments: 0..<UInt64(20)) func `requests that join while transfers end all get a response`(seed: UInt64)
         async throws
     {
         try await withServer({ .text("\($0.number)") }) { server in

@@ -62,7 +62,7 @@ import Testing
                 expected: ["connection"]),
         ]
 
-    @Test(arguments: cells) func `each fault ends a request once, with its reason, and gives slot and connection back`(
+    @Test(arguments: cells) func `each fault ends a request once, with its reason, and frees slot and connection`(
         cell: Cell
     ) async throws {
         let folder = try Folder()
@@ -131,7 +131,8 @@ import Testing
         }
     }
 
-    @Test(arguments: points.map(\.0)) func `cancelled at each place, it ends once and closes its connection`(
+    @Test(arguments: points.map(\.0))
+    func `a request that is cancelled at any point ends once and closes its connection`(
         place: String
     ) async throws {
         try await atPlace(place) { server, operation, queue in
@@ -142,7 +143,7 @@ import Testing
         }
     }
 
-    @Test(arguments: points.map(\.0)) func `paused at each place, it ends well when it is resumed`(
+    @Test(arguments: points.map(\.0)) func `a request that is paused at any point succeeds after it is resumed`(
         place: String
     ) async throws {
         try await atPlace(place) { _, operation, queue in
@@ -155,7 +156,7 @@ import Testing
         }
     }
 
-    @Test func `redirect loops, endless challenges and bombs end with errors of their own`() async throws {
+    @Test func `redirect loops, endless challenges and bombs end with specific errors`() async throws {
         let session = HTTPSession.plain { $0.credentials = Always() }
         let queue = OperationQueue()
         let routes = LoopbackRoutes([

@@ -28,7 +28,7 @@ import Testing
 
     // MARK: - Responses
 
-    @Test func `what it compresses is inflated, and a download asks for it as it is`() async throws {
+    @Test func `compressed responses are decompressed, and a download requests no compression`() async throws {
         let text = Data(String(repeating: "the same again, ", count: 20_000).utf8)
         let nginx = try await Nginx("gzip on; gzip_types text/plain;", files: ["a.txt": text])
         let operation = HTTPOperation(get(nginx.url + "/a.txt"), session: session)
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: [("/none", 404), ("/secret", 403), ("/broken", 500)])
-    func `what it refuses is an error with its status`(path: String, status: Int) async throws {
+    func `a refusal is an error with the status`(path: String, status: Int) async throws {
         let nginx = try await Nginx("location /secret { deny all; } location /broken { return 500; }")
         let operation = HTTPOperation(get(nginx.url + path), session: session)
         await #expect {
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: [1, 3, 1000])
-    func `a connection that it closes after so many requests is used for no more`(requests: Int) async throws {
+    func `a connection that nginx closes after some requests is not reused`(requests: Int) async throws {
         let nginx = try await Nginx("keepalive_requests \(requests);", files: ["a": Data("a".utf8)])
         for _ in 0..<20 {
             let value = try await load(nginx.url + "/a")
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `its redirects lead on, and its loops are seen`() async throws {
+    @Test func `redirects are followed, and loops are detected`() async throws {
         let nginx = try await Nginx(
             "location /old { return 301 /a; } location /loop { return 302 /loop; }", files: ["a": Data("a".utf8)])
         let moved = HTTPOperation(get(nginx.url + "/old"), session: session)
@@ -75,7 +75,7 @@ import Testing
         #expect(why?.text == "redirectLoop")
     }
 
-    @Test func `it asks for a password, and gets it`() async throws {
+    @Test func `nginx asks for a password and gets it`() async throws {
         let nginx = try await Nginx(
             "auth_basic here; auth_basic_user_file $FOLDER/www/.users;",
             files: ["a": Data("a".utf8), ".users": Data("Aladdin:{PLAIN}open sesame\n".utf8)])
@@ -94,7 +94,7 @@ import Testing
 
     // MARK: - The cache
 
-    @Test func `it says that what is kept still holds, until it is another`() async throws {
+    @Test func `nginx revalidates a cached response until the file changes`() async throws {
         let nginx = try await Nginx("add_header Cache-Control max-age=0;", files: ["a": Data("first".utf8)])
         let session = HTTPSession.plain { $0.cache = .inMemory() }
         for (isFromCache, text) in [(false, "first"), (true, "first"), (false, "another")] {
@@ -110,7 +110,8 @@ import Testing
 
     // MARK: - Parts
 
-    @Test(arguments: [false, true]) func `a paused download goes on by its ranges, or anew when it is another file`(
+    @Test(arguments: [false, true])
+    func `a paused download continues by ranges, or starts over if the file has changed`(
         isChanged: Bool
     ) async throws {
         // Most of a minute, unless a part is asked for.
@@ -139,7 +140,7 @@ import Testing
 
     // MARK: - Uploads
 
-    @Test func `a file and a form arrive whole`() async throws {
+    @Test func `a file and a form arrive complete`() async throws {
         let nginx = try await Nginx(
             "location /in/ { alias $FOLDER/www/; dav_methods PUT DELETE; client_max_body_size 10m; }",
             files: ["source": pattern])
@@ -158,7 +159,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: nginx.path("copy")))
     }
 
-    @Test func `what is too large for it is refused by its status, though it reads none of it`() async throws {
+    @Test func `an upload that is too large is refused by its status, though nginx reads none of it`() async throws {
         let nginx = try await Nginx("location / { client_max_body_size 1k; }")
         for _ in 0..<20 {
             var request = HTTPOperationRequest(.post, nginx.url + "/")

@@ -11,7 +11,7 @@ import Testing
     private let queue = OperationQueue()
     private let session = HTTPSession.plain()
 
-    @Test func `a request is an operation like any other: dependencies, a typed value, a completion block`()
+    @Test func `a request is an operation with dependencies, a typed value and a completion block`()
         async throws
     {
         try await withServer({ .text("asked for \($0.path)") }) { server in
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `it is single-shot, and its copy is fresh`() async throws {
+    @Test func `a request runs once, and its copy runs anew`() async throws {
         try await withServer({ .text("\($0.number)") }) { server in
             let first = HTTPOperation(get(server.url + "/"), session: session)
             queue.addOperation(first)
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `what is outstanding can be saved and restored`() throws {
+    @Test func `unfinished requests can be saved and restored`() throws {
         var request = HTTPOperationRequest(
             .put, "https://example.org/a?b", fields: [.accept: "text/plain"], body: .bytes(Data([1, 2])))
         request.limits.whole = .seconds(3)
@@ -54,7 +54,7 @@ import Testing
         #expect(try JSONDecoder().decode([HTTPOperationRequest].self, from: data) == [request])
     }
 
-    @Test func `a queued request that is cancelled ends through its queue, with an error that names the address`()
+    @Test func `a cancelled queued request ends through its queue, with an error that names the address`()
         async throws
     {
         queue.isSuspended = true
@@ -68,7 +68,7 @@ import Testing
         #expect(operation.state == .finished)
     }
 
-    @Test func `an address that is none fails, and so does one where nobody listens`() async throws {
+    @Test func `an invalid address fails, and so does an address without a server`() async throws {
         for (url, expected) in [
             ("nonsense", "invalidURL"), ("ftp://x/", "invalidURL"), ("http://127.0.0.1:1/", "connection"),
         ] {
@@ -78,13 +78,13 @@ import Testing
         }
     }
 
-    @Test func `errors name the address without user and password`() async throws {
+    @Test func `errors contain the address without user and password`() async throws {
         let operation = HTTPOperation(get("http://me:secret@127.0.0.1:1/x"), session: session)
         queue.addOperation(operation)
         #expect(await reason { try await operation.value }?.url == "http://127.0.0.1:1/x")
     }
 
-    @Test func `more than the limit for memory is refused, announced or not`() async throws {
+    @Test func `a body above the memory limit is refused, with or without an announced length`() async throws {
         for framing in LoopbackResponse.Framing.allCases {
             try await withServer({ _ in LoopbackResponse(body: .pattern(length: 5000), framing: framing) }) { server in
                 var request = get(server.url + "/")
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `a body is sent from memory and from a file, and counted`() async throws {
+    @Test func `a body is sent from memory and from a file, and its bytes are counted`() async throws {
         let folder = try Folder()
         let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
         try bytes.write(to: URL(filePath: folder.file("body")))

@@ -26,7 +26,7 @@ import Testing
         return queue
     }
 
-    @Test func `what comes faster than it is taken stops all the same`() async throws {
+    @Test func `a pause stops a download whose data arrives faster than it is written`() async throws {
         let resource = LoopbackResource(.pattern(length: 8 << 20), eTag: "\"a\"")
         let folder = try Folder()
         let (writes, begun, more) = (Guarded(0), AsyncGate(), DispatchSemaphore(value: 0))
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func `what is paused gives its slot back, and goes on where it was`(
+    @Test(arguments: [true, false]) func `a paused transfer frees its slot, and continues where it stopped`(
         isDownload: Bool
     ) async throws {
         let gate = LoopbackGate()
@@ -99,7 +99,7 @@ import Testing
         LoopbackResource.Lie.ignoresRange, .shiftsContentRange, .omitsContentRange, .wrongTotal, .changesETagOfPart,
         .refusesRange,
     ])
-    func `anything but a matching part starts over cleanly`(lie: LoopbackResource.Lie) async throws {
+    func `a transfer starts over unless the server sends the matching part`(lie: LoopbackResource.Lie) async throws {
         let gate = LoopbackGate()
         let queue = queue()
         try await withServer(resource(gate, lies: [lie])) { server in
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `before the start it holds a request back, and cancelling ends it`() async throws {
+    @Test func `a pause before the start delays a request, and cancelling ends it`() async throws {
         let queue = queue()
         try await withServer({ _ in .text("x") }) { server in
             let paused = HTTPOperation(get(server.url + "/1"), session: session)
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func `cancelling what is paused ends it, once`() async throws {
+    @Test func `cancelling a paused request ends it once`() async throws {
         let gate = LoopbackGate()
         let queue = queue()
         try await withServer(resource(gate)) { server in
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    @Test func `hundreds paused and resumed at a width all end well`() async throws {
+    @Test func `hundreds of requests that are paused and resumed within a limit all succeed`() async throws {
         let queue = queue(width: 4)
         let resource = LoopbackResource(.pattern(length: 40_000), eTag: "\"one\"")
         try await withServer({ resource.response(to: $0) }) { server in

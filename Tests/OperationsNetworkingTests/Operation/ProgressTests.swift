@@ -13,7 +13,7 @@ import Testing
     private let session = HTTPSession.plain()
 
     @Test(arguments: [LoopbackResponse.Framing.contentLength, .chunked])
-    func `what is new adds up to the whole, also if nobody knows how much that will be`(
+    func `reported steps add up to the whole, also for an unknown length`(
         framing: LoopbackResponse.Framing
     ) async throws {
         try await withServer({ _ in LoopbackResponse(body: .pattern(length: 500_000), framing: framing) }) { server in
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `of steps smaller than the least one nothing is said`() async throws {
+    @Test func `steps below the minimum are not reported`() async throws {
         let gate = LoopbackGate()
         let body = LoopbackBody.pattern(length: 1000)
         try await withServer({ _ in LoopbackResponse(body: body).with(.stalls(.afterBody(100), until: gate)) }) {
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `Progress counts bytes, and cancels, pauses and resumes what it counts`() async throws {
+    @Test func `Progress counts bytes, and cancels, pauses and resumes its operation`() async throws {
         let gate = LoopbackGate()
         let resource = LoopbackResource(.pattern(length: 100_000), eTag: "\"a\"")
         try await withServer({ request in
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `progress of what is sent is apart`() async throws {
+    @Test func `upload progress is separate from download progress`() async throws {
         try await withServer({ _ in LoopbackResponse.text("ok") }) { server in
             let request = HTTPOperationRequest(.post, server.url + "/", body: .bytes(Data(count: 200_000)))
             let operation = HTTPOperation(request, session: session)

@@ -17,7 +17,7 @@ import Testing
 
     init() { queue.maxConcurrentOperationCount = 1 }
 
-    @Test func `a slow reader slows the server down, and is not taken for a silent server`() async throws {
+    @Test func `a slow reader slows the server down, and does not exceed the idle limit`() async throws {
         let clock = VirtualClock()
         let session = HTTPSession.plain { $0.setClock(clock) }
         try await withServer({ _ in LoopbackResponse(body: bytes) }) { server in
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `what has come is told, though its reader is slow to take it`() async throws {
+    @Test func `received bytes are reported even if the reader is slow`() async throws {
         try await withServer({ _ in LoopbackResponse(body: bytes) }) { server in
             let operation = HTTPStreamOperation(get(server.url + "/"), session: session)
             var updates = operation.transferProgressUpdates.makeAsyncIterator()
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `a reader that stops, or never comes back, ends the operation`() async throws {
+    @Test func `a reader that stops ends the operation`() async throws {
         try await withServer({ _ in LoopbackResponse(body: bytes) }) { server in
             let operation = HTTPStreamOperation(get(server.url + "/"), session: session)
             queue.addOperation(operation)
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `a reader that is cancelled ends the operation`() async throws {
+    @Test func `a cancelled reader ends the operation`() async throws {
         let gate = LoopbackGate()
         try await withServer({ _ in LoopbackResponse(body: bytes).with(.stalls(.afterHead, until: gate)) }) { server in
             let operation = HTTPStreamOperation(get(server.url + "/"), session: session)
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `cancelled while its reader is slow, it ends, and the reader is told`() async throws {
+    @Test func `a stream that is cancelled with a slow reader ends, and the reader gets the error`() async throws {
         try await withServer({ _ in LoopbackResponse(body: bytes) }) { server in
             let operation = HTTPStreamOperation(get(server.url + "/"), session: session)
             queue.addOperation(operation)
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func `paused while its reader is slow, it goes on, and no byte is lost or comes twice`() async throws {
+    @Test func `a stream that is paused with a slow reader loses and repeats no byte`() async throws {
         let resource = LoopbackResource(bytes, eTag: "\"a\"")
         try await withServer({ resource.response(to: $0) }) { server in
             let operation = HTTPStreamOperation(get(server.url + "/"), session: session)
@@ -124,8 +124,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func `many small portions cost no more than their number`(isRead: Bool) async throws
-    {
+    @Test(arguments: [true, false]) func `many small portions have a linear cost`(isRead: Bool) async throws {
         let channel = BodyChannel()
         let portion = ByteBuffer(bytes: [1])
         for _ in 0..<BodyChannel.capacity - 1 { channel.write(portion) }
@@ -135,7 +134,7 @@ import Testing
         #expect(count == BodyChannel.capacity - 1)
     }
 
-    @Test(arguments: 0..<UInt64(200)) func `writer and reader, cancelled at any moment, both end`(seed: UInt64)
+    @Test(arguments: 0..<UInt64(200)) func `a writer and a reader end after a cancellation at any moment`(seed: UInt64)
         async throws
     {
         var random = SeededRandom(seed: seed)
@@ -175,7 +174,7 @@ import Testing
         if kind == 3 { #expect(try result.get() == writes * portion.readableBytes) }
     }
 
-    @Test func `a person who is asked for a password may take his time`() async throws {
+    @Test func `a source of credentials may exceed the idle limit`() async throws {
         let clock = VirtualClock()
         let gate = LoopbackGate()
         let session = HTTPSession.plain {
@@ -197,7 +196,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `the limit for the whole counts what earlier attempts took, and not the pauses`() async throws {
+    @Test func `the limit for the whole transfer counts earlier attempts, but not pauses`() async throws {
         let clock = VirtualClock()
         let gate = LoopbackGate()
         let session = HTTPSession.plain { $0.setClock(clock) }

@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `turns of one server go round the event loops, and first turns of many servers are spread over them`() {
+    @Test func `the turns of one server and the first turns of many servers use all event loops`() {
         let servers = (0..<1_000).map { HTTPAddress("http://host\($0)/")!.origin }
         let loops = (0..<4).map { HTTPConnections.loop(of: 4, for: servers[0], turn: $0) }
         #expect(Set(loops) == [0, 1, 2, 3])
@@ -28,7 +28,8 @@ import Testing
         #expect((300...700).contains(count))
     }
 
-    @Test func `who waits for a connection is not timed out, and async-http-client does not know of him`() async throws
+    @Test func `a request that waits for a connection has no time limit, and async-http-client does not have it yet`()
+        async throws
     {
         let gate = LoopbackGate()
         try await withServer({ _ in .text("x").with(.stalls(.beforeHead, until: gate)) }) { server in
@@ -62,7 +63,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func `who is cancelled or paused leaves the line`(isPaused: Bool) async throws {
+    @Test(arguments: [true, false]) func `a cancelled or paused request leaves the line`(isPaused: Bool) async throws {
         let gate = LoopbackGate()
         try await withServer({ _ in .text("x").with(.stalls(.beforeHead, until: gate)) }) { server in
             let session = try session(connections: 1, server)
@@ -86,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `a server that speaks HTTP 2 has all requests at once, by one connection, after its first answer`()
+    @Test func `an HTTP 2 server gets all requests on one connection after its first response`()
         async throws
     {
         let (first, gate) = (LoopbackGate(), LoopbackGate())
@@ -111,7 +112,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<UInt64(20)) func `whatever becomes of requests, each turn comes back`(
+    @Test(arguments: 0..<UInt64(20)) func `every turn comes back, for every outcome of a request`(
         seed: UInt64
     ) async throws {
         var random = SeededRandom(seed: seed)

@@ -11,7 +11,7 @@ import Testing
         #expect(next.map(\.asker) == expected, sourceLocation: location)
     }
 
-    @Test func `as many have a turn as there are connections, the first come first, each server for itself`() {
+    @Test func `each server has as many turns as connections, in order of arrival`() {
         var turns = ConnectionTurns<String, Int>(connections: 2, streams: 100)
         let atOnce = [1, 2, 3, 4].filter { turns.ask($0, for: "a") != nil }
         let isAlone = turns.ask(5, for: "b") != nil
@@ -22,7 +22,7 @@ import Testing
         expect(turns.leave(5, for: "b"), [])
     }
 
-    @Test func `who leaves the line is passed over, and who leaves twice takes nobody's turn`() {
+    @Test func `an asker that left the line is skipped, and leaving twice takes no other turn`() {
         var turns = ConnectionTurns<String, Int>(connections: 1, streams: 100)
         for asker in 1...4 { _ = turns.ask(asker, for: "a") }
         expect(turns.leave(2, for: "a"), [])
@@ -32,7 +32,7 @@ import Testing
         expect(turns.leave(3, for: "a"), [4])
     }
 
-    @Test func `the first answer by HTTP 2 lets the line go on, up to the streams of a connection`() {
+    @Test func `the first HTTP 2 response raises the limit to the streams of a connection`() {
         var turns = ConnectionTurns<String, Int>(connections: 2, streams: 5)
         for asker in 1...9 { _ = turns.ask(asker, for: "a") }
         expect(turns.multiplexes("a"), [3, 4, 5])
@@ -45,7 +45,7 @@ import Testing
         #expect(atOnce == [1, 2])
     }
 
-    @Test func `an answer by HTTP 1 brings the line back to as many as there are connections`() {
+    @Test func `an HTTP 1 response lowers the limit to the number of connections`() {
         var turns = ConnectionTurns<String, Int>(connections: 1, streams: 3)
         for asker in 1...6 { _ = turns.ask(asker, for: "a") }
         expect(turns.multiplexes("a"), [2, 3])
@@ -55,7 +55,7 @@ import Testing
         expect(turns.leave(4, for: "a", multiplexes: false), [5])
     }
 
-    @Test func `turns have numbers, and what was given back last is given first`() {
+    @Test func `turns have numbers, and the number returned last is given out first`() {
         var turns = ConnectionTurns<String, Int>(connections: 3, streams: 5)
         let first = (1...4).map { turns.ask($0, for: "a") }
         #expect(first == [0, 1, 2, nil])
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: 0..<UInt64(300))
-    func `nobody is forgotten or has the turn of another, whatever happens`(seed: UInt64) {
+    func `no asker is forgotten or shares a turn, for random events`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let (connections, streams) = (random.below(4), random.below(8))
         var turns = ConnectionTurns<Int, Int>(connections: connections, streams: streams)

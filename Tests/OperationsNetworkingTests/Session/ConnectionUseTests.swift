@@ -12,7 +12,7 @@ import Testing
     private let queue = OperationQueue()
 
     @Test(arguments: LoopbackServer.Configuration.TransportProtocol.allCases)
-    func `it is told whether a connection was used before, and how long it took to have it`(
+    func `metrics state whether a connection was reused, and the time to connect`(
         version: LoopbackServer.Configuration.TransportProtocol
     ) async throws {
         try await withServer({ _ in .text("x") }, .init(protocol: version)) { server in
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `no server can say how its connection was used`() {
+    @Test func `no server can fake the use of its connection`() {
         var headers = HTTPHeaders([("a", "b"), ("connection-use", "3 4")])
         #expect(ConnectionUse(notedIn: headers) == nil && ConnectionUse(notedIn: [:]) == nil)
         let use = ConnectionUse(earlier: 3, established: .milliseconds(4))
@@ -45,7 +45,7 @@ import Testing
         #expect(ConnectionUse(notedIn: headers) == use)
     }
 
-    @Test func `a stream that ends by itself is no connection that was closed`() async throws {
+    @Test func `the end of a stream does not count as a closed connection`() async throws {
         try await withServer(
             { $0.path == "/" ? .text("x") : .text("x").with(.resets(.beforeHead)) }, .init(protocol: .http2)
         ) { server in
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: LoopbackServer.Configuration.TransportProtocol.allCases)
-    func `what only asks, and meets a connection that is being closed, goes by another one`(
+    func `a safe request on a closing connection is sent again on another connection`(
         version: LoopbackServer.Configuration.TransportProtocol
     ) async throws {
         try await withServer(Self.handler(), .init(protocol: version)) { server in
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(arguments: LoopbackServer.Configuration.TransportProtocol.allCases)
-    func `what may change something, or meets a new connection that is closed, fails`(
+    func `an unsafe request on a closed connection fails, and so does a request on a closed new connection`(
         version: LoopbackServer.Configuration.TransportProtocol
     ) async throws {
         for (first, second) in [("/", HTTPRequest.Method.post), (nil, .get)] as [(String?, HTTPRequest.Method)] {

@@ -7,7 +7,7 @@ import Testing
 
 /// Who looks after limits of time.
 @Suite(.timeLimit(.minutes(5))) struct WatchTests {
-    @Test func `who sleeps is replaced only for what ends earlier`() {
+    @Test func `a sleeper is replaced only for an earlier end`() {
         var watch = WatchState()
         #expect(watch.added(end: .seconds(10)) == .init(sleeper: 1, until: .seconds(10)))
         #expect(watch.added(end: .seconds(10)) == nil)
@@ -17,7 +17,7 @@ import Testing
         #expect(!replaced && current)
     }
 
-    @Test func `who has looked sleeps again while anything goes on, and then rests`() {
+    @Test func `a sleeper sleeps again while attempts remain, and then rests`() {
         var watch = WatchState()
         _ = watch.added(end: .seconds(10))
         for next in [20, 30] {
@@ -30,7 +30,7 @@ import Testing
         #expect(watch.added(end: .seconds(50)) == .init(sleeper: 2, until: .seconds(50)))
     }
 
-    @Test func `what is added while somebody looks is slept for as well`() {
+    @Test func `an attempt that is added during a check is scheduled too`() {
         for (added, next, expected) in [([15, 12], 20, 12), ([90], 20, 20), ([30], nil, 30)] as [([Int], Int?, Int)] {
             var watch = WatchState()
             _ = watch.added(end: .seconds(10))
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `many transfers need one sleeper, who is left when they have ended`() async throws {
+    @Test func `many transfers share one sleeper, which remains after their end`() async throws {
         let clock = VirtualClock()
         let session = HTTPSession.plain { $0.setClock(clock) }
         let queue = OperationQueue()

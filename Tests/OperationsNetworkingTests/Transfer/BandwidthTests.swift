@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct BandwidthTests {
     private let queue = OperationQueue()
 
-    @Test(arguments: [true, false]) func `what is received takes the time that the cap says, within five per cent`(
+    @Test(arguments: [true, false]) func `a capped download takes the expected time, within five percent`(
         isOfSession: Bool
     ) async throws {
         let clock = LeapingClock()
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `what is sent takes the time that the cap says, whatever it is made of`() async throws {
+    @Test func `a capped upload takes the expected time, for every kind of body`() async throws {
         let folder = try Folder()
         let data = Data(LoopbackBody.pattern(length: 1_000_000).bytes)
         try data.write(to: URL(filePath: folder.file("a")))
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `waiting for its share is not the server's silence`() async throws {
+    @Test func `waiting for bandwidth does not exceed the idle limit`() async throws {
         let clock = VirtualClock()
         try await withServer({ _ in LoopbackResponse(body: .pattern(length: 20_000)) }) { server in
             let session = HTTPSession.plain {
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `who waits goes on when the cap is lifted, and not before`() async throws {
+    @Test func `a waiting transfer continues when the cap is removed, and not before`() async throws {
         let clock = VirtualClock()
         let throttle = Throttle(rate: 1000, ticker: Ticker(clock))
         let user = throttle.newUser()
@@ -102,7 +102,7 @@ import Testing
         #expect(throttle.waitingCount == 0)
     }
 
-    @Test func `who is cancelled waits no more, and takes nothing from the others`() async throws {
+    @Test func `a cancelled transfer stops waiting, and uses no bandwidth`() async throws {
         let clock = VirtualClock()
         let throttle = Throttle(rate: 1000, ticker: Ticker(clock))
         let (first, second) = (throttle.newUser(), throttle.newUser())

@@ -17,7 +17,7 @@ import Testing
 
     static let protocols = LoopbackServer.Configuration.TransportProtocol.allCases
 
-    @Test(arguments: protocols) func `HEAD, no content, nothing, interim responses and gzip, over each protocol`(
+    @Test(arguments: protocols) func `HEAD, 204, empty bodies, interim responses and codings work over each protocol`(
         version: LoopbackServer.Configuration.TransportProtocol
     ) async throws {
         let text = [UInt8](Data(String(repeating: "text ", count: 10_000).utf8))
@@ -59,14 +59,14 @@ import Testing
         }
     }
 
-    @Test(arguments: [0, 99, 204, 999, 1000, 70_000]) func `no status of a server stops the process`(
+    @Test(arguments: [0, 99, 204, 999, 1000, 70_000]) func `no status of a server crashes the process`(
         code: Int
     ) {
         let response = HTTPResponse(HTTPResponseStatus(statusCode: code), [:])
         #expect(response.status.code == (0...999 ~= code ? code : 999))
     }
 
-    @Test func `a file that shrinks or grows while it is sent`() async throws {
+    @Test func `a file that grows during an upload is cut, and one that shrinks fails`() async throws {
         let folder = try Folder()
         let path = folder.file("body")
         // More than the buffers of two sockets hold.
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `what was sent is counted anew when it is sent again`() async throws {
+    @Test func `sent bytes are counted again when the body is sent again`() async throws {
         let routes = LoopbackRoutes([
             .basic(user: "a", password: "b", then: .echo("/")),
             .redirect("/moved", to: "/", .temporaryRedirect),
@@ -112,7 +112,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a request that changes something tells the cache, also when it is redirected`() async throws {
+    @Test func `an unsafe request invalidates the cache, also after a redirect`() async throws {
         let count = Guarded(0)
         try await withServer({ request in
             if request.method == .post {
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func `a limit for memory holds for what is cached, and for what is checked`() async throws {
+    @Test func `the memory limit applies to cached and to revalidated responses`() async throws {
         let resource = LoopbackResource(bytes, eTag: "\"a\"", cacheControl: "max-age=1000")
         try await withServer({ resource.response(to: $0) }) { server in
             let session = HTTPSession.plain { $0.cache = .inMemory() }
@@ -154,7 +154,7 @@ import Testing
 
     private let bytes = LoopbackBody.pattern(length: 5000)
 
-    @Test func `an own field with credentials does not follow to another origin, and stays away`() async throws {
+    @Test func `a declared credential field is removed at another origin, and does not return`() async throws {
         try await withServer({ request in
             switch request.path {
             case "/a":
@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    @Test func `a credential that was refused makes way for the answer to the challenge`() async throws {
+    @Test func `a refused credential is replaced by the answer to the challenge`() async throws {
         let server = try await LoopbackServer.start(
             routes: LoopbackRoutes([.basic(user: "a", password: "b", then: .always("/", .text("x")))]))
         var request = get(server.url + "/")

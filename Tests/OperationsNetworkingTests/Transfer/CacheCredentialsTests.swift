@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(arguments: Login.allCases)
-    func `the cache gives an answer only to the user for whom it was loaded`(login: Login) async throws {
+    func `the cache serves a response only to the user for whom it was loaded`(login: Login) async throws {
         try await withUsers(login) { server in
             let cache = HTTPCache.inMemory()
             for isCached in [false, true] {
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(arguments: [Login.address, .base, .field, .cookie, .declaredField])
-    func `a request without credentials gets no answer from the cache that was loaded with them`(
+    func `a request without credentials gets no cached response that was loaded with credentials`(
         login: Login
     ) async throws {
         try await withUsers(login) { server in
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `a redirect to another origin finds an answer that was loaded there without credentials`() async throws {
+    @Test func `a redirect to another origin finds a response that was cached without credentials`() async throws {
         try await OperationsNetworkingTests.withServer({ _ in .text("open") }) { server in
             let other = server.localhostURL + "/open"
             try await OperationsNetworkingTests.withServer({ _ in

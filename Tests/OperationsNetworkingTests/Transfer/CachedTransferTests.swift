@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `what is fresh comes from the cache, what is stale is asked for, and not sent again`(
+    func `a fresh response comes from the cache, and a stale one is revalidated without its body`(
         isOnDisk: Bool
     ) async throws {
         let folder = try Folder()
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `each policy does what it says, and servedFromCache tells`() async throws {
+    @Test func `each policy has its documented effect, and servedFromCache reports it`() async throws {
         try await withServer({ [resource = resource("x", "max-age=1000")] in resource.response(to: $0) }) { server in
             let session = HTTPSession.plain { $0.cache = .inMemory() }
             let url = server.url + "/"
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `variants are kept apart, and a change throws them away`() async throws {
+    @Test func `variants are stored separately, and a change removes them`() async throws {
         try await withServer({ request in
             guard request.method == .get else { return LoopbackResponse(.noContent) }
             var response = LoopbackResponse.text(request.fields[.acceptLanguage] ?? "none")
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func `when the server fails, what is stale serves, if that is allowed`() async throws {
+    @Test func `a stale response is served when the server fails, if permitted`() async throws {
         try await withServer({ request in
             if request.number > 1 { return LoopbackResponse(.internalServerError) }
             var response = LoopbackResponse.text("kept")
@@ -142,7 +142,7 @@ import Testing
     enum Permission: String, CaseIterable, Sendable { case policy, staleIfError, none }
 
     @Test(arguments: Stall.allCases, Permission.allCases)
-    func `a stale response serves after a time-out, if that is allowed`(
+    func `a stale response is served after a time limit is exceeded, if permitted`(
         stall: Stall, permission: Permission
     ) async throws {
         let (gate, clock) = (LoopbackGate(), VirtualClock())
@@ -215,7 +215,7 @@ import Testing
         }
     }
 
-    @Test func `what is cut off is not kept`() async throws {
+    @Test func `a truncated response is not stored`() async throws {
         try await withServer({ request in
             var response = LoopbackResponse(body: .pattern(length: 1000))
             response.fields[.cacheControl] = "max-age=1000"

@@ -31,7 +31,8 @@ import Testing
         return try await operation.value
     }
 
-    @Test func `Basic, Digest by both algorithms and Bearer let in who knows them, asked once`() async throws {
+    @Test func `Basic, Digest with both algorithms and Bearer work, with one request for the credential`() async throws
+    {
         let inside = LoopbackRoute.always("/", .text("inside"))
         let password = HTTPCredential.password(user: "Ålice", password: "s\"cret")
         let cases: [(LoopbackRoute, HTTPCredential)] = [
@@ -61,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `a redirect to another origin takes no credentials along, to the same one it does`() async throws {
+    @Test func `a redirect keeps credentials within an origin, and drops them at another origin`() async throws {
         try await withServer({ LoopbackResponse.text(LoopbackEcho($0)["authorization"].joined()) }) { other in
             let routes = LoopbackRoutes([
                 .redirect("/away", to: other.url + "/"), .redirect("/near", to: "/here"),
@@ -84,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `a name and password in the address are sent to it alone, and no error tells them`() async throws {
+    @Test func `a name and password in the address go to its origin only, and appear in no error`() async throws {
         try await withServer({ _ in LoopbackResponse(.forbidden) }) { server in
             let url = server.url.replacing("http://", with: "http://me:secret@")
             let why = await reason { try await text(url + "/", .plain()) }
@@ -93,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `a hook changes a redirect, or refuses it and gets the redirect itself`() async throws {
+    @Test func `a hook changes a redirect, or refuses it and receives the redirecting response`() async throws {
         let routes = LoopbackRoutes([
             .redirect("/", to: "/there"), .always("/there", .text("there")), .always("/elsewhere", .text("elsewhere")),
         ])

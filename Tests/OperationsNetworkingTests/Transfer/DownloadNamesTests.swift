@@ -20,7 +20,7 @@ import Darwin
     private let queue = OperationQueue()
 
     @Test(arguments: ["x.part", "x.part.json"])
-    func `downloads whose names resemble each other's parts keep their files apart`(other: String) async throws {
+    func `downloads with names like each other's parts keep their files separate`(other: String) async throws {
         let gate = LoopbackGate()
         let folder = try Folder()
         let (one, two) = (LoopbackBody.pattern(length: 50_000), LoopbackBody.pattern([1, 2, 3], length: 40_000))
@@ -43,7 +43,7 @@ import Darwin
         }
     }
 
-    @Test func `a part that another program has replaced does not become the target`() async throws {
+    @Test func `a part that another program replaced does not become the target`() async throws {
         let gate = LoopbackGate()
         let folder = try Folder()
         let resource = LoopbackResource(.pattern(length: 50_000), eTag: "\"a\"")
@@ -60,7 +60,7 @@ import Darwin
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
-    func `a part that another user owns is not continued`() async throws {
+    func `a part of another user is not continued`() async throws {
         let folder = try Folder()
         let resource = LoopbackResource(.pattern(length: 50_000), eTag: "\"a\"")
         let gate = LoopbackGate()
@@ -89,7 +89,7 @@ import Darwin
     }
 
     @Test(arguments: [".x.part", ".x.part.json", "..", "."])
-    func `a target that is named like a part, or is no file's name, is refused`(name: String) async throws {
+    func `a target with the name of a part, or without a file name, is refused`(name: String) async throws {
         let folder = try Folder()
         try await withServer({ _ in .text("x") }) { server in
             let download = HTTPDownloadOperation(get(server.url + "/"), to: folder.file(name), session: .plain())

@@ -15,7 +15,7 @@ import Tracing
 
 /// What event loops fill, and a task empties.
 @Suite(.timeLimit(.minutes(5))) struct ExchangeTests {
-    @Test(arguments: [false, true]) func `while nobody takes what has come, the server is not read from`(
+    @Test(arguments: [false, true]) func `reading from the server stops while the buffer is full`(
         hasBody: Bool
     ) async throws {
         let bytes = LoopbackBody.pattern(length: 8 << 20)
@@ -35,7 +35,7 @@ import Tracing
         }
     }
 
-    @Test(arguments: 0..<UInt64(200)) func `who cancels it at any moment ends the waiting, once`(
+    @Test(arguments: 0..<UInt64(200)) func `cancelling an exchange at any moment ends the wait once`(
         seed: UInt64
     ) async throws {
         var random = SeededRandom(seed: seed)
@@ -60,7 +60,7 @@ import Tracing
         }
     }
 
-    @Test func `what nobody waits for any more is let go`() async throws {
+    @Test func `an exchange without a waiter is released`() async throws {
         let gate = LoopbackGate()
         try await withClient({ _ in .text("x").with(.stalls(.beforeHead, until: gate)) }) { server, client in
             weak var exchange: Exchange?
@@ -74,7 +74,7 @@ import Tracing
         }
     }
 
-    @Test func `a tracer is told of a request as a part of what makes it`() async throws {
+    @Test func `a request's span is a child of the caller's span`() async throws {
         let tracer = InMemoryTracer()
         var configuration = HTTPClient.Configuration()
         configuration.tracing.tracer = tracer

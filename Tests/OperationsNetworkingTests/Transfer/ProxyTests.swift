@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: [LoopbackServer.Configuration.TransportProtocol.http1, .http1TLS, .http2])
-    func `a proxy that asks who is there is told, once for all requests, and nobody else is`(
+    func `a proxy's challenge is answered once for all requests, and no server gets the credential`(
         version: LoopbackServer.Configuration.TransportProtocol
     ) async throws {
         let wallet = Wallet(.password(user: "Aladdin", password: "open sesame"))
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `a proxy that is told unasked asks nobody`() async throws {
+    @Test func `a proxy that gets credentials in advance sends no challenge`() async throws {
         let wallet = Wallet(nil)
         try await through(
             "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==", wallet, user: "Aladdin", password: "open sesame"
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: [nil, .password(user: "a", password: "b"), .bearer("x")] as [HTTPCredential?])
-    func `a proxy that knows nobody refuses with an error of its own`(credential: HTTPCredential?) async throws {
+    func `a refusal by a proxy is a specific error`(credential: HTTPCredential?) async throws {
         let wallet = Wallet(credential)
         try await through("nobody", wallet, user: "c", password: "d") { server, proxy, session in
             let why = await reason { try await load(server.url + "/", session) }
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `who finds the right answer late gets through, and so does who comes after`() async throws {
+    @Test func `a late correct credential succeeds, also for later requests`() async throws {
         let wallet = Wallet(.password(user: "a", password: "wrong"))
         try await through("Basic YTpyaWdodA==", wallet) { server, _, session in
             for _ in 0..<3 {
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func `many who are refused at a time all get through`() async throws {
+    @Test func `many concurrently refused requests all succeed after the login`() async throws {
         let wallet = Wallet(.bearer("token"))
         queue.maxConcurrentOperationCount = 20
         try await through("Bearer token", wallet) { server, _, session in
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `a server that answers as if it were a proxy gets nothing`() async throws {
+    @Test func `a server that imitates a proxy gets no credential`() async throws {
         let wallet = Wallet(.password(user: "a", password: "b"))
         try await withServer({ _ in
             LoopbackResponse(.proxyAuthenticationRequired, fields: [.proxyAuthenticate: "Basic realm=\"a\""])

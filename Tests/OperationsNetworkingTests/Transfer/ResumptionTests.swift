@@ -42,7 +42,7 @@ import Testing
         return isDownload ? try Data(contentsOf: URL(filePath: try await download.value)) : try await memory.value
     }
 
-    @Test func `one thread pauses and another resumes: what nobody wants paused goes on`() async throws {
+    @Test func `an operation continues after concurrent pauses and resumes`() async throws {
         for _ in 0..<3000 {
             let operation = HTTPOperation(get("nonsense"), session: session)
             async let pausing: Void = Task { operation.pause() }.value
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `who asks for a part of his own gets that part, also after a pause`() async throws {
+    @Test func `a request with its own range gets that part, also after a pause`() async throws {
         let gate = LoopbackGate()
         let resource = LoopbackResource(bytes, eTag: "\"one\"")
         try await withServer(stalling(resource, gate, at: 600)) { server in
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `a part that nobody asked for is not the whole`() async throws {
+    @Test func `an unrequested part is not accepted as the whole`() async throws {
         let folder = try Folder()
         let response = LoopbackResponse(
             .partialContent, fields: [.contentRange: "bytes 0-99/1000", .eTag: "\"a\""], body: .pattern(length: 100))
@@ -84,7 +84,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func `behind a redirect it goes on where it was`(isDownload: Bool) async throws {
+    @Test(arguments: [true, false]) func `a transfer behind a redirect continues where it stopped`(isDownload: Bool)
+        async throws
+    {
         let gate = LoopbackGate()
         let resource = LoopbackResource(bytes, eTag: "\"one\"")
         try await withServer({ request in
@@ -99,7 +101,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func `a redirect that leads elsewhere after a pause mixes no two bodies`(
+    @Test(arguments: [true, false]) func `a redirect that changes its target after a pause mixes no bodies`(
         isDownload: Bool
     ) async throws {
         let gate = LoopbackGate()
@@ -118,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `paused between the last byte and the end, it is complete and not refused`() async throws {
+    @Test func `a transfer that is paused between the last byte and the end is complete`() async throws {
         let gate = LoopbackGate()
         var resource = LoopbackResource(bytes, eTag: "\"one\"")
         resource.framing = .chunked
@@ -131,8 +133,7 @@ import Testing
         }
     }
 
-    @Test func `a pause while it waits to be tried again does not shorten what the server has asked for`() async throws
-    {
+    @Test func `a pause during a retry delay does not shorten the server's delay`() async throws {
         let clock = VirtualClock()
         let policy = try RetryPolicy(retries: 1, backoff: .constant(.zero))
         let session = HTTPSession.plain {
@@ -176,7 +177,7 @@ import Testing
     }
 
     /// Here the end comes after the operation has seen that there is a while to wait, and before it waits.
-    @Test func `a wait to be tried again ends, also if the clock goes on before it has begun`() async throws {
+    @Test func `a retry delay ends, even if the clock advances before the delay begins`() async throws {
         let clock = LookedAtClock()
         let policy = try RetryPolicy(retries: 1, backoff: .constant(.seconds(10)), jitter: .none) { _ in
             clock.goOn(by: [.seconds(6), .seconds(6)])
@@ -197,7 +198,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a download goes on in another operation, and begins anew when the resource has changed`() async throws {
+    @Test func `another operation continues a download, or starts over if the resource has changed`() async throws {
         for hasChanged in [false, true] {
             let gate = LoopbackGate()
             let folder = try Folder()
@@ -229,7 +230,7 @@ import Testing
         }
     }
 
-    @Test func `a download goes on in another operation where it was sent to before, and only there`() async throws {
+    @Test func `another operation continues a redirected download at the same address only`() async throws {
         for leadsElsewhere in [false, true] {
             let gate = LoopbackGate()
             let folder = try Folder()
@@ -260,7 +261,7 @@ import Testing
         }
     }
 
-    @Test func `a part of an earlier download is not gone on with when only the cache may be asked`() async throws {
+    @Test func `a request to the cache alone does not continue an earlier download`() async throws {
         let gate = LoopbackGate()
         let folder = try Folder()
         let session = HTTPSession.plain { $0.cache = .inMemory() }
@@ -279,7 +280,7 @@ import Testing
         }
     }
 
-    @Test func `a wrong digest throws the file away, and the next one begins anew`() async throws {
+    @Test func `a wrong digest removes the file, and the next download starts over`() async throws {
         let folder = try Folder()
         try Data("old".utf8).write(to: URL(filePath: folder.file("x")))
         let resource = LoopbackResource(bytes, eTag: "\"one\"")

@@ -54,7 +54,7 @@ import Testing
         ],
     ]
 
-    @Test func `every event in every state leads where the table says, and no other state is reached`() throws {
+    @Test func `every event in every state leads to the expected state`() throws {
         var reached: [Place: TransferState] = [Place(TransferState()): TransferState()]
         var open = Array(reached.values)
         while let state = open.popLast() {
@@ -69,7 +69,7 @@ import Testing
         #expect(Set(reached.keys.map { "\($0)" }) == Set(Self.expected.keys))
     }
 
-    @Test func `an order to stop is meant for one attempt`() {
+    @Test func `a stop applies to one attempt`() {
         var state = TransferState()
         _ = state.begin()
         let first = state.pause()

@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: protocols, LoopbackServer.Configuration.Certificate.allCases)
-    func `only a certificate that is trusted, valid, and the host's own will do`(
+    func `a certificate must be trusted, valid and issued for the host`(
         version: LoopbackServer.Configuration.TransportProtocol, certificate: LoopbackServer.Configuration.Certificate
     ) async throws {
         try await withServer({ _ in .text("x") }, .init(protocol: version, certificate: certificate)) { server in
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func `a session that verifies nothing says so, and no other does`(
+    @Test(arguments: [true, false]) func `only a session without verification prints a warning`(
         isOn: Bool
     ) async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) { [isOn] in
@@ -58,7 +58,7 @@ import Testing
         #expect(text.contains("verifies no certificates") != isOn)
     }
 
-    @Test(arguments: protocols) func `pins count besides trust, and who is not pinned gets no request`(
+    @Test(arguments: protocols) func `pins apply in addition to trust, and a server without a pin gets no request`(
         version: LoopbackServer.Configuration.TransportProtocol
     ) async throws {
         try await withServer({ _ in .text("x") }, .init(protocol: version)) { server in

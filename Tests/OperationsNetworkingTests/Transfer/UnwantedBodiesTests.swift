@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: [HTTPResponse.Status.found, .unauthorized])
-    func `a redirect or a challenge whose body breaks off is obeyed all the same`(
+    func `a redirect or a challenge takes effect even if its body breaks off`(
         status: HTTPResponse.Status
     ) async throws {
         let session = HTTPSession.plain { $0.credentials = Known() }
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `cancelled while a body that nobody wants is read, it ends as cancelled`() async throws {
+    @Test func `a request that is cancelled while it discards a body ends as cancelled`() async throws {
         let gate = LoopbackGate()
         let session = HTTPSession.plain()
         try await withServer({ _ in
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `what is refused by its head is refused so, though its body breaks off`() async throws {
+    @Test func `a refusal by the head is reported even if the body breaks off`() async throws {
         let session = HTTPSession.plain()
         try await withServer({ request in
             LoopbackResponse(request.path == "/200" ? .ok : .contentTooLarge, body: .pattern(length: 30_000)).with(
@@ -100,8 +100,7 @@ import Testing
         }
     }
 
-    @Test func `a server that refuses before it has all of the body leaves nothing that makes it behind`() async throws
-    {
+    @Test func `an early refusal by the server releases the source of the request body`() async throws {
         var configuration = LoopbackServer.Configuration()
         configuration.answersEarly = { _ in true }
         let session = HTTPSession.plain()
@@ -127,7 +126,7 @@ import Testing
     private func source<Portions>(_ portions: Portions) -> RevocableBody<Portions>.Source { .init(portions) }
 
     @Test(arguments: [true, false])
-    func `what is revoked is gone at once, and its reader is told when the exchange is over`(
+    func `a revoked source is released at once, and its reader gets the error after the exchange`(
         isBegun: Bool
     ) async throws {
         let portions = Endless(sentinel: Endless.Sentinel())
@@ -151,7 +150,7 @@ import Testing
         #expect(throws: CancellationError.self) { try outcome.get() }
     }
 
-    @Test func `what is revoked while its reader waits for a portion gives it none`() async throws {
+    @Test func `a source that is revoked while its reader waits delivers no portion`() async throws {
         let (pieces, maker) = AsyncStream.makeStream(of: ByteBuffer.self)
         let asked = AsyncGate()
         let source = source(

@@ -19,7 +19,7 @@ import Testing
 
     // MARK: - Forms
 
-    @Test func `a form with files arrives byte for byte, with its length, and again after a redirect`() async throws {
+    @Test func `a form with files arrives unchanged, with its length, and again after a redirect`() async throws {
         let folder = try Folder()
         let file = Data(LoopbackBody.pattern(length: 200_000).bytes)
         try file.write(to: URL(filePath: folder.file("photo.jpg")))
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `a form whose file is not there fails before anything is sent`() async throws {
+    @Test func `a form with a missing file fails before anything is sent`() async throws {
         let folder = try Folder()
         var form = MultipartForm()
         form.append("file", filePath: folder.file("none"))
@@ -75,7 +75,8 @@ import Testing
 
     // MARK: - Sequences
 
-    @Test(arguments: [nil, 300_000] as [Int64?]) func `a sequence is sent as it is made, in chunks or with its length`(
+    @Test(arguments: [nil, 300_000] as [Int64?])
+    func `a sequence is sent while it is produced, in chunks or with its length`(
         length: Int64?
     ) async throws {
         let expected = Data(LoopbackBody.pattern(length: 300_000).bytes)
@@ -105,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `a sequence that would have to be sent twice says so`() async throws {
+    @Test func `a sequence that must be sent twice fails with a specific error`() async throws {
         let routes = LoopbackRoutes([
             .redirect("/moved", to: "/", .temporaryRedirect),
             .unavailable(times: 1, then: .always("/busy", LoopbackResponse())),
@@ -158,7 +159,8 @@ import Testing
         }
     }
 
-    @Test func `cancelled while the sequence has nothing to send, it ends once and closes its connection`() async throws
+    @Test func `a request that is cancelled while its sequence is idle ends once and closes its connection`()
+        async throws
     {
         let (pieces, maker) = AsyncStream.makeStream(of: [UInt8].self)
         try await withServer({ _ in LoopbackResponse() }) { server in
@@ -178,8 +180,7 @@ import Testing
 
     // MARK: - What is accepted
 
-    @Test func `the field Accept says what the serializer takes, unless the request says something else`() async throws
-    {
+    @Test func `the serializer sets the field Accept, unless the request has one`() async throws {
         try await withServer({ LoopbackResponse.json("\"\($0.fields[.accept] ?? "none")\"") }) { server in
             func accepted(_ request: HTTPOperationRequest) async throws -> String {
                 try await run(HTTPOperation(request, as: .json(String.self), session: session))
