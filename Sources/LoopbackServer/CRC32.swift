@@ -1,5 +1,5 @@
 #if Networking
-/// The checksum of gzip (RFC 1952, 8). A plain value.
+/// The checksum of gzip (RFC 1952, section 8).
 struct CRC32 {
     private var register: UInt32 = ~0
     private static let table: [UInt32] = (0..<256).map { byte in
@@ -12,8 +12,8 @@ struct CRC32 {
         for byte in bytes { register = register >> 8 ^ Self.table[Int(UInt8(truncatingIfNeeded: register) ^ byte)] }
     }
 
-    /// The same as `count` zeros, in steps as many as `count` has bits: a zero is a linear map of the register's bits,
-    /// so that squaring maps gives those of 2, 4, 8 ... zeros.
+    /// Updates the checksum for `count` zeros, in a number of steps that is the number of bits of `count`. A zero
+    /// applies a linear map to the bits of the register. The squares of the map correspond to 2, 4, 8 and more zeros.
     mutating func update(zeros count: Int64) {
         var map = (0..<32).map { bit in
             let register: UInt32 = 1 << bit

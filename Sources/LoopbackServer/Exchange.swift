@@ -2,16 +2,16 @@
 import HTTPTypes
 import NIOCore
 
-/// Where the steps of a response go: an HTTP/1.1 connection or an HTTP/2 stream. A write returns when the bytes are with
-/// the system, so who reads slowly slows the writer down.
+/// The destination of the steps of a response: an HTTP/1.1 connection or an HTTP/2 stream. A write returns when the
+/// system has accepted the bytes, so that a slow reader slows the writer down.
 protocol ResponseWriter: Sendable {
     func writeInterim(_ response: HTTPResponse) async throws
     func writeHead(_ head: ResponseScript.Head) async throws
     func writeBody(_ bytes: ByteBuffer, isChunked: Bool) async throws
     func writeMalformedChunk() async throws
-    /// The response is complete.
+    /// Marks the end of the response.
     func end(isChunked: Bool, keepsConnection: Bool) async throws
-    /// Announces that the connection takes no more requests.
+    /// Announces that the connection accepts no more requests.
     func goAway() async throws
     func close() async throws
     func hangUp() async throws
@@ -19,12 +19,13 @@ protocol ResponseWriter: Sendable {
     func resetConnection() async throws
 }
 
-/// Plays a script to a writer.
+/// The execution of a script on a writer.
 struct Exchange<Writer: ResponseWriter>: Sendable {
     let writer: Writer
     let ledger: Ledger
 
-    /// - Throws: what a write throws when the connection is gone; `CancellationError` when it went during a stall.
+    /// - Throws: The error of a write if the connection is closed, and `CancellationError` if the connection closes
+    ///   during a stall.
     func play(_ script: ResponseScript, body: LoopbackBody) async throws {
         for step in script.steps {
             switch step {
@@ -47,7 +48,8 @@ struct Exchange<Writer: ResponseWriter>: Sendable {
 
     private func write(_ body: LoopbackBody, _ range: Range<Int64>, _ script: ResponseScript) async throws {
         var offset = range.lowerBound
-        // Portions are due at multiples of the interval from the first, so that what a sleep is late by does not add up.
+        // Each portion is due at a multiple of the interval after the first portion, so that late wake-ups do not add
+        // up.
         let start = ContinuousClock.now
         var portions = 0
         while offset < range.upperBound {

@@ -3,16 +3,17 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
-/// An HTTP/1.1 connection: collects requests and has them answered one after the other. Used on its event loop.
+/// A handler for an HTTP/1.1 connection. The handler collects requests and answers them one after the other. All
+/// methods run on the event loop of the connection.
 final class HTTP1Connection: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
 
     private struct Arrived {
         let request: LoopbackRequest
         let keepsConnection: Bool
-        /// Whether there may be more of it that was not read.
+        /// Whether the client may still send bytes of the request that the server has not read.
         let isUnread: Bool
-        /// Answered instead of what the handler would say.
+        /// The response that replaces the handler's response.
         var verdict: LoopbackResponse?
     }
 
@@ -28,7 +29,7 @@ final class HTTP1Connection: ChannelInboundHandler {
     private var waiting = CircularBuffer<Arrived>()
     private var answering: Task<Void, Never>?
     private var reading: Task<Void, Never>?
-    /// What comes after this is thrown away: the connection is about to end.
+    /// Whether the connection is about to end, so that the handler discards further input.
     private var isDeaf = false
 
     init(_ core: ServerCore, _ channel: any Channel, _ transport: Transport, _ number: Int) {
@@ -67,7 +68,7 @@ final class HTTP1Connection: ChannelInboundHandler {
         }
     }
 
-    /// Reads nothing more until the gate is open.
+    /// Stops reading until the gate opens.
     private func hold(_ gate: LoopbackGate) {
         let channel = channel
         channel.setOption(.autoRead, value: false).whenComplete { _ in }
@@ -77,7 +78,7 @@ final class HTTP1Connection: ChannelInboundHandler {
         }
     }
 
-    /// The request in hand is complete, or is answered as it is.
+    /// Queues the current request for an answer, complete or not.
     private func arrive(isEarly: Bool = false, answer verdict: LoopbackResponse? = nil) {
         guard let assembly = assembly.take() else { return }
         isDeaf = isEarly || verdict != nil
@@ -85,7 +86,7 @@ final class HTTP1Connection: ChannelInboundHandler {
             Arrived(
                 request: assembly.finish(), keepsConnection: keepsConnection && !isDeaf, isUnread: isDeaf,
                 verdict: verdict))
-        // Who sends that many without waiting for answers is not a client but a mistake.
+        // A client that sends this many requests without waiting for answers is faulty.
         if waiting.count > Self.mostWaiting { return transport.hangUp() }
         answerNext()
     }
@@ -116,7 +117,7 @@ final class HTTP1Connection: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) {
         answering?.cancel()
         reading?.cancel()
-        // Requests nobody answers any more. The one being answered ends by itself.
+        // The queued requests never get an answer. The request in progress ends in its task.
         for _ in waiting { core.ledger.requestEnded() }
         waiting.removeAll()
         if assembly.take() != nil { core.ledger.requestEnded() }

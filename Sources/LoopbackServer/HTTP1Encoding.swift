@@ -2,7 +2,8 @@
 import HTTPTypes
 import NIOCore
 
-/// The bytes of an HTTP/1.1 response. By hand, because a proper encoder refuses to write what tests of clients need.
+/// An encoder for HTTP/1.1 responses. A standard encoder refuses to write the invalid responses that tests of clients
+/// need.
 enum HTTP1Encoding {
     static func head(_ head: ResponseScript.Head) -> ByteBuffer {
         var buffer = ByteBuffer()

@@ -2,11 +2,11 @@
 import HTTPTypes
 import NIOCore
 
-/// Writes responses to an HTTP/1.1 connection.
+/// A writer of responses to an HTTP/1.1 connection.
 struct HTTP1Writer: ResponseWriter {
     let channel: any Channel
     let transport: Transport
-    /// Whether a part of the request may not have been read yet.
+    /// Whether the server may not have read the complete request.
     var lingers = false
 
     func writeInterim(_ response: HTTPResponse) async throws {
@@ -31,13 +31,13 @@ struct HTTP1Writer: ResponseWriter {
         if !keepsConnection { try await close() }
     }
 
-    /// `Connection: close` in the head says it.
+    /// The field `Connection: close` in the head makes the announcement.
     func goAway() async throws {}
 
     func close() async throws {
         guard lingers else { return try await channel.close() }
-        // Closed with something unread, the system would send a reset, which may overtake the answer. So the rest is
-        // read and thrown away until the client has closed too, or the server is stopped.
+        // If unread bytes remain at the close, the system sends a reset, which can overtake the response. The server
+        // therefore reads and discards bytes until the client closes the connection or the server stops.
         try await channel.close(mode: .output)
         try? await channel.closeFuture.get()
     }

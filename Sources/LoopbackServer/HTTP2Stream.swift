@@ -4,7 +4,8 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 
-/// A stream of an HTTP/2 connection: collects its request and has it answered. Used on its event loop.
+/// A handler for a stream of an HTTP/2 connection. The handler collects the request and answers it. All methods run on
+/// the event loop of the stream.
 final class HTTP2Stream: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame.FramePayload
 
@@ -66,7 +67,7 @@ final class HTTP2Stream: ChannelInboundHandler {
         context.fireChannelInactive()
     }
 
-    /// The stream is reset, or the connection is gone.
+    /// Closes the stream after a reset of the stream or the end of the connection.
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }
 #endif

@@ -4,10 +4,10 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 
-/// Writes a response to a stream of an HTTP/2 connection.
+/// A writer of a response to a stream of an HTTP/2 connection.
 struct HTTP2Writer: ResponseWriter {
     let channel: any Channel
-    /// The connection.
+    /// The connection of the stream.
     let transport: Transport
 
     func writeInterim(_ response: HTTPResponse) async throws {
@@ -24,7 +24,7 @@ struct HTTP2Writer: ResponseWriter {
         try await write(headers)
     }
 
-    /// Without the fields of HTTP/1.1 connections, which HTTP/2 forbids.
+    /// Returns the headers without the fields of HTTP/1.1 connections, which HTTP/2 forbids.
     private func headers(status: String, _ fields: HTTPFields) -> HPACKHeaders {
         var headers = HPACKHeaders([(":status", status)])
         for field in fields {
@@ -44,7 +44,7 @@ struct HTTP2Writer: ResponseWriter {
         try await channel.writeAndFlush(HTTP2Frame.FramePayload.data(.init(data: .byteBuffer(bytes))))
     }
 
-    /// There are no chunks; the step after this closes.
+    /// HTTP/2 has no chunks. The next step of the script closes the connection.
     func writeMalformedChunk() async throws {}
 
     func end(isChunked: Bool, keepsConnection: Bool) async throws {

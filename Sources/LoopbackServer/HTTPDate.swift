@@ -1,5 +1,5 @@
 #if Networking
-/// An HTTP date as something to compare (RFC 9110, 5.6.7; the preferred form only).
+/// A comparable HTTP date (RFC 9110, section 5.6.7). Only the preferred format is supported.
 struct HTTPDate: Comparable {
     private let parts: [Int]
 

@@ -2,7 +2,7 @@
 import HTTPTypes
 
 extension HTTPFields {
-    /// Leaves out what is no field.
+    /// Creates fields from names and values, without the invalid names.
     init(_ fields: some Sequence<(name: String, value: String)>) {
         self.init()
         for (name, value) in fields {
@@ -10,12 +10,12 @@ extension HTTPFields {
         }
     }
 
-    /// The first value of a field, by name.
+    /// Returns the first value of the field with this name.
     func first(_ name: String) -> String? {
         HTTPField.Name(name).flatMap { self[fields: $0].first?.value }
     }
 
-    /// What stands behind the scheme's name in `Authorization`; nil if that names another scheme.
+    /// Returns the text after the scheme's name in `Authorization`, or nil if the field names another scheme.
     func credentials(of scheme: String) -> String? {
         guard let field = self[.authorization] else { return nil }
         let parts = field.split(separator: " ", maxSplits: 1)

@@ -1,5 +1,5 @@
 #if Networking
-/// What the server has seen and done so far, counted.
+/// Counts of the requests, connections and bytes of a server.
 final class Ledger: Sendable {
     struct Counts: Sendable {
         var requests: [LoopbackRequest] = []
@@ -15,10 +15,10 @@ final class Ledger: Sendable {
     let counts = Watched(Counts())
     private let kept: Int
 
-    /// - Parameter kept: how many requests are kept, the latest.
+    /// - Parameter kept: The number of recent requests that the ledger keeps.
     init(kept: Int) { self.kept = max(0, kept) }
 
-    /// A connection was accepted. Answers its ordinal.
+    /// Counts an accepted connection and returns its ordinal number.
     func connectionOpened() -> Int {
         counts.change {
             $0.connectionsEver += 1
@@ -29,7 +29,8 @@ final class Ledger: Sendable {
 
     func connectionClosed() { counts.change { $0.openConnections -= 1 } }
 
-    /// The head of a request came. Answers its number. `requestEnded` has to follow once.
+    /// Counts the head of a request and returns the request's number. The caller must call `requestEnded` once
+    /// afterwards.
     func requestBegan() -> Int {
         counts.change {
             $0.heads += 1
@@ -39,17 +40,17 @@ final class Ledger: Sendable {
         }
     }
 
-    /// A request has come whole.
+    /// Counts a complete request.
     func requestArrived(_ request: LoopbackRequest) {
         counts.change {
             $0.requestsEver += 1
             $0.requests.append(request)
-            // In halves, so that a long run does not move the rest at each request.
+            // The array drops half of its elements at once, so that a request in a long run rarely moves the others.
             if $0.requests.count > 2 * kept { $0.requests.removeFirst($0.requests.count - kept) }
         }
     }
 
-    /// A request was answered, or its connection is gone.
+    /// Counts the end of a request, by an answer or by the end of its connection.
     func requestEnded() { counts.change { $0.inFlight -= 1 } }
 
     func wrote(_ bytes: Int) { counts.change { $0.bodyBytesWritten += Int64(bytes) } }

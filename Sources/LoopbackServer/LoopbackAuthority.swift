@@ -8,15 +8,17 @@ import Foundation
 import SwiftASN1
 import X509
 
-/// A certificate authority of the test's own. Servers that share one are trusted by a client that trusts its root.
+/// A certificate authority for tests. A client that trusts the authority's root trusts all servers of the authority.
 public struct LoopbackAuthority: Sendable {
     private let name: DistinguishedName
     private let key: Certificate.PrivateKey
     private let root: Certificate
+    /// The root certificate in DER.
     public let rootDER: [UInt8]
+    /// The root certificate in PEM.
     public let rootPEM: String
 
-    /// Makes a key and a root certificate.
+    /// Creates a key and a root certificate.
     ///
     /// - Throws: ``LoopbackError/noCertificates(_:)``.
     public init() throws(LoopbackError) {
@@ -44,7 +46,7 @@ public struct LoopbackAuthority: Sendable {
         }
     }
 
-    /// Makes the key and certificate of a server.
+    /// Creates a key and a certificate for a server.
     func leaf(_ kind: LoopbackServer.Configuration.Certificate) throws -> Leaf {
         let key = P256.Signing.PrivateKey()
         let publicKey = Certificate.PublicKey(key.publicKey)
@@ -69,7 +71,7 @@ public struct LoopbackAuthority: Sendable {
             publicKeyDER: Array(key.publicKey.derRepresentation), privateKeyDER: Array(key.derRepresentation))
     }
 
-    /// A server's certificate and key.
+    /// The certificate and the key of a server.
     struct Leaf: Sendable {
         let der: [UInt8]
         let pem: String

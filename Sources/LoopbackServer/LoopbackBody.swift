@@ -8,21 +8,23 @@ import Darwin
 #endif
 import NIOCore
 
-/// What a response carries: bytes, a pattern that is made while it is sent, or a part of a file. Its length is known.
+/// The body of a response: bytes, a pattern that the server generates while it sends, or a part of a file. The length
+/// is always known.
 public struct LoopbackBody: Sendable {
     enum Source: Sendable {
         case bytes(ByteBuffer)
-        /// A unit repeated so often that a chunk fits wherever it begins; and the unit's length.
+        /// A repeated unit and the unit's length. The buffer is long enough for a chunk that begins anywhere in the
+        /// unit.
         case pattern(ByteBuffer, unit: Int)
         case file(FileDescriptor)
     }
 
-    /// As much as is in memory at a time.
+    /// The maximum number of bytes in memory at a time.
     static let chunkSize: Int64 = 65536
 
     let source: Source
     private let start: Int64
-    /// In bytes.
+    /// The length in bytes.
     public let length: Int64
 
     private init(_ source: Source, start: Int64 = 0, length: Int64) {
@@ -31,18 +33,21 @@ public struct LoopbackBody: Sendable {
         self.length = length
     }
 
+    /// A body without bytes.
     public static let empty = LoopbackBody.bytes([])
 
+    /// Returns a body with the given bytes.
     public static func bytes(_ bytes: some Sequence<UInt8>) -> LoopbackBody {
         let buffer = ByteBuffer(bytes: bytes)
         return LoopbackBody(.bytes(buffer), length: Int64(buffer.readableBytes))
     }
 
+    /// Returns a body with the text in UTF-8.
     public static func text(_ text: String) -> LoopbackBody { .bytes(text.utf8) }
 
-    /// `length` bytes of a unit over and over. None of it is in memory but a chunk, whatever the length.
+    /// Returns a body of `length` bytes that repeats a unit. Only one chunk is in memory, for any length.
     ///
-    /// The default unit has 251 bytes, so that no power of two is a multiple of it and a misplaced part is noticed.
+    /// The default unit has 251 bytes. No power of two is a multiple of 251, so that a test detects a misplaced part.
     public static func pattern(_ unit: [UInt8] = Array(0..<251), length: Int64) -> LoopbackBody {
         guard !unit.isEmpty, length > 0 else { return .empty }
         var buffer = ByteBuffer()
@@ -50,7 +55,8 @@ public struct LoopbackBody: Sendable {
         return LoopbackBody(.pattern(buffer, unit: unit.count), length: length)
     }
 
-    /// A file, read while it is sent. What is appended to it later is not sent.
+    /// Returns a body that the server reads from a file while it sends. The body ends at the current length of the
+    /// file.
     ///
     /// - Throws: ``LoopbackError/cannotRead(path:code:)``.
     public static func file(_ path: String) throws(LoopbackError) -> LoopbackBody {
@@ -58,13 +64,13 @@ public struct LoopbackBody: Sendable {
         return LoopbackBody(.file(file), length: file.length)
     }
 
-    /// A part of it, cut to what there is.
+    /// The part of the body in the range, limited to the length of the body.
     public subscript(range: Range<Int64>) -> LoopbackBody {
         let part = range.clamped(to: 0..<length)
         return LoopbackBody(source, start: start + part.lowerBound, length: part.upperBound - part.lowerBound)
     }
 
-    /// A part of at most ``chunkSize`` bytes; nil if a file cannot be read there any more.
+    /// Returns a part of at most ``chunkSize`` bytes, or nil if the file cannot be read there.
     func chunk(at offset: Int64, upTo end: Int64) -> ByteBuffer? {
         let count = Int(min(Self.chunkSize, min(end, length) - offset))
         guard count > 0 else { return nil }
@@ -76,7 +82,7 @@ public struct LoopbackBody: Sendable {
         }
     }
 
-    /// All of it. For digests and small bodies; a long pattern is made whole here.
+    /// All bytes of the body, in memory. Use the property for digests and small bodies.
     public var bytes: [UInt8] {
         var bytes: [UInt8] = []
         while Int64(bytes.count) < length, let chunk = chunk(at: Int64(bytes.count), upTo: length) {
@@ -85,7 +91,7 @@ public struct LoopbackBody: Sendable {
         return bytes
     }
 
-    /// An open file, closed when the last body that shows a part of it is gone.
+    /// An open file, which closes when the last body with a part of the file is deallocated.
     final class FileDescriptor: Sendable {
         private let number: CInt
         let length: Int64

@@ -1,13 +1,15 @@
 #if Networking
-/// What a client of a TLS server trusts or pins.
+/// The certificates that a client of a TLS server can trust or pin.
 public struct LoopbackCertificates: Sendable {
-    /// The root to trust. An untrusted server's certificate comes from another one.
+    /// The root certificate to trust. The certificate of an untrusted server comes from another root.
     public let rootDER: [UInt8]
+    /// The root certificate in PEM.
     public let rootPEM: String
-    /// The certificate that the server presents.
+    /// The certificate that the server presents, in DER.
     public let leafDER: [UInt8]
+    /// The certificate that the server presents, in PEM.
     public let leafPEM: String
-    /// The leaf's public key as `SubjectPublicKeyInfo`, of which pins are digests.
+    /// The public key of the server's certificate as `SubjectPublicKeyInfo`. Pins are digests of this value.
     public let leafPublicKeyDER: [UInt8]
 }
 #endif

@@ -1,7 +1,8 @@
 #if Networking
-/// Compressed bytes, made without a compressor: what is given is stored, and only runs of zeros become small.
+/// Functions that produce compressed bytes without a compressor. The output stores the input without compression. Only
+/// runs of zeros become short.
 public enum LoopbackCompression {
-    /// A gzip stream of some bytes, in stored blocks.
+    /// Returns a gzip stream that contains the bytes in stored blocks.
     public static func gzip(_ bytes: [UInt8], checksumIsWrong: Bool = false) -> [UInt8] {
         var checksum = CRC32()
         checksum.update(bytes)
@@ -9,7 +10,7 @@ public enum LoopbackCompression {
             deflated: deflate(bytes), checksum: checksum.value ^ (checksumIsWrong ? 1 : 0), length: Int64(bytes.count))
     }
 
-    /// A zlib stream of some bytes, which is what HTTP means by `deflate`.
+    /// Returns a zlib stream that contains the bytes. HTTP calls this format `deflate`.
     public static func zlib(_ bytes: [UInt8]) -> [UInt8] {
         var (a, b): (UInt32, UInt32) = (1, 0)
         for byte in bytes {
@@ -19,25 +20,25 @@ public enum LoopbackCompression {
         return [0x78, 0x01] + deflate(bytes) + bigEndian(b << 16 | a)
     }
 
-    /// A brotli stream of some bytes, in stored blocks (RFC 7932, section 9.2).
+    /// Returns a brotli stream that contains the bytes in stored blocks (RFC 7932, section 9.2).
     public static func brotli(_ bytes: [UInt8]) -> [UInt8] {
         var (stream, rest) = ([UInt8](), bytes[...])
         while !rest.isEmpty {
             let block = rest.prefix(1 << 16)
             rest = rest.dropFirst(block.count)
             var bits = BitWriter()
-            // The size of the window stands at the beginning of the first block only: 0 is 64 KiB.
+            // Only the first block begins with the window size. The bit 0 means 64 KiB.
             if stream.isEmpty { bits.write(0, 1) }
-            bits.write(0, 3)  // neither the last block, nor more than four digits of length
+            bits.write(0, 3)  // not the last block, and a length of four digits
             bits.write(block.count - 1, 16)
             bits.write(1, 1)  // stored
             stream += bits.finish() + block
         }
-        // The last block, and empty; if it is the first one too, behind the size of the window.
+        // The last block is empty. If it is also the first block, it begins with the window size.
         return stream + [stream.isEmpty ? 0b110 : 0b11]
     }
 
-    /// A deflate stream without a wrapper, which is what some servers mean by `deflate`.
+    /// Returns a deflate stream without a wrapper. Some servers call this format `deflate`.
     public static func deflate(_ bytes: [UInt8]) -> [UInt8] {
         var stream: [UInt8] = []
         var rest = bytes[...]
@@ -52,7 +53,7 @@ public enum LoopbackCompression {
         return stream
     }
 
-    /// A gzip stream of about a thousandth of `length` bytes that inflates to `length` zeros.
+    /// Returns a gzip stream that inflates to `length` zeros and has about a thousandth of this length.
     public static func gzipBomb(inflatingTo length: Int64) -> [UInt8] {
         let length = max(1, length)
         var checksum = CRC32()
@@ -65,19 +66,20 @@ public enum LoopbackCompression {
             + littleEndian(UInt32(truncatingIfNeeded: length))
     }
 
-    /// One block with a Huffman code of its own (RFC 1951, 3.2.7), in which a copy of 258 bytes from one byte back costs
-    /// two bits, both 0: a zero first, then copies, then the zeros that are left over.
+    /// Encodes zeros in one block with dynamic Huffman codes (RFC 1951, section 3.2.7). A copy of 258 bytes at distance
+    /// one takes two bits, both 0. The block consists of one zero, then copies, then the remaining zeros.
     private static func zeros(_ length: Int64) -> [UInt8] {
         var bits = BitWriter()
         bits.write(1, 1)  // the last block
-        bits.write(2, 2)  // with a code of its own
+        bits.write(2, 2)  // with dynamic codes
         bits.write(29, 5)  // 286 literals and lengths
         bits.write(0, 5)  // one distance
-        bits.write(14, 4)  // 18 lengths of the code for code lengths, which stand in this order:
+        bits.write(14, 4)  // 18 lengths for the code of the code lengths, in this order:
         for symbol in [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1] {
             bits.write([18: 1, 1: 2, 2: 2][symbol] ?? 0, 3)
         }
-        // Of these, 18 ("so many times no code") is 0, "length 1" is 10, "length 2" is 11; the first bit comes first.
+        // In this code, symbol 18 (a run of symbols without a code) is 0, length 1 is 10 and length 2 is 11. The first
+        // bit comes first.
         let one = 0b01, two = 0b11
         func skip(_ count: Int) {
             bits.write(0, 1)
@@ -90,7 +92,7 @@ public enum LoopbackCompression {
         skip(28)
         bits.write(one, 2)  // 285, a copy of 258 bytes
         bits.write(one, 2)  // distance 1
-        // So a copy is 0 and its distance 0, the literal is 10, the end is 11.
+        // A copy is 0, its distance is 0, the literal is 10 and the end is 11.
         bits.write(0b01, 2)
         let copies = (length - 1) / 258
         bits.writeZeros(2 * copies)
@@ -105,7 +107,7 @@ public enum LoopbackCompression {
 
     private static func bigEndian(_ number: UInt32) -> [UInt8] { littleEndian(number).reversed() }
 
-    /// Bits from the lowest of each byte on.
+    /// A writer that fills each byte from its lowest bit.
     private struct BitWriter {
         private var bytes: [UInt8] = []
         private var pending: UInt8 = 0

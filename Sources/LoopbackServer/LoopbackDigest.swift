@@ -3,8 +3,9 @@ import Crypto
 import HTTPTypes
 import NIOConcurrencyHelpers
 
-/// Digest authentication as a server does it, with `qop=auth` only.
+/// Digest authentication of a server, with `qop=auth` only.
 public final class LoopbackDigest: Sendable {
+    /// The supported hash algorithms.
     public enum Algorithm: String, Sendable, CaseIterable {
         case md5 = "MD5"
         case sha256 = "SHA-256"
@@ -17,7 +18,7 @@ public final class LoopbackDigest: Sendable {
         }
     }
 
-    /// Whether a request may pass; if not, with what to ask for.
+    /// The decision about a request, with the challenges of a refusal.
     public enum Verdict: Sendable, Equatable {
         case accepted
         case refused(challenges: [String])
@@ -25,7 +26,7 @@ public final class LoopbackDigest: Sendable {
 
     private struct Nonces {
         var last = 0
-        /// The highest `nc` of each nonce that is good.
+        /// The highest `nc` of each valid nonce.
         var counts: [String: Int] = [:]
     }
 
@@ -47,6 +48,7 @@ public final class LoopbackDigest: Sendable {
         self.usesPerNonce = usesPerNonce
     }
 
+    /// Returns whether the request carries a valid answer, and the challenges if it does not.
     public func judge(_ request: LoopbackRequest) -> Verdict {
         guard let field = request.fields.credentials(of: "digest") else { return refused(isStale: false) }
         let parameters = Self.parameters(field)
@@ -72,7 +74,7 @@ public final class LoopbackDigest: Sendable {
         return given["response"] == algorithm.hash("\(secret):\(nonce):\(count):\(clientNonce):auth:\(action)")
     }
 
-    /// A nonce is good for counts that rise, and for so many uses.
+    /// Records the use of a nonce. The counts of a nonce must increase, and must not exceed `usesPerNonce`.
     private func use(_ nonce: String, _ count: Int) -> Use {
         nonces.withLockedValue { nonces in
             guard let last = nonces.counts[nonce] else { return .stale }
@@ -100,7 +102,7 @@ public final class LoopbackDigest: Sendable {
             })
     }
 
-    /// `name=value` and `name="value"` pairs, separated by commas. What is none is left out.
+    /// Returns the pairs `name=value` and `name="value"`, which commas separate. The parser skips invalid pairs.
     static func parameters(_ field: String) -> [String: String] {
         var parameters: [String: String] = [:]
         var rest = Array(field)[...]

@@ -6,8 +6,9 @@ import Foundation
 #endif
 import HTTPTypes
 
-/// What the echo route answers: the request as the server saw it.
+/// The JSON of the echo route, which describes the request that the server received.
 public struct LoopbackEcho: Codable, Sendable, Equatable {
+    /// A field of the request.
     public struct Field: Codable, Sendable, Equatable {
         public var name: String
         public var value: String
@@ -17,12 +18,12 @@ public struct LoopbackEcho: Codable, Sendable, Equatable {
     public var target: String
     public var version: String
     public var connection: Int
-    /// In the order of arrival; the names as they were written.
+    /// The fields in the order of arrival, with the original case of the names.
     public var fields: [Field]
     public var bodyLength: Int64
-    /// In hexadecimal digits.
+    /// The SHA-256 digest of the body in hexadecimal digits.
     public var bodySHA256: String
-    /// The body if it is UTF-8 and short (64 KiB).
+    /// The body as text, or nil if the body exceeds 64 KiB or is not UTF-8.
     public var text: String?
 
     public init(_ request: LoopbackRequest) {
@@ -36,7 +37,7 @@ public struct LoopbackEcho: Codable, Sendable, Equatable {
         text = request.body.count <= 65536 ? String(validating: request.body, as: UTF8.self) : nil
     }
 
-    /// The values of a field, whatever the case of its name.
+    /// The values of a field, with a comparison of names that ignores case.
     public subscript(name: String) -> [String] {
         fields.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
     }

@@ -1,19 +1,19 @@
 #if Networking
-/// Why a server did not start, or a body cannot be sent.
+/// An error of the start of a server or of opening a body.
 public enum LoopbackError: Error, Sendable, CustomStringConvertible {
-    /// No certificates could be made.
+    /// The certificates could not be created.
     case noCertificates(any Error)
-    /// No port of 127.0.0.1 could be bound.
+    /// The server could not bind a port of 127.0.0.1.
     case cannotBind(any Error)
-    /// The file is not there, or is no plain file; `code` is the system's `errno`.
+    /// The file does not exist, cannot be read, or is not a regular file. `code` is an errno.
     case cannotRead(path: String, code: Int32)
 
     public var description: String {
         switch self {
-        case .noCertificates(let error): "No certificates could be made for the server: \(error)"
+        case .noCertificates(let error): "The certificates for the server could not be created: \(error)"
         case .cannotBind(let error):
-            "No port of 127.0.0.1 could be bound: \(error). Stop servers that are not needed any more."
-        case .cannotRead(let path, let code): "\(path) cannot be read (errno \(code)). Name a plain file."
+            "The server could not bind a port of 127.0.0.1: \(error). Stop servers that are not in use."
+        case .cannotRead(let path, let code): "\(path) cannot be read (errno \(code)). Use a regular file."
         }
     }
 }

@@ -1,7 +1,8 @@
 #if Networking
 import NIOConcurrencyHelpers
 
-/// Closed until opened, and open from then on. Who passes says so, so that a test knows how far the server has got.
+/// A gate that stalls a response until a test opens the gate. An open gate stays open. The gate counts arrivals, so
+/// that a test can wait until the server has reached the gate.
 public final class LoopbackGate: Sendable {
     private struct State {
         var isOpen = false
@@ -13,20 +14,21 @@ public final class LoopbackGate: Sendable {
 
     public init() {}
 
-    /// Lets everybody pass, now and later.
+    /// Opens the gate for all present and future tasks.
     public func open() { state.change { $0.isOpen = true } }
 
+    /// Whether the gate is open.
     public var isOpen: Bool { state.value.isOpen }
 
-    /// How many have come here, those included who have passed or given up.
+    /// The number of tasks that have reached the gate, including the tasks that have passed or were cancelled.
     public var arrivals: Int { state.value.arrivals }
 
-    /// How many wait now.
+    /// The number of tasks that wait now.
     public var waiting: Int { state.value.waiting }
 
-    /// Comes to the gate and suspends until it is open.
+    /// Reaches the gate and suspends until the gate is open.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled before.
+    /// - Throws: `CancellationError` if the task is cancelled.
     public func pass() async throws {
         state.change {
             $0.arrivals += 1
@@ -34,14 +36,15 @@ public final class LoopbackGate: Sendable {
         }
         await state.wait { $0.isOpen }
         state.change { $0.waiting -= 1 }
-        // Who is cancelled does not pass, also if the gate has been opened meanwhile.
+        // A cancelled task does not pass, even if the gate has opened meanwhile.
         try Task.checkCancellation()
     }
 
-    /// Suspends until so many have come here, or the task is cancelled.
+    /// Suspends until `count` tasks have reached the gate, or until the calling task is cancelled.
     public func reached(_ count: Int = 1) async { await state.wait { $0.arrivals >= count } }
 
-    /// Suspends until nobody waits here any more, or the task is cancelled. Who gave up waits no more.
+    /// Suspends until no task waits at the gate, or until the calling task is cancelled. A cancelled task no longer
+    /// waits.
     public func deserted() async { await state.wait { $0.waiting == 0 } }
 }
 #endif

@@ -2,30 +2,31 @@
 import Crypto
 public import HTTPTypes
 
-/// What a client sent, whole.
+/// A complete request that the server received.
 public struct LoopbackRequest: Sendable {
-    /// The version the request came in.
+    /// The HTTP version of the request.
     public enum Version: String, Sendable { case http1 = "HTTP/1.1", http2 = "HTTP/2" }
 
     public var method: HTTPRequest.Method
-    /// The request's target as it stood on the wire: path and query.
+    /// The request's target, with path and query as received.
     public var target: String
-    /// The `Host` field, or what HTTP/2 calls the authority.
+    /// The value of the field `Host`, or the authority of HTTP/2.
     public var authority: String?
     public var fields: HTTPFields
-    /// The body; empty if the server was told to keep none.
+    /// The body. Empty if the server does not keep bodies.
     public var body: [UInt8]
-    /// How many bytes the body had, also if they are not kept.
+    /// The length of the body in bytes. Present even if the server does not keep bodies.
     public var bodyLength: Int64
-    /// The SHA-256 digest of the body, in hexadecimal digits, also if it is not kept.
+    /// The SHA-256 digest of the body in hexadecimal digits. Present even if the server does not keep bodies.
     public var bodySHA256: String
     public var version: Version
-    /// Which connection it came over; the server's first is 1. Two requests with the same number shared a connection.
+    /// The ordinal number of the connection on the server, from 1. Two requests with the same number shared a
+    /// connection.
     public var connection: Int
-    /// Which of the server's requests it is, by the arrival of its head; the first is 1.
+    /// The ordinal number of the request on the server, from 1, in the order in which the heads arrived.
     public var number: Int
 
-    /// For tests of what answers, without a server.
+    /// Creates a request for a test of a handler without a server.
     public init(
         _ method: HTTPRequest.Method = .get, _ target: String = "/", fields: HTTPFields = [:], body: [UInt8] = [],
         version: Version = .http1, authority: String? = nil, connection: Int = 1, number: Int = 1
@@ -42,15 +43,16 @@ public struct LoopbackRequest: Sendable {
         bodySHA256 = SHA256.hash(data: body).hexadecimal
     }
 
-    /// The target without its query, percent-encoded as it came.
+    /// The target without its query, with the received percent-encoding.
     public var path: String { String(target.prefix { $0 != "?" }) }
 
-    /// What stands after the first `?` of the target; nil if there is none.
+    /// The text after the first `?` of the target, or nil if the target has no query.
     public var query: String? {
         target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
     }
 
-    /// The first value of a query item, as it came; empty if the item has no value, nil if there is no such item.
+    /// Returns the first received value of a query item. The value is empty if the item has no value, and nil if the
+    /// item does not exist.
     public func queryItem(_ name: String) -> String? {
         for item in (query ?? "").split(separator: "&") {
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

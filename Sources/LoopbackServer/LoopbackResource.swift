@@ -1,45 +1,47 @@
 #if Networking
 public import HTTPTypes
 
-/// A static resource that answers GET and HEAD as RFC 9110 asks, conditions and ranges included; or lies on command.
+/// A static resource that answers GET and HEAD according to RFC 9110, including conditions and ranges. On request the
+/// resource violates a rule.
 public struct LoopbackResource: Sendable {
-    /// What it does wrong.
+    /// A violation of RFC 9110.
     public enum Lie: Sendable, Hashable, CaseIterable {
-        /// Answers 200 with everything to a request for a part.
+        /// The resource answers a request for a range with 200 and the complete body.
         case ignoresRange
-        /// `Content-Range` begins a byte later than what was asked for and what is sent.
+        /// `Content-Range` begins one byte after the requested range and the sent bytes.
         case shiftsContentRange
-        /// A 206 without `Content-Range`.
+        /// The resource sends a 206 without `Content-Range`.
         case omitsContentRange
-        /// `Content-Range` says that the whole is a byte longer than it is.
+        /// `Content-Range` contains a total length that is one byte too large.
         case wrongTotal
-        /// A 206 sends bytes from the beginning instead of those asked for.
+        /// A 206 contains bytes from the beginning in place of the requested bytes.
         case sendsWrongPart
-        /// A 206 with an `ETag` that is not the resource's.
+        /// A 206 contains an `ETag` that is not the resource's.
         case changesETagOfPart
-        /// Takes no notice of `If-Range` and sends the part.
+        /// The resource ignores `If-Range` and sends the requested range.
         case ignoresIfRange
-        /// Answers 416 to each request for a part.
+        /// The resource answers each request for a range with 416.
         case refusesRange
-        /// Announces a byte more than it sends.
+        /// The resource announces one byte more than it sends.
         case announcesMore
-        /// Announces a byte less than it sends.
+        /// The resource announces one byte less than it sends.
         case announcesLess
-        /// Answers 304 to a request without a condition.
+        /// The resource answers every request with 304, even without a condition.
         case alwaysNotModified
     }
 
     public var body: LoopbackBody
     public var contentType: String?
-    /// With its quotation marks, and `W/` if it is weak.
+    /// The entity tag with its quotation marks, and with `W/` if the tag is weak.
     public var eTag: String?
-    /// As an HTTP date: `Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// The modification date as an HTTP date: `Sun, 06 Nov 1994 08:49:37 GMT`.
     public var lastModified: String?
     public var cacheControl: String?
-    /// More fields of each answer.
+    /// Additional fields of each response.
     public var fields: HTTPFields
     public var acceptsRanges = true
     public var framing = LoopbackResponse.Framing.contentLength
+    /// The violations that the resource commits.
     public var lies: Set<Lie> = []
 
     public init(
@@ -55,7 +57,7 @@ public struct LoopbackResource: Sendable {
         self.lies = lies
     }
 
-    /// What it says to a request. A plain function, for handlers that choose among resources.
+    /// Returns the response to a request. Handlers can call the method to choose among several resources.
     public func response(to request: LoopbackRequest) -> LoopbackResponse {
         guard request.method == .get || request.method == .head else {
             return LoopbackResponse(.methodNotAllowed, fields: [.allow: "GET, HEAD"])
@@ -80,7 +82,8 @@ public struct LoopbackResource: Sendable {
         return fields
     }
 
-    /// `If-None-Match` counts before `If-Modified-Since`, which is not looked at then (RFC 9110, 13.2.2).
+    /// Returns whether the conditions ask for a 304. `If-None-Match` has precedence over `If-Modified-Since` (RFC 9110,
+    /// section 13.2.2).
     private func isUnchanged(_ fields: HTTPFields) -> Bool {
         if lies.contains(.alwaysNotModified) { return true }
         if let condition = fields[.ifNoneMatch] {
@@ -109,7 +112,8 @@ public struct LoopbackResource: Sendable {
         }
     }
 
-    /// `If-Range` wants a strong tag that is the same, or the very date.
+    /// Returns whether `If-Range` allows a partial response. The field must contain the same strong tag or the exact
+    /// date.
     private func mayBePart(_ fields: HTTPFields) -> Bool {
         guard let condition = fields[.ifRange]?.trimmed else { return true }
         if condition.hasSuffix("\"") { return condition == eTag && !condition.hasPrefix("W/") }
@@ -136,7 +140,7 @@ public struct LoopbackResource: Sendable {
 }
 
 extension LoopbackRoute {
-    /// A resource that never changes.
+    /// Returns a route that serves a resource, which never changes.
     public static func resource(_ path: String, _ resource: LoopbackResource) -> LoopbackRoute {
         LoopbackRoute(path) { resource.response(to: $0) }
     }
@@ -148,7 +152,7 @@ extension StringProtocol {
         return String(end.reversed().drop { $0 == " " || $0 == "\t" })
     }
 
-    /// An entity tag without its mark of weakness, for weak comparison.
+    /// The entity tag without the prefix of weak tags, for weak comparison.
     var weakTag: String { hasPrefix("W/") ? String(dropFirst(2)) : String(self) }
 }
 #endif

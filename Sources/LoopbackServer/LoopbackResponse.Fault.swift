@@ -2,14 +2,14 @@
 public import HTTPTypes
 
 extension LoopbackResponse {
-    /// A place in a response. In order: before the head, after it, after so many bytes of the body. A place behind the
-    /// body's end stands for the end: all bytes are sent, but not what would mark the end.
+    /// A position in a response, in order: before the head, after the head, or after a number of bytes of the body. A
+    /// position after the end of the body means the end. The server then sends all bytes but does not mark the end.
     public enum Point: Sendable, Hashable {
         case beforeHead
         case afterHead
         case afterBody(Int64)
 
-        /// -2 and -1 stand for the places before any byte of the body.
+        /// The position as an offset in the body. The values -2 and -1 are positions before the first byte of the body.
         var offset: Int64 {
             switch self {
             case .beforeHead: -2
@@ -19,46 +19,53 @@ extension LoopbackResponse {
         }
     }
 
-    /// One thing that goes wrong with a response.
+    /// A fault of a response.
     public enum Fault: Sendable {
-        /// The connection is closed in order (FIN; a close-notify before it under TLS). Over HTTP/2 a GOAWAY precedes.
+        /// The server closes the connection in order, with FIN and, under TLS, a close-notify before it. Over HTTP/2
+        /// the server sends a GOAWAY first.
         case closes(Point)
-        /// The connection ends without the close-notify that TLS asks for; without TLS the same as `closes`.
+        /// The server closes the connection without the close-notify of TLS. Without TLS the fault is equal to
+        /// `closes`.
         case hangsUp(Point)
-        /// TCP reset (RST); over HTTP/2 the stream is reset with INTERNAL_ERROR, the connection stays.
+        /// The server resets the TCP connection (RST). Over HTTP/2 the server resets the stream with INTERNAL_ERROR and
+        /// keeps the connection.
         case resets(Point)
-        /// TCP reset, whatever the protocol.
+        /// The server resets the TCP connection with every protocol.
         case resetsConnection(Point)
-        /// Nothing more is sent until the gate is open. The server waits no longer than the connection (HTTP/2: the
-        /// stream) is there.
+        /// The server sends nothing more until the gate opens. The wait ends early when the connection (or the stream,
+        /// over HTTP/2) closes.
         case stalls(Point, until: LoopbackGate)
-        /// The body comes in portions of so many bytes, one an interval, the first at once.
+        /// The server sends the body in portions of `bytes` bytes, one at each interval, beginning immediately.
         case paces(bytes: Int, every: Duration)
-        /// `Content-Length` says so, whatever is sent. The connection is closed after the body.
+        /// `Content-Length` contains this length. If the length is wrong, the server closes the connection after the
+        /// body.
         case announces(length: Int64)
-        /// Two `Content-Length` fields that say different things.
+        /// The response has two `Content-Length` fields with different values.
         case conflictingLengths
-        /// A chunk whose size is no number. HTTP/1.1 with chunked framing; elsewhere the connection is closed.
+        /// The response has a chunk with an invalid size, if the framing is chunked over HTTP/1.1. Otherwise the server
+        /// closes the connection.
         case malformedChunk(after: Int64)
-        /// A status line that is none; over HTTP/2 a `:status` that is none.
+        /// The response has an invalid status line, or an invalid `:status` over HTTP/2.
         case malformedStatus
-        /// A field with characters that no field may have.
+        /// The response has a field with forbidden characters.
         case malformedField
-        /// A field whose value is so many bytes long.
+        /// The response has a field with a value of `bytes` bytes.
         case oversizedField(bytes: Int)
-        /// An interim response (1xx) before the head.
+        /// The server sends an interim response (1xx) before the head.
         case interim(HTTPResponse)
-        /// `Connection: close`, and it is; over HTTP/2 a GOAWAY that lets this stream end.
+        /// The server sends `Connection: close` and closes the connection after the response. Over HTTP/2 the server
+        /// sends a GOAWAY that lets the stream finish.
         case goesAway
 
-        /// The body ends early and the connection with it, in order.
+        /// The server sends `count` bytes of the body and closes the connection in order.
         public static func truncates(after count: Int64) -> Fault { .closes(.afterBody(count)) }
 
-        /// The connection is closed, and no byte was sent.
+        /// The server closes the connection without sending a byte.
         public static let closesUnanswered = Fault.closes(.beforeHead)
 
-        /// Faults after which no careful client has a response, for matrices. The body is to have `bodyLength` bytes, at
-        /// least two, and not to end with the connection: such a body cannot be seen to be cut.
+        /// Returns faults after which a correct client must not report success, for tests of combinations. The body
+        /// must have `bodyLength` bytes, and at least two. The framing must not be `untilClose`, because a client
+        /// cannot detect that such a body is truncated.
         public static func fatal(bodyLength: Int64) -> [Fault] {
             let points = [Point.beforeHead, .afterHead, .afterBody(bodyLength / 2)]
             return points.flatMap { [.closes($0), .hangsUp($0), .resets($0), .resetsConnection($0)] }

@@ -1,18 +1,20 @@
 #if Networking
 public import HTTPTypes
 
-/// What the server answers, and how it misbehaves while it does.
+/// A response of the server, with optional faults.
 public struct LoopbackResponse: Sendable {
-    /// How the client learns where the body ends. HTTP/2 knows one way only and takes no notice but of `contentLength`,
-    /// which announces the length there too.
+    /// The way in which the client detects the end of the body. HTTP/2 has its own way and uses only `contentLength`,
+    /// which also announces the length there.
     public enum Framing: Sendable, Hashable, CaseIterable { case contentLength, chunked, untilClose }
 
     public var status: HTTPResponse.Status
-    /// `Content-Length`, `Transfer-Encoding` and `Connection` are added as the framing needs them, unless they are here.
+    /// The fields. The server adds `Content-Length`, `Transfer-Encoding` and `Connection` according to the framing,
+    /// unless the fields contain them.
     public var fields: HTTPFields
     public var body: LoopbackBody
     public var framing: Framing
-    /// What goes wrong, in the order of the places where it does; faults at the same place happen in the order given here.
+    /// The faults, which occur in the order of their positions. Faults at the same position occur in the order of the
+    /// array.
     public var faults: [Fault]
 
     public init(
@@ -26,21 +28,21 @@ public struct LoopbackResponse: Sendable {
         self.faults = faults
     }
 
-    /// A 200 of plain UTF-8 text.
+    /// Returns a response with status 200 and plain text in UTF-8.
     public static func text(_ text: String) -> LoopbackResponse {
         LoopbackResponse(fields: [.contentType: "text/plain; charset=utf-8"], body: .text(text))
     }
 
-    /// A 200 of JSON.
+    /// Returns a response with status 200 and JSON.
     public static func json(_ text: String) -> LoopbackResponse {
         LoopbackResponse(fields: [.contentType: "application/json"], body: .text(text))
     }
 
-    /// A 404.
+    /// A response with status 404.
     public static let notFound = LoopbackResponse(
         .notFound, fields: [.contentType: "text/plain; charset=utf-8"], body: .text("There is nothing here.\n"))
 
-    /// The same with more that goes wrong.
+    /// Returns the response with additional faults.
     public func with(_ faults: Fault...) -> LoopbackResponse {
         var response = self
         response.faults += faults

@@ -7,7 +7,8 @@ import Foundation
 import HTTPTypes
 
 extension LoopbackRoute {
-    /// Asks for a name and a password, and answers what `route` does to whoever has them (RFC 7617).
+    /// Returns a route that requires a user name and a password (RFC 7617). A request with the correct credentials gets
+    /// the response of `route`.
     public static func basic(
         realm: String = "loopback", user: String, password: String, then route: LoopbackRoute
     ) -> LoopbackRoute {
@@ -16,7 +17,7 @@ extension LoopbackRoute {
         }
     }
 
-    /// Asks for a token, and answers what `route` does to whoever has it (RFC 6750).
+    /// Returns a route that requires a bearer token (RFC 6750). A request with the token gets the response of `route`.
     public static func bearer(
         realm: String = "loopback", token: String, then route: LoopbackRoute
     ) -> LoopbackRoute {
@@ -28,11 +29,13 @@ extension LoopbackRoute {
         }
     }
 
-    /// Asks for a digest of name, password and request, and answers what `route` does to whoever has it (RFC 7616).
+    /// Returns a route that requires digest authentication (RFC 7616). A request with a correct digest gets the
+    /// response of `route`.
     ///
     /// - Parameters:
-    ///   - algorithms: offered in this order, a challenge each.
-    ///   - usesPerNonce: after so many requests a nonce is stale, and the client is to come again with another at once.
+    ///   - algorithms: The algorithms of the challenges, in this order.
+    ///   - usesPerNonce: The number of requests after which a nonce is stale. The server then sends a challenge with a
+    ///     new nonce.
     public static func digest(
         realm: String = "loopback", user: String, password: String, algorithms: [LoopbackDigest.Algorithm] = [.sha256],
         usesPerNonce: Int = .max, then route: LoopbackRoute
@@ -47,7 +50,7 @@ extension LoopbackRoute {
         }
     }
 
-    /// Asks for credentials and is content with none.
+    /// Returns a route that accepts no credentials and always sends the challenges.
     public static func alwaysUnauthorized(
         _ path: String, challenges: [String] = ["Basic realm=\"loopback\""]
     ) -> LoopbackRoute {
@@ -64,11 +67,11 @@ extension LoopbackRoute {
 }
 
 extension LoopbackResponse {
-    /// A 401 with a `WWW-Authenticate` field for each challenge.
+    /// Returns a response with status 401 and a field `WWW-Authenticate` for each challenge.
     public static func unauthorized(_ challenges: [String]) -> LoopbackResponse {
         var fields: HTTPFields = [.contentType: "text/plain; charset=utf-8"]
         for challenge in challenges { fields.append(HTTPField(name: .wwwAuthenticate, value: challenge)) }
-        return LoopbackResponse(.unauthorized, fields: fields, body: .text("Who are you?\n"))
+        return LoopbackResponse(.unauthorized, fields: fields, body: .text("Authentication is required.\n"))
     }
 }
 #endif

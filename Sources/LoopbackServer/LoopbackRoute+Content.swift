@@ -3,12 +3,12 @@ import HTTPTypes
 import NIOConcurrencyHelpers
 
 extension LoopbackRoute {
-    /// Always the same answer.
+    /// Returns a route that always sends the same response.
     public static func always(_ path: String, _ response: LoopbackResponse) -> LoopbackRoute {
         LoopbackRoute(path) { _ in response }
     }
 
-    /// The first request gets the first answer, and so on; the last answer stays.
+    /// Returns a route that sends the responses in order, one for each request. The last response repeats.
     public static func inTurn(_ path: String, _ responses: [LoopbackResponse]) -> LoopbackRoute {
         let next = NIOLockedValueBox(0)
         return LoopbackRoute(path) { _ in
@@ -20,7 +20,8 @@ extension LoopbackRoute {
         }
     }
 
-    /// A 503 so many times, with `Retry-After` if a value is given (seconds or a date), then what `route` answers.
+    /// Returns a route that answers the first requests with 503 and `Retry-After`, if a value is given. Later requests
+    /// get the response of `route`. The value is a number of seconds or a date.
     public static func unavailable(times: Int, retryAfter: String? = nil, then route: LoopbackRoute) -> LoopbackRoute {
         let left = NIOLockedValueBox(times)
         return LoopbackRoute(route.path) { request in
@@ -35,19 +36,19 @@ extension LoopbackRoute {
         }
     }
 
-    /// Answers the request itself as JSON, which ``LoopbackEcho`` decodes.
+    /// Returns a route that describes the request as JSON, which ``LoopbackEcho`` decodes.
     public static func echo(_ path: String) -> LoopbackRoute {
         LoopbackRoute(path) { .json(LoopbackEcho($0).json) }
     }
 
-    /// A page of HTML with an image element for each address.
+    /// Returns a route that sends an HTML page with an image element for each address.
     public static func page(_ path: String, images: [String]) -> LoopbackRoute {
         let elements = images.map { "<img src=\"\($0.escapedForHTML)\" alt=\"\">\n" }.joined()
         let page = "<!DOCTYPE html>\n<html>\n<head><title>Images</title></head>\n<body>\n\(elements)</body>\n</html>\n"
         return .always(path, LoopbackResponse(fields: [.contentType: "text/html; charset=utf-8"], body: .text(page)))
     }
 
-    /// Bytes that are compressed already, with the name of their encoding.
+    /// Returns a route that sends compressed bytes with the name of their encoding.
     public static func encoded(
         _ path: String, _ bytes: [UInt8], encoding: String, contentType: String = "text/plain; charset=utf-8"
     ) -> LoopbackRoute {
@@ -58,7 +59,7 @@ extension LoopbackRoute {
                 body: .bytes(bytes)))
     }
 
-    /// A small response with `Content-Encoding: gzip` that inflates to `length` zeros.
+    /// Returns a route that sends a small body with `Content-Encoding: gzip`. The body inflates to `length` zeros.
     public static func gzipBomb(_ path: String, inflatingTo length: Int64) -> LoopbackRoute {
         .encoded(
             path, LoopbackCompression.gzipBomb(inflatingTo: length), encoding: "gzip",
@@ -68,7 +69,7 @@ extension LoopbackRoute {
 
 extension String {
     fileprivate var escapedForHTML: String {
-        // By scalars: a `<` may be part of a longer character.
+        // The code works on scalars, because `<` can be a part of a longer character.
         unicodeScalars.reduce(into: "") { text, scalar in
             switch scalar {
             case "&": text += "&amp;"

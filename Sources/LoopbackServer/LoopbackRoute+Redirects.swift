@@ -2,14 +2,15 @@
 public import HTTPTypes
 
 extension LoopbackRoute {
-    /// Redirects to an address, absolute or relative.
+    /// Returns a route that redirects to an absolute or relative address.
     public static func redirect(
         _ path: String, to location: String, _ status: HTTPResponse.Status = .found
     ) -> LoopbackRoute {
         LoopbackRoute(path) { _ in .redirect(to: location, status) }
     }
 
-    /// `path/N` redirects N times, counting down; `path/0` redirects to `location`, and without one answers itself.
+    /// Returns a route for `path/N`, which redirects N times and decrements the number each time. `path/0` redirects to
+    /// `location`, or answers with a text if `location` is nil.
     public static func redirectChain(
         _ path: String, to location: String? = nil, _ status: HTTPResponse.Status = .found
     ) -> LoopbackRoute {
@@ -20,7 +21,7 @@ extension LoopbackRoute {
         }
     }
 
-    /// `path/0` to `path/(length - 1)` redirect to each other in a circle that never ends.
+    /// Returns a route for `path/0` to `path/(length - 1)`, which redirect to each other in an endless loop.
     public static func redirectLoop(
         _ path: String, length: Int = 2, _ status: HTTPResponse.Status = .found
     ) -> LoopbackRoute {
@@ -34,9 +35,9 @@ extension LoopbackRoute {
 }
 
 extension LoopbackResponse {
-    /// A redirect to an address, which is not looked at.
+    /// Returns a redirect to an address. The method does not check the address.
     public static func redirect(to location: String, _ status: HTTPResponse.Status = .found) -> LoopbackResponse {
-        LoopbackResponse(status, fields: [.location: location], body: .text("It is at \(location).\n"))
+        LoopbackResponse(status, fields: [.location: location], body: .text("The resource is at \(location).\n"))
     }
 }
 #endif

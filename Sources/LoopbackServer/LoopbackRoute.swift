@@ -1,5 +1,5 @@
 #if Networking
-/// A path and who answers there. A path that ends with `*` stands for all that begin with the rest.
+/// A path and its handler. A path that ends with `*` matches all paths with the same beginning.
 public struct LoopbackRoute: Sendable {
     public let path: String
     public let handler: LoopbackServer.Handler
@@ -13,7 +13,7 @@ public struct LoopbackRoute: Sendable {
         self.path.last == "*" ? path.hasPrefix(self.path.dropLast()) : path == self.path
     }
 
-    /// The same with something more that goes wrong at each answer.
+    /// Returns the route with additional faults in each response.
     public func with(_ faults: LoopbackResponse.Fault...) -> LoopbackRoute {
         LoopbackRoute(path) { [handler] request in
             var response = await handler(request)

@@ -1,5 +1,5 @@
 #if Networking
-/// Handlers by path: the first route that fits answers, else it is a 404.
+/// A list of routes. The first route that matches the path answers a request. Without a match the response is 404.
 public struct LoopbackRoutes: Sendable, ExpressibleByArrayLiteral {
     private var routes: [LoopbackRoute]
 
@@ -8,11 +8,12 @@ public struct LoopbackRoutes: Sendable, ExpressibleByArrayLiteral {
 
     public mutating func add(_ route: LoopbackRoute) { routes.append(route) }
 
-    /// These routes, and then the others.
+    /// Returns the routes of `first`, followed by the routes of `second`.
     public static func + (first: LoopbackRoutes, second: LoopbackRoutes) -> LoopbackRoutes {
         LoopbackRoutes(first.routes + second.routes)
     }
 
+    /// Returns the response of the first matching route, or a 404.
     public func answer(_ request: LoopbackRequest) async -> LoopbackResponse {
         for route in routes where route.matches(request.path) { return await route.handler(request) }
         return .notFound

@@ -1,41 +1,43 @@
 #if Networking
 extension LoopbackServer {
-    /// The requests that have come whole, in this order; of very many the latest.
+    /// The complete requests in the order of arrival. The server keeps only the latest requests (see
+    /// ``Configuration/keptRequests``).
     public var requests: [LoopbackRequest] { ledger.counts.value.requests }
 
-    /// Suspends until so many requests have ever come whole, or the task is cancelled; answers ``requests``.
+    /// Suspends until the server has received `count` complete requests, or until the task is cancelled. Returns
+    /// ``requests``.
     @discardableResult
     public func requests(atLeast count: Int) async -> [LoopbackRequest] {
         await ledger.counts.wait { $0.requestsEver >= count }
         return requests
     }
 
-    /// How many connections there are now.
+    /// The number of open connections.
     public var openConnections: Int { ledger.counts.value.openConnections }
 
-    /// How many connections were ever accepted.
+    /// The number of connections that the server has accepted.
     public var connectionsEver: Int { ledger.counts.value.connectionsEver }
 
-    /// Suspends until there are so many connections, or the task is cancelled.
+    /// Suspends until `count` connections are open, or until the task is cancelled.
     public func openConnections(are count: Int) async {
         await ledger.counts.wait { $0.openConnections == count }
     }
 
-    /// How many requests are being received or answered now.
+    /// The number of requests that the server is receiving or answering.
     public var requestsInFlight: Int { ledger.counts.value.inFlight }
 
-    /// The most that ``requestsInFlight`` ever was.
+    /// The maximum of ``requestsInFlight`` so far.
     public var peakRequestsInFlight: Int { ledger.counts.value.peakInFlight }
 
-    /// Suspends until so many requests are in flight, or the task is cancelled.
+    /// Suspends until `count` requests are in flight, or until the task is cancelled.
     public func requestsInFlight(are count: Int) async {
         await ledger.counts.wait { $0.inFlight == count }
     }
 
-    /// How many bytes of bodies were handed to the system, without chunk marks and heads.
+    /// The number of bytes of bodies that the server has passed to the system, without heads and chunk headers.
     public var bodyBytesWritten: Int64 { ledger.counts.value.bodyBytesWritten }
 
-    /// Suspends until so many bytes of bodies were ever written, or the task is cancelled.
+    /// Suspends until the server has written `count` bytes of bodies, or until the task is cancelled.
     public func bodyBytesWritten(atLeast count: Int64) async {
         await ledger.counts.wait { $0.bodyBytesWritten >= count }
     }

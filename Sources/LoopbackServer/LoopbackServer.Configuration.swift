@@ -1,45 +1,49 @@
 #if Networking
 extension LoopbackServer {
-    /// How a server is reached and what it keeps.
+    /// The protocol, the certificate and the limits of a server.
     public struct Configuration: Sendable {
+        /// The transport protocol of a server.
         public enum TransportProtocol: String, Sendable, CaseIterable {
             case http1
             case http1TLS
-            /// TLS, and HTTP/2 for whoever offers it; HTTP/1.1 for the others.
+            /// TLS, with HTTP/2 for clients that offer it and HTTP/1.1 for other clients.
             case http2
 
+            /// Whether the protocol uses TLS.
             public var isEncrypted: Bool { self != .http1 }
         }
 
-        /// What the server shows under TLS.
+        /// The certificate that the server presents under TLS.
         public enum Certificate: String, Sendable, CaseIterable {
-            /// For `localhost` and 127.0.0.1, issued by the root.
+            /// A certificate for `localhost` and 127.0.0.1 from the root.
             case valid
-            /// For the same, issued by a root that nobody has.
+            /// A certificate for `localhost` and 127.0.0.1 from another root, which no client trusts.
             case untrusted
-            /// Issued by the root for `wrong.invalid`.
+            /// A certificate for `wrong.invalid` from the root.
             case wrongHost
-            /// Issued by the root; it ended yesterday.
+            /// A certificate from the root that expired yesterday.
             case expired
         }
 
         public var `protocol`: TransportProtocol
         public var certificate: Certificate
-        /// Whether TLS is 1.1 at most, as of servers that are long out of date.
+        /// Whether the server supports no TLS version above 1.1, like obsolete servers.
         public var speaksOldTLSOnly = false
-        /// Who issues the certificate; nil for an authority of this server's own.
+        /// The authority that issues the certificate. Nil for a new authority of the server.
         public var authority: LoopbackAuthority?
-        /// The most bytes of a request's body that is kept. For more the answer is 413, and the connection is closed.
+        /// The maximum size of a request's body in bytes. The server answers a larger body with 413 and closes the
+        /// connection.
         public var bodyLimit = 64 << 20
-        /// Whether `LoopbackRequest.body` is there. Without, only length and digest are, and there is no limit.
+        /// Whether the server keeps the bodies of requests. If false, requests have only the length and the digest of
+        /// the body, and `bodyLimit` does not apply.
         public var keepsBodies = true
-        /// How many requests `LoopbackServer.requests` has at least, the latest.
+        /// The minimum number of recent requests that `LoopbackServer.requests` keeps.
         public var keptRequests = 10_000
-        /// Answers a request as soon as its head is there, though its body may still come. What comes of it later is
-        /// thrown away, and an HTTP/1.1 connection is closed after the answer.
+        /// Returns whether the server answers a request when the head arrives, before the body. The server then
+        /// discards the body, and closes an HTTP/1.1 connection after the response.
         public var answersEarly: @Sendable (LoopbackRequest) -> Bool = { _ in false }
-        /// Called with a request's head: until the gate that it answers is open no more of the body is read, so that an
-        /// upload stalls. HTTP/1.1.
+        /// Returns a gate for a request's head, or nil. The server reads no more of the body until the gate opens, so
+        /// that the upload stalls. The function has an effect over HTTP/1.1 only.
         public var readsBodyAfter: @Sendable (LoopbackRequest) -> LoopbackGate? = { _ in nil }
 
         public init(

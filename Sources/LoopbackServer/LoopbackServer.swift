@@ -2,7 +2,7 @@
 import NIOCore
 import NIOPosix
 
-/// A real HTTP server on 127.0.0.1 for tests, which misbehaves on command and counts what happens to it.
+/// An HTTP server on 127.0.0.1 for tests, which produces faults on request and counts connections, requests and bytes.
 ///
 ///     let server = try await LoopbackServer.start { request in
 ///         .text("You asked for \(request.path).").with(.truncates(after: 10))
@@ -10,24 +10,26 @@ import NIOPosix
 ///     // ... requests to server.url ...
 ///     await server.stop()
 ///
-/// It listens on a free port of 127.0.0.1 and nowhere else. Handlers run as tasks, one a request; a handler whose client
-/// is gone is cancelled. `stop()` has to be called, or the port stays open until the process ends; ``with(_:handler:_:)``
-/// does it. All servers of a process share two threads.
+/// The server listens on a free port of 127.0.0.1. Each request runs its handler in a new task. When the client
+/// disconnects, the server cancels the handler's task. Call `stop()` when you no longer need the server, because the
+/// port otherwise stays open until the process ends. The method ``with(_:handler:_:)`` calls `stop()`. All servers of a
+/// process share two threads.
 public final class LoopbackServer: Sendable {
-    /// Answers a request. Called concurrently.
+    /// A function that answers a request. The server calls the function concurrently.
     public typealias Handler = @Sendable (LoopbackRequest) async -> LoopbackResponse
 
     public let configuration: Configuration
+    /// The port on 127.0.0.1.
     public let port: Int
-    /// What to trust; nil without TLS.
+    /// The certificates to trust, or nil without TLS.
     public let certificates: LoopbackCertificates?
 
     let ledger: Ledger
     private let core: ServerCore
     private let listener: any Channel
 
-    /// The threads of all servers, apart from those of the clients under test. They stay: a write to an event loop that
-    /// is shut down never completes, and a handler may be about to write when its server stops.
+    /// The threads of all servers, which the clients under test do not share. The group is never shut down: a write to
+    /// a closed event loop never completes, and a handler can write while its server stops.
     private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
 
     private init(_ core: ServerCore, _ certificates: LoopbackCertificates?, _ listener: any Channel) {
@@ -39,7 +41,7 @@ public final class LoopbackServer: Sendable {
         self.listener = listener
     }
 
-    /// Starts a server that listens when this returns.
+    /// Starts a server. The server listens when the method returns.
     ///
     /// - Throws: ``LoopbackError``.
     public static func start(
@@ -60,7 +62,7 @@ public final class LoopbackServer: Sendable {
         }
     }
 
-    /// Starts a server with ready-made routes.
+    /// Starts a server with routes. The server listens when the method returns.
     ///
     /// - Throws: ``LoopbackError``.
     public static func start(
@@ -69,7 +71,7 @@ public final class LoopbackServer: Sendable {
         try await start(configuration) { await routes.answer($0) }
     }
 
-    /// Runs `body` with a server that is stopped afterwards, whatever happens.
+    /// Runs `body` with a server, and stops the server when `body` returns or throws.
     @discardableResult
     public static func with<Result>(
         _ configuration: Configuration = Configuration(), handler: @escaping Handler,
@@ -88,14 +90,14 @@ public final class LoopbackServer: Sendable {
 
     private var scheme: String { configuration.protocol.isEncrypted ? "https" : "http" }
 
-    /// The server's origin by address, without a slash at its end: `http://127.0.0.1:PORT`.
+    /// The server's origin with an IP address and without a trailing slash: `http://127.0.0.1:PORT`.
     public var url: String { "\(scheme)://127.0.0.1:\(port)" }
 
-    /// The same server as another origin: `http://localhost:PORT`.
+    /// The same server with another origin: `http://localhost:PORT`.
     public var localhostURL: String { "\(scheme)://localhost:\(port)" }
 
-    /// Closes the port and all connections at once, cancels the handlers, and waits until the connections are gone. It
-    /// does not wait for handlers that take no notice of their cancellation. More calls do nothing.
+    /// Closes the port and all connections, cancels the handlers, and waits until the connections are closed. The
+    /// method does not wait for handlers that ignore cancellation. Further calls have no effect.
     public func stop() async {
         try? await listener.close()
         await core.closeConnections()

@@ -3,7 +3,7 @@ import Crypto
 import HTTPTypes
 import NIOCore
 
-/// A request of which the body still comes. A plain value.
+/// A request whose body has not arrived completely.
 struct RequestAssembly {
     enum Verdict: Equatable { case takesMore, tooLarge }
 
@@ -13,7 +13,7 @@ struct RequestAssembly {
     private var digest = SHA256()
 
     /// - Parameters:
-    ///   - limit: the most bytes of a body that is kept.
+    ///   - limit: The maximum size of a body that the server keeps, in bytes.
     init(_ request: LoopbackRequest, limit: Int, keepsBody: Bool) {
         self.request = request
         self.limit = limit
@@ -34,12 +34,12 @@ struct RequestAssembly {
         return request
     }
 
-    /// The request as far as it has come.
+    /// The request with the parts that have arrived.
     var head: LoopbackRequest { request }
 }
 
 extension Sequence<UInt8> {
-    /// Two lower-case digits a byte.
+    /// Two lowercase digits for each byte.
     var hexadecimal: String {
         let digits = Array("0123456789abcdef".utf8)
         return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)

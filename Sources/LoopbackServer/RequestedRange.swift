@@ -1,9 +1,10 @@
 #if Networking
-/// What a `Range` field asks for.
+/// The range that a `Range` field requests.
 enum RequestedRange: Equatable {
-    /// No range that is understood: everything is sent. That goes for several ranges too, as RFC 9110 (14.2) allows.
+    /// No supported range, so that the server sends the complete body. The case includes several ranges, which RFC 9110
+    /// (section 14.2) allows a server to ignore.
     case none
-    /// One of which there is nothing.
+    /// A range outside of the body.
     case unsatisfiable
     case part(Range<Int64>)
 

@@ -1,24 +1,24 @@
 #if Networking
 import HTTPTypes
 
-/// What is to be done to answer a request, step by step: decided here, done by an exchange. A plain value.
+/// The steps of the answer to a request. The script makes all decisions, and an exchange executes the steps.
 struct ResponseScript: Sendable {
     enum Step: Sendable {
         case interim(HTTPResponse)
-        /// The head, as `head` describes it.
+        /// Send the head that `head` describes.
         case head
-        /// These bytes of the body; never empty.
+        /// Send this range of the body, which is never empty.
         case body(Range<Int64>)
         case malformedChunk
         case wait(LoopbackGate)
-        /// The response is complete.
+        /// Mark the end of the response.
         case end
         case close
         case hangUp
         case reset
         case resetConnection
 
-        /// Nothing comes after it.
+        /// Whether no other step follows.
         var isLast: Bool {
             switch self {
             case .end, .close, .hangUp, .reset, .resetConnection: true
@@ -27,11 +27,11 @@ struct ResponseScript: Sendable {
         }
     }
 
-    /// The head of the response and what is wrong with it.
+    /// The head of the response with its faults.
     struct Head: Sendable {
         var status: HTTPResponse.Status
         var fields: HTTPFields
-        /// Written as `Content-Length`, one field each.
+        /// The values of the fields `Content-Length`, one field for each value.
         var lengths: [Int64] = []
         var isChunked = false
         var closesConnection = false
@@ -43,11 +43,11 @@ struct ResponseScript: Sendable {
     private(set) var head: Head
     private(set) var steps: [Step] = []
     private(set) var pace: (bytes: Int, interval: Duration)?
-    /// Whether the connection serves another request once this one is answered.
+    /// Whether the connection accepts another request after this response.
     var keepsConnection: Bool { !head.closesConnection }
     private(set) var goesAway = false
 
-    /// - Parameter keepsConnection: whether the request lets the connection live.
+    /// - Parameter keepsConnection: Whether the request allows a persistent connection.
     init(_ response: LoopbackResponse, to method: HTTPRequest.Method, keepsConnection: Bool) {
         head = Head(status: response.status, fields: response.fields)
         head.closesConnection =
@@ -59,7 +59,7 @@ struct ResponseScript: Sendable {
         for fault in response.faults {
             if let place = apply(fault, length) { places.append(place) }
         }
-        // A stable sort: what stands at the same place happens in the order given.
+        // The sort is stable, so that faults at the same position keep their order.
         let sorted = places.enumerated()
             .sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
         write(sorted, length)
@@ -81,7 +81,7 @@ struct ResponseScript: Sendable {
         }
     }
 
-    /// What a fault does to the head, and the step it takes at a place.
+    /// Applies a fault to the head. Returns the position and the step of the fault, or nil.
     private mutating func apply(_ fault: LoopbackResponse.Fault, _ length: Int64) -> (at: Int64, step: Step)? {
         switch fault {
         case .closes(let point): return (min(point.offset, length), .close)

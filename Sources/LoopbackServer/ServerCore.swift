@@ -6,7 +6,7 @@ import NIOHTTP1
 import NIOHTTP2
 import NIOSSL
 
-/// What a server's connections share.
+/// The shared state of a server's connections.
 final class ServerCore: Sendable {
     let configuration: LoopbackServer.Configuration
     let ledger: Ledger
@@ -32,11 +32,12 @@ final class ServerCore: Sendable {
 
     // MARK: - Connections
 
-    /// Builds the pipeline of a connection that has just come.
+    /// Builds the pipeline of a new connection.
     func accept(_ channel: any Channel) -> EventLoopFuture<Void> {
         let transport = Transport(channel)
         let id = ObjectIdentifier(channel)
-        // Whoever comes while the server stops is not in the list that is closed, and does not count.
+        // `closeConnections` does not see a connection that arrives while the server stops, so the server rejects and
+        // does not count it.
         let isClosed = connections.withLockedValue { connections in
             if !connections.isClosed { connections.open[id] = transport }
             return connections.isClosed
@@ -44,7 +45,8 @@ final class ServerCore: Sendable {
         if isClosed { return channel.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel) }
         let number = ledger.connectionOpened()
         channel.closeFuture.whenComplete { [self] _ in
-            // Counted first: who stops finds it in the list and waits, or finds it counted.
+            // The order matters: `closeConnections` either finds the connection and waits for it, or finds it counted
+            // as closed.
             ledger.connectionClosed()
             connections.withLockedValue { _ = $0.open.removeValue(forKey: id) }
         }
@@ -63,7 +65,7 @@ final class ServerCore: Sendable {
     private func negotiate(_ channel: any Channel, _ transport: Transport, _ number: Int) -> EventLoopFuture<Void> {
         channel.configureHTTP2SecureUpgrade { [self] channel in
             var connection = NIOHTTP2Handler.ConnectionConfiguration()
-            // What is sent is wrong on purpose.
+            // The server sends invalid responses on purpose.
             connection.headerBlockValidation = .disabled
             connection.contentLengthValidation = .disabled
             connection.targetWindowSize = 1 << 20
@@ -87,7 +89,7 @@ final class ServerCore: Sendable {
         try pipeline.addHandler(HTTP1Connection(self, channel, transport, number))
     }
 
-    /// Closes all connections and waits until they are; takes no more.
+    /// Closes all connections, waits until they are closed, and rejects new connections.
     func closeConnections() async {
         let open = connections.withLockedValue { connections in
             connections.isClosed = true
@@ -99,14 +101,14 @@ final class ServerCore: Sendable {
 
     // MARK: - Requests
 
-    /// Answers a request, up to the end or to where the connection is gone. Answers whether the connection may go on.
+    /// Answers a request with the handler's response. Returns whether the connection can serve another request.
     func answer(_ request: LoopbackRequest, keepsConnection: Bool, to writer: some ResponseWriter) async -> Bool {
         ledger.requestArrived(request)
         let response = await handler(request)
         return await play(response, to: request, keepsConnection: keepsConnection, writer)
     }
 
-    /// Sends a response without asking the handler. Answers whether the connection may go on.
+    /// Sends a response without a call of the handler. Returns whether the connection can serve another request.
     func play(
         _ response: LoopbackResponse, to request: LoopbackRequest, keepsConnection: Bool, _ writer: some ResponseWriter
     ) async -> Bool {
@@ -114,7 +116,7 @@ final class ServerCore: Sendable {
         do {
             try await Exchange(writer: writer, ledger: ledger).play(script, body: response.body)
         } catch {
-            // The client is gone, which is its right.
+            // The client has closed the connection, which is not an error of the server.
             return false
         }
         return script.keepsConnection
@@ -132,7 +134,7 @@ final class ServerCore: Sendable {
 }
 
 extension LoopbackResponse {
-    static let tooLarge = LoopbackResponse(.contentTooLarge, body: .text("The body is larger than the server keeps.\n"))
-    static let badRequest = LoopbackResponse(.badRequest, body: .text("That is no HTTP request.\n"))
+    static let tooLarge = LoopbackResponse(.contentTooLarge, body: .text("The body exceeds the limit of the server.\n"))
+    static let badRequest = LoopbackResponse(.badRequest, body: .text("The request is not valid HTTP.\n"))
 }
 #endif

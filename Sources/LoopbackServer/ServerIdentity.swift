@@ -1,12 +1,12 @@
 #if Networking
 import NIOSSL
 
-/// What a server with TLS presents.
+/// The certificates and the TLS configuration of a server.
 struct ServerIdentity: Sendable {
     let context: NIOSSLContext
     let certificates: LoopbackCertificates
 
-    /// Answers nil for a server without TLS.
+    /// Returns nil for a server without TLS.
     init?(_ configuration: LoopbackServer.Configuration) throws(LoopbackError) {
         guard configuration.protocol.isEncrypted else { return nil }
         do {

@@ -8,31 +8,31 @@ import Darwin
 #endif
 import NIOCore
 
-/// A connection below TLS, for what TLS would not let happen.
+/// The part of a connection below TLS, for faults that TLS would prevent.
 struct Transport: Sendable {
     let channel: any Channel
     let handler: NIOLoopBound<Handler>
 
-    /// Called on the channel's event loop.
+    /// The caller must be on the channel's event loop.
     init(_ channel: any Channel) {
         self.channel = channel
         handler = NIOLoopBound(Handler(), eventLoop: channel.eventLoop)
     }
 
-    /// Ends the connection at once, without a word of TLS.
+    /// Closes the connection immediately, without a message of TLS.
     func hangUp() {
         channel.eventLoop.execute { handler.value.close() }
     }
 
-    /// Ends the connection with a reset.
+    /// Closes the connection with a reset.
     func reset() async throws {
-        // With a linger time of zero, close() throws away what is not sent yet and sends RST instead of FIN.
+        // With a linger time of zero, close() discards unsent bytes and sends RST in place of FIN.
         try? await (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
         hangUp()
         try? await channel.closeFuture.get()
     }
 
-    /// Stands first in the pipeline, so that its context closes the socket itself.
+    /// The first handler of the pipeline. The context of this handler closes the socket without the handlers of TLS.
     final class Handler: ChannelInboundHandler {
         typealias InboundIn = NIOAny
 

@@ -1,7 +1,7 @@
 #if Networking
 import NIOConcurrencyHelpers
 
-/// A value behind a lock; tasks wait until it satisfies them.
+/// A value behind a lock, with tasks that wait until the value satisfies a condition.
 final class Watched<Value: Sendable>: Sendable {
     private struct Waiter {
         let isSatisfied: @Sendable (Value) -> Bool
@@ -12,7 +12,7 @@ final class Watched<Value: Sendable>: Sendable {
         var value: Value
         var waiters: [UInt64: Waiter] = [:]
         var lastID: UInt64 = 0
-        /// Who was cancelled before it waited.
+        /// The identifiers of waits that were cancelled before they began.
         var cancelled: Set<UInt64> = []
     }
 
@@ -22,7 +22,7 @@ final class Watched<Value: Sendable>: Sendable {
 
     var value: Value { state.withLockedValue { $0.value } }
 
-    /// Changes the value, then resumes whom it satisfies.
+    /// Changes the value, and resumes the waiting tasks whose conditions the value satisfies.
     @discardableResult
     func change<Result>(_ body: (inout Value) -> Result) -> Result {
         let (result, satisfied) = state.withLockedValue { state in
@@ -35,7 +35,8 @@ final class Watched<Value: Sendable>: Sendable {
         return result
     }
 
-    /// Suspends until the value satisfies, or the task is cancelled. The predicate is called under the lock.
+    /// Suspends until the value satisfies the condition, or until the task is cancelled. The condition runs under the
+    /// lock.
     func wait(until isSatisfied: @escaping @Sendable (Value) -> Bool) async {
         let id = state.withLockedValue { state in
             state.lastID += 1
@@ -44,7 +45,7 @@ final class Watched<Value: Sendable>: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isDone = state.withLockedValue { state in
-                    // The cancellation may have come first; then nobody else resumes this one.
+                    // The cancellation may have come first. No other code then resumes this continuation.
                     if state.cancelled.remove(id) != nil || isSatisfied(state.value) { return true }
                     state.waiters[id] = Waiter(isSatisfied: isSatisfied, continuation: continuation)
                     return false
@@ -59,7 +60,7 @@ final class Watched<Value: Sendable>: Sendable {
             }
             waiter?.continuation.resume()
         }
-        // A cancellation that came after the value had satisfied has left its mark.
+        // A cancellation after the condition was satisfied has left its identifier.
         state.withLockedValue { _ = $0.cancelled.remove(id) }
     }
 }
