@@ -5,25 +5,25 @@
 struct cimage {
     vips_call_span span;
     cimage_request request;
-    /// Of one frame: the result, upright and scaled. Of several: all at full size, one below the other.
+    /// For one frame: the result, upright and scaled. For several frames: all frames at full size, one below the other.
     VipsImage *source;
     VipsRegion *region;
     int next_row;
-    /// Of one frame in the source, and in the result.
+    /// The size of one frame in the source, and in the result.
     int source_width, source_height, width, height;
     int frames;
-    /// Where a frame that is scaled is kept at full size; NULL if none is.
+    /// The buffer for a frame at full size that is scaled afterwards, or NULL.
     uint8_t *page;
     int *delays;
     int delay_count;
-    /// Set by libvips' signal; what was under way has failed for this reason.
+    /// Whether the image was cancelled, which is the reason for the failure.
     bool was_cancelled;
 };
 
-/// Enough that few rows are computed twice, few enough to be cancelled soon.
+/// A step is large enough that few rows are computed twice, and small enough for a quick cancellation.
 enum { rows_a_step = 16 };
 
-/// The loaders of these formats and no others, so that nothing is read that only claims to be a picture of ours.
+/// Calls only the loaders of these formats, so that no other loader receives data.
 static int load(const cimage_request *request, double shrink, VipsImage **image) {
     void *bytes = (void *)request->bytes;
     size_t count = request->count;
@@ -44,11 +44,12 @@ static int load(const cimage_request *request, double shrink, VipsImage **image)
             bytes, count, image, "n", request->frames, "scale", 1 / shrink, "access", VIPS_ACCESS_SEQUENTIAL,
             "fail_on", VIPS_FAIL_ON_ERROR, NULL);
     }
-    vips_error("CImageDecoding", "no such format");
+    vips_error("CImageDecoding", "unknown format");
     return -1;
 }
 
-/// By how much the loader may shrink, so that what remains is done well: it leaves a factor of two, as libvips does.
+/// Returns the factor by which the loader may shrink. A factor of two remains for scaling in good quality, as in
+/// libvips.
 static double shrink_on_load(const cimage_request *request, int width, int height) {
     if (request->max_pixel_size == 0 || request->frames > 1) return 1;
     double shrink = (double)VIPS_MAX(width, height) / request->max_pixel_size;
@@ -57,8 +58,9 @@ static double shrink_on_load(const cimage_request *request, int width, int heigh
     return shrink >= 16 ? 8 : shrink >= 8 ? 4 : shrink >= 4 ? 2 : 1;
 }
 
-/// Whether a profile in the file is what the pixels are. libvips (8.14) writes outside of its buffers where the number of
-/// channels differs, and a file may claim anything; a profile of grey does too little to take the risk.
+/// Returns whether the profile in the file matches the pixels. libvips 8.14 writes outside of its buffers if the number
+/// of channels differs, and a hostile file can contain any profile. Profiles for gray change too little to justify the
+/// risk.
 static bool has_fitting_profile(VipsImage *image) {
     const void *data;
     size_t count;
@@ -70,7 +72,7 @@ static bool has_fitting_profile(VipsImage *image) {
     return is_rgb && (image->Bands == 3 || image->Bands == 4) && memcmp(space, "RGB ", 4) == 0;
 }
 
-/// Called in steps that need the whole picture at once, as turning does.
+/// Checks for cancellation in steps that need the complete image, such as a rotation.
 static void progressed(VipsImage *image, VipsProgress *progress, cimage *self) {
     (void)progress;
     if (!self->request.is_cancelled(self->request.context)) return;
@@ -85,7 +87,7 @@ static cimage_status load_fitting(cimage *self, cimage_opened *result) {
         g_clear_object(&self->source);
         if (load(&self->request, shrink, &self->source)) return CIMAGE_FAILED;
     }
-    // The header was looked at already, but this is the library's own idea of it. Turning takes as much again.
+    // The header was already checked, but libvips has its own interpretation of it. A rotation doubles the memory.
     size_t copies = self->request.frames == 1 && vips_image_get_orientation(self->source) > 1 ? 2 : 1;
     result->needed_bytes = (size_t)self->source->Xsize * (size_t)self->source->Ysize * 4 * copies;
     if (result->needed_bytes > self->request.allowed_bytes) return CIMAGE_TOO_LARGE;
@@ -94,7 +96,8 @@ static cimage_status load_fitting(cimage *self, cimage_opened *result) {
     int copied = vips_copy(self->source, &copy, NULL);
     if (!vips_step(&self->source, copied, copy)) return CIMAGE_FAILED;
     if (!has_fitting_profile(self->source)) vips_image_remove(self->source, VIPS_META_ICC_NAME);
-    // For the few steps that take threads of their own: the caller's queue is the parallelism.
+    // Some steps use additional threads. One thread is enough, because the caller's queue decodes several images in
+    // parallel.
     vips_image_set_int(self->source, VIPS_META_CONCURRENCY, 1);
     vips_image_set_progress(self->source, TRUE);
     g_signal_connect(self->source, "eval", G_CALLBACK(progressed), self);
@@ -120,7 +123,8 @@ static bool prepare_one(cimage *self) {
     return true;
 }
 
-/// Frames are scaled one by one: scaled as one tall picture, each would bleed into the next.
+/// Prepares the frames of an animation, which are scaled one by one. Scaling one tall image would mix the edges of
+/// adjacent frames.
 static bool prepare_several(cimage *self) {
     self->source_width = self->width = self->source->Xsize;
     self->source_height = self->height = vips_image_get_page_height(self->source);
@@ -172,7 +176,7 @@ int cimage_milliseconds(const cimage *self, int frame) {
     return frame < self->delay_count ? self->delays[frame] : 0;
 }
 
-/// The caller's thread does the work itself: so no thread is made, and it can stop between any two steps.
+/// Computes rows on the calling thread, which needs no additional thread and can stop after each step.
 static cimage_status read_rows(
     const cimage_request *request, VipsRegion *region, int first, int count, uint8_t *pixels) {
     size_t row_bytes = (size_t)region->im->Xsize * 4;
@@ -244,6 +248,6 @@ cimage_status cimage_scale(
     return status;
 }
 #else
-// ISO C wants something in every file.
+// ISO C forbids an empty translation unit.
 typedef int cimage_nothing_here;
 #endif

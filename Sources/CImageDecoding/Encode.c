@@ -9,7 +9,7 @@ static bool is_opaque(const cimage_drawing *drawing) {
     return true;
 }
 
-/// Drops an alpha that says nothing; where the format has none, what shines through is white.
+/// Removes an alpha channel that is fully opaque. JPEG has no alpha, so transparent pixels get a white background.
 static bool drop_alpha(VipsImage **image, const cimage_drawing *drawing) {
     VipsImage *next = NULL;
     int result;
@@ -46,7 +46,7 @@ static int save(VipsImage *image, const cimage_drawing *drawing, void **bytes, s
     case CIMAGE_GIF: return vips_gifsave_buffer(image, bytes, count, NULL);
     case CIMAGE_WEBP: return vips_webpsave_buffer(image, bytes, count, "Q", drawing->quality, "strip", TRUE, NULL);
     }
-    vips_error("CImageDecoding", "no such format");
+    vips_error("CImageDecoding", "unknown format");
     return -1;
 }
 
@@ -66,6 +66,6 @@ cimage_status cimage_encode(const cimage_drawing *drawing, void **bytes, size_t 
     return saved ? CIMAGE_DONE : CIMAGE_FAILED;
 }
 #else
-// ISO C wants something in every file.
+// ISO C forbids an empty translation unit.
 typedef int cimage_nothing_here;
 #endif

@@ -14,17 +14,18 @@ static void ignore_warning(const char *domain, GLogLevelFlags level, const char 
 static void start(void) {
     is_started = vips_init("swift-operations") == 0;
     if (!is_started) return;
-    // Results of operations would be kept, and with them sources whose bytes are gone.
+    // The cache would keep the results of operations, together with sources whose bytes are freed.
     vips_cache_set_max(0);
-    // The code that orc generates for scaling (libvips 8.14) reads through pointers nobody has set, as Valgrind shows for
-    // small and damaged images. Without it thumbnails take a fifth more time.
+    // The code that orc generates for scaling (libvips 8.14) reads uninitialized pointers, as Valgrind shows for small
+    // and damaged images. Thumbnails take a fifth more time without the generated code.
     vips_vector_set_enabled(FALSE);
-    // Of damaged images: a server could fill the log.
+    // Damaged images cause warnings, so that a server could fill the log.
     g_log_set_handler("VIPS", G_LOG_LEVEL_WARNING, ignore_warning, NULL);
 }
 
-// libvips has one text of errors for the whole process, to which all threads append. It is a call's own only if no other
-// call was under way from its start to its end. So: how many are (the lower half), and how many ever began (the upper).
+// libvips has one error text for the complete process, to which all threads append. The text certainly belongs to a
+// call only if no other call overlapped with it. The lower half counts the running calls, and the upper half counts all
+// calls that ever began.
 static _Atomic uint64_t calls;
 #define ONE_CALL (((uint64_t)1 << 32) + 1)
 
@@ -41,7 +42,7 @@ bool vips_begin(vips_call_span *span) {
 char *vips_message(const vips_call_span *span) {
     if (!span->alone) return NULL;
     char *text = vips_error_buffer_copy();
-    // After the copy: who began before it may have written.
+    // The check follows the copy, because a call that began before the copy may have appended text.
     if (atomic_load(&calls) >> 32 != span->start) {
         g_free(text);
         return NULL;
@@ -50,7 +51,7 @@ char *vips_message(const vips_call_span *span) {
 }
 
 void vips_end(void) {
-    // The thread is not libvips' own: what libvips keeps for it would stay when it ends.
+    // libvips does not own the thread, so that its data for the thread would otherwise remain after the thread ends.
     vips_thread_shutdown();
     atomic_fetch_sub(&calls, 1);
 }
@@ -78,12 +79,12 @@ bool vips_to_rgba(VipsImage **image) {
         if (!vips_step(image, result, next)) return false;
     }
     if ((*image)->Bands == 4) return true;
-    vips_error("CImageDecoding", "there are %d bands", (*image)->Bands);
+    vips_error("CImageDecoding", "unexpected number of bands: %d", (*image)->Bands);
     return false;
 }
 
 bool vips_to_size(VipsImage **image, int size) {
-    // Given for what is sRGB already, a profile would change its colours.
+    // An export profile would change the colors of an image that is already sRGB.
     bool has_profile = vips_image_get_typeof(*image, VIPS_META_ICC_NAME) != 0;
     bool is_cmyk = (*image)->Type == VIPS_INTERPRETATION_CMYK && (*image)->Bands == 4;
     bool is_foreign = has_profile || is_cmyk;
@@ -96,6 +97,6 @@ bool vips_to_size(VipsImage **image, int size) {
     return vips_step(image, result, next);
 }
 #else
-// ISO C wants something in every file.
+// ISO C forbids an empty translation unit.
 typedef int cimage_nothing_here;
 #endif

@@ -1,27 +1,27 @@
-// What the files of this target share.
+// Declarations that the files of this target share.
 #ifndef CIMAGE_VIPS_H
 #define CIMAGE_VIPS_H
 
 #include "CImageDecoding.h"
 #include <vips/vips.h>
 
-/// A call into libvips, from its start to its end. See Vips.c for what it is good for.
+/// A call into libvips, from its start to its end. Vips.c explains the purpose.
 typedef struct {
     uint64_t start;
     bool alone;
 } vips_call_span;
 
-/// Starts libvips where nobody has. False: it cannot be started.
+/// Starts libvips if necessary and begins a call. Returns false if libvips cannot start.
 bool vips_begin(vips_call_span *span);
-/// The library's message, if it is this call's for certain; NULL otherwise.
+/// Returns the library's message if the message certainly belongs to this call, otherwise NULL.
 char *vips_message(const vips_call_span *span);
 void vips_end(void);
 
-/// Replaces `*image`, which it releases, by what `step` has put into `next`; in an error by NULL.
+/// Releases `*image` and replaces it by `next`, or by NULL if `result` is an error.
 bool vips_step(VipsImage **image, int result, VipsImage *next);
-/// Replaces `*image` by one of four bands of eight bits, sRGB and alpha.
+/// Replaces `*image` by an image with four bands of eight bits: sRGB and alpha.
 bool vips_to_rgba(VipsImage **image);
-/// Replaces `*image` by one that is no larger than this on either side, turned upright and sRGB.
+/// Replaces `*image` by an upright sRGB image whose sides are at most `size`.
 bool vips_to_size(VipsImage **image, int size);
 
 #endif

@@ -1,5 +1,6 @@
-// Pictures to and from plain pixels with libvips, whose own functions take variable arguments, which Swift cannot call.
-// Pixels are RGBA, eight bits each, sRGB, not premultiplied, rows from the top without gaps.
+// Functions that convert images to and from plain pixels with libvips. Swift cannot call the functions of libvips
+// itself, because they have variable arguments. Pixels are RGBA with eight bits for each component, in sRGB and not
+// premultiplied. The rows begin at the top and have no padding.
 #ifndef C_IMAGE_DECODING_H
 #define C_IMAGE_DECODING_H
 
@@ -21,48 +22,48 @@ typedef enum {
     CIMAGE_DONE,
     CIMAGE_FAILED,
     CIMAGE_CANCELLED,
-    /// `needed_bytes` says how much it would be.
+    /// The image needs `needed_bytes`, which exceeds the limit.
     CIMAGE_TOO_LARGE,
 } cimage_status;
 
-/// What is asked of a decoder. The bytes are neither copied nor kept after `cimage_close`.
+/// A request to a decoder. The library does not copy the bytes, and does not use them after `cimage_close`.
 typedef struct {
     const void *_Nonnull bytes;
     size_t count;
     cimage_format format;
     int frames;
-    /// The longer side of the result has no more pixels; 0: as many as the source.
+    /// The maximum number of pixels of the longer side, or 0 for the size of the source.
     int max_pixel_size;
-    /// Of all pixels at the size at which they are loaded.
+    /// The maximum size of all pixels at the size at which they are loaded.
     size_t allowed_bytes;
-    /// Asked for every few rows, on the calling thread.
+    /// Called after every few rows, on the calling thread.
     bool (*_Nonnull is_cancelled)(const void *_Nullable context);
     const void *_Nullable context;
 } cimage_request;
 
-/// A decoding that has begun. Of one thread.
+/// A decoding in progress, which one thread at a time can use.
 typedef struct cimage cimage;
 
 typedef struct {
     cimage *_Nullable image;
-    /// Of each frame of the result.
+    /// The size of each frame of the result, and the number of frames.
     int width, height, frames;
-    /// How often an animation runs; 0: without end.
+    /// The number of times that an animation plays, or 0 for an endless animation.
     int loops;
     size_t needed_bytes;
-    /// Of the library, if it is certain that it belongs to this call; to be freed with `cimage_free`.
+    /// The library's message if it certainly belongs to this call. Release it with `cimage_free`.
     char *_Nullable message;
 } cimage_opened;
 
-/// Reads the headers. To be closed if and only if `image` is set.
+/// Reads the headers. If and only if `image` is set, the caller must call `cimage_close`.
 cimage_status cimage_open(const cimage_request *_Nonnull request, cimage_opened *_Nonnull result);
-/// How long a frame is shown.
+/// Returns the duration of a frame in milliseconds.
 int cimage_milliseconds(const cimage *_Nonnull image, int frame);
 /// Decodes the next frame into width × height × 4 bytes.
 cimage_status cimage_read(cimage *_Nonnull image, uint8_t *_Nonnull pixels, char *_Nullable *_Nonnull message);
 void cimage_close(cimage *_Nonnull image);
 
-/// What becomes a file: frames of one size, one below the other.
+/// The content of a file: frames of one size, one below the other.
 typedef struct {
     const uint8_t *_Nonnull pixels;
     int width, height, frames, loops;
@@ -71,12 +72,12 @@ typedef struct {
     int quality;
 } cimage_drawing;
 
-/// On success `bytes` is set, to be freed with `cimage_free`.
+/// Encodes a file. On success, sets `bytes`, which the caller must release with `cimage_free`.
 cimage_status cimage_encode(
     const cimage_drawing *_Nonnull drawing, void *_Nullable *_Nonnull bytes, size_t *_Nonnull count,
     char *_Nullable *_Nonnull message);
 
-/// The picture scaled down to `width` × `height`.
+/// Scales an image down to `scaled_width` × `scaled_height`.
 cimage_status cimage_scale(
     const uint8_t *_Nonnull pixels, int width, int height, uint8_t *_Nonnull scaled, int scaled_width,
     int scaled_height, char *_Nullable *_Nonnull message);
