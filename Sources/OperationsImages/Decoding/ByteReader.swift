@@ -1,8 +1,8 @@
 #if Networking
-/// Reads forward through data that may be hostile: whatever lies outside of it is nil, never a trap. A plain value.
+/// A forward reader for data that may be hostile. A read outside of the data returns nil and never traps.
 struct ByteReader {
     private let bytes: [UInt8]
-    /// At most `bytes.count`.
+    /// The current position, at most `bytes.count`.
     private(set) var position = 0
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -15,7 +15,7 @@ struct ByteReader {
         return Int(bytes[position])
     }
 
-    /// False, and then the position is the end, if there are fewer bytes. `count` is not negative.
+    /// Skips `count` bytes, which must not be negative. Returns false and moves to the end if fewer bytes remain.
     mutating func skip(_ count: Int) -> Bool {
         guard count <= remaining else {
             position = bytes.count
@@ -25,7 +25,7 @@ struct ByteReader {
         return true
     }
 
-    /// A number of `count` bytes, the most significant first.
+    /// Reads a number of `count` bytes, with the most significant byte first.
     mutating func bigEndian(_ count: Int) -> Int? {
         guard count <= remaining else { return nil }
         var value = 0
@@ -34,7 +34,7 @@ struct ByteReader {
         return value
     }
 
-    /// A number of `count` bytes, the least significant first.
+    /// Reads a number of `count` bytes, with the least significant byte first.
     mutating func littleEndian(_ count: Int) -> Int? {
         guard count <= remaining else { return nil }
         var value = 0
@@ -43,13 +43,14 @@ struct ByteReader {
         return value
     }
 
-    /// Four letters, as the first byte's number above the others'.
+    /// Reads four letters as a number, with the first letter in the most significant byte.
     mutating func tag() -> FourLetters? { bigEndian(4).map { FourLetters(number: $0) } }
 
-    /// The byte that is `offset` behind the position.
+    /// Returns the byte at `offset` after the position, or nil.
     func peek(_ offset: Int = 0) -> Int? { offset < remaining ? Int(bytes[position + offset]) : nil }
 
-    /// Goes to the next byte of this value and answers whether there is one; if not, the position is the end.
+    /// Moves to the next byte with this value and returns true. Returns false and moves to the end if no such byte
+    /// follows.
     mutating func seek(to value: UInt8) -> Bool {
         let found = bytes.withUnsafeBufferPointer { bytes -> Int? in
             var index = position

@@ -1,9 +1,12 @@
 #if Networking
-/// What a decoder has made of a file: one frame, or those of an animation. Upright, whatever the file's orientation.
+/// The result of a decoder: one frame, or the frames of an animation. The image is upright, regardless of the
+/// orientation in the file.
 public struct DecodedImage: Hashable, Sendable {
+    /// A frame of an animation, or the only frame of an image.
     public struct Frame: Hashable, Sendable {
         public let image: RasterImage
-        /// As the file says; zero where it says nothing. Who shows it decides what becomes of durations near zero.
+        /// The duration in the file, or zero if the file contains none. The code that displays the animation decides
+        /// how to treat durations near zero.
         public let duration: Duration
 
         public init(image: RasterImage, duration: Duration = .zero) {
@@ -12,14 +15,14 @@ public struct DecodedImage: Hashable, Sendable {
         }
     }
 
-    /// Of the file; nil if the image comes from none.
+    /// The format of the file, or nil if the image does not come from a file.
     public let format: ImageFormat?
-    /// At least one, all of one size.
+    /// The frames, at least one, which all have the same size.
     public let frames: [Frame]
-    /// How often an animation runs; nil: without end.
+    /// The number of times that an animation plays, or nil for an endless animation.
     public let loopCount: Int?
 
-    /// Nil if there is no frame, or one has another size than the first.
+    /// Returns nil if `frames` is empty, or if a frame has another size than the first.
     public init?(format: ImageFormat? = nil, frames: [Frame], loopCount: Int? = nil) {
         guard let first = frames.first?.image,
             frames.allSatisfy({ $0.image.width == first.width && $0.image.height == first.height })
@@ -29,6 +32,7 @@ public struct DecodedImage: Hashable, Sendable {
         self.loopCount = loopCount
     }
 
+    /// Creates an image with one frame.
     public init(_ image: RasterImage) {
         format = nil
         frames = [Frame(image: image)]
@@ -37,12 +41,13 @@ public struct DecodedImage: Hashable, Sendable {
 
     /// The first frame.
     public var image: RasterImage { frames[0].image }
-    /// In pixels.
+    /// The width in pixels.
     public var width: Int { image.width }
-    /// In pixels.
+    /// The height in pixels.
     public var height: Int { image.height }
+    /// Whether the image has more than one frame.
     public var isAnimated: Bool { frames.count > 1 }
-    /// Of all pixels, in bytes: what the image costs in a memory cache.
+    /// The size of all pixels in bytes, which is the cost of the image in a memory cache.
     public var byteCount: Int { frames.count * image.pixels.count }
 }
 #endif

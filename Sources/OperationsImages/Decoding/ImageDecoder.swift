@@ -1,21 +1,24 @@
 #if Networking
 public import HTTPCore
 
-/// Makes pixels of encoded images (rule I3). Called on any thread, on several at once.
+/// A decoder of image files. Methods are called on any thread and concurrently.
 public protocol ImageDecoder: Sendable {
-    /// The types of files that it decodes, for the field `Accept`: so a server chooses one of them. `image/*` by default.
+    /// The types of files that the decoder supports. Requests list them in the field `Accept`, so that the server can
+    /// choose one. The default is `image/*`.
     var types: [MediaRange] { get }
 
-    /// Decodes on the calling thread, and returns when it is done. Asks `isCancelled` now and then, on the same thread;
-    /// when that is true it throws `ImageError.cancelled`.
+    /// Decodes an image on the calling thread. The decoder calls `isCancelled` from time to time on the same thread,
+    /// and throws `ImageError.cancelled` when the result is true.
     ///
-    /// Throws an `ImageError` where one fits: those of `ImageHeader`, `tooLarge` before memory is taken, `undecodable`.
+    /// - Throws: An `ImageError` where one applies: an error of `ImageHeader`, `tooLarge` before the decoder allocates
+    ///   memory, or `undecodable`.
     func decode(_ data: [UInt8], options: ImageDecodingOptions, isCancelled: () -> Bool) throws -> DecodedImage
 }
 
 extension ImageDecoder {
     public var types: [MediaRange] { ["image/*"] }
 
+    /// Decodes an image on the calling thread, without cancellation.
     public func decode(_ data: [UInt8], options: ImageDecodingOptions = ImageDecodingOptions()) throws -> DecodedImage {
         try decode(data, options: options, isCancelled: { false })
     }

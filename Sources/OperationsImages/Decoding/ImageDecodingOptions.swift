@@ -1,19 +1,24 @@
 #if Networking
-/// What is asked of a decoder. Equal options give equal images of equal data, so they may be part of a cache's key.
+/// The options of a decoder. The same data and equal options produce equal images, so that the options can be part of a
+/// cache's key.
 public struct ImageDecodingOptions: Hashable, Codable, Sendable {
+    /// The frames of an animation to decode.
     public enum Frames: Hashable, Codable, Sendable {
+        /// The first frame only.
         case first
-        /// Of an animation, all; at most so many, and the memory limit counts every one of them.
+        /// All frames of an animation, up to `limit`. The memory limit applies to all frames together.
         case all(limit: Int = 1_000)
     }
 
-    /// The longer side of the result has at most so many pixels; nil for as many as the source has. It is never enlarged,
-    /// and at least 1. Shrinking while decoding saves most of the time and memory.
+    /// The maximum number of pixels of the longer side, or nil for the size of the source. The decoder never enlarges
+    /// an image. Values below 1 count as 1. A decoder that shrinks the image while it decodes saves most of the time
+    /// and memory.
     public var maxPixelSize: Int?
+    /// The frames to decode.
     public var frames: Frames
-    /// In bytes. What an image would need at full size is compared with this before a decoder sees any data, also where
-    /// a thumbnail is asked, which needs much less: it is the measure of a file that may be hostile. 512 MiB by default:
-    /// a photograph of 134 million pixels.
+    /// The maximum memory of an image at full size, in bytes. The check happens before a decoder receives any data. The
+    /// check uses the full size even for a thumbnail, which needs much less, because the limit protects against hostile
+    /// files. The default is 512 MiB, which corresponds to a photograph of 134 million pixels.
     public var memoryLimit: Int
 
     public init(maxPixelSize: Int? = nil, frames: Frames = .first, memoryLimit: Int = 512 << 20) {
@@ -22,7 +27,7 @@ public struct ImageDecodingOptions: Hashable, Codable, Sendable {
         self.memoryLimit = memoryLimit
     }
 
-    /// How many frames of this image are asked for.
+    /// Returns the number of frames to decode.
     func frameCount(of header: ImageHeader) -> Int {
         switch frames {
         case .first: 1

@@ -1,29 +1,30 @@
 #if Networking
-/// Why there is no image (rule I3). What the transfer failed with is an `HTTPError`.
+/// An error of decoding or encoding an image. A failed transfer throws an `HTTPError`.
 public enum ImageError: Error, Hashable, Sendable {
-    /// There is not one byte.
+    /// The data is empty.
     case emptyData
-    /// The first bytes are of no format that is decoded.
+    /// The first bytes belong to no supported format.
     case unknownFormat
-    /// The image, or one of its frames, has no pixels: its width or height is zero.
+    /// The image or one of its frames has a width or height of zero.
     case zeroSize(ImageFormat)
-    /// Decoding would need more memory than `ImageDecodingOptions.memoryLimit` allows; both in bytes. Raise the limit if
-    /// the source can be trusted.
+    /// Decoding needs more memory than `ImageDecodingOptions.memoryLimit`. Both numbers are in bytes. If you trust the
+    /// source, raise the limit.
     case tooLarge(neededBytes: Int, allowedBytes: Int)
-    /// The data is damaged, or uses what is not understood; the reason is for people.
+    /// The data is damaged or uses unsupported features. The reason is a text for people.
     case undecodable(ImageFormat, reason: String)
-    /// There is no such file of this image, or the library has failed to make it; the reason is for people.
+    /// The format cannot store the image, or the library failed. The reason is a text for people.
     case unencodable(ImageFormat, reason: String)
+    /// The operation was cancelled.
     case cancelled
-    /// Built without the trait `Images`: turn it on, or give a decoder of your own.
+    /// The package was built without the trait `Images`. Enable the trait, or use another decoder.
     case builtWithoutImages
 }
 
 extension ImageError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .emptyData: "there is no data"
-        case .unknownFormat: "the data is neither JPEG, PNG, GIF nor WebP"
+        case .emptyData: "the data is empty"
+        case .unknownFormat: "the data is not JPEG, PNG, GIF or WebP"
         case .zeroSize(let format): "the \(format.rawValue) image has no pixels"
         case .tooLarge(let needed, let allowed):
             "decoding needs \(needed) bytes, and memoryLimit allows \(allowed)"
@@ -31,7 +32,7 @@ extension ImageError: CustomStringConvertible {
         case .unencodable(let format, let reason): "the image cannot be encoded as \(format.rawValue): \(reason)"
         case .cancelled: "cancelled"
         case .builtWithoutImages:
-            "built without the trait Images: turn it on for swift-operations, or give an ImageDecoder of your own"
+            "built without the trait Images: enable it for swift-operations, or use another ImageDecoder"
         }
     }
 }

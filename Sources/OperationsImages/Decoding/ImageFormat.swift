@@ -1,13 +1,14 @@
 #if Networking
-/// The kinds of picture that are decoded, told by the data's first bytes and by nothing else (rule I3).
+/// The supported image formats. The first bytes of the data determine the format.
 public enum ImageFormat: String, CaseIterable, Codable, Sendable {
     case jpeg
     case png
     case gif
     case webP = "webp"
 
-    /// The format that data with these first bytes claims to have; nil if they are of none of these formats, or too few
-    /// to tell. Twelve bytes always suffice. What a server says about the type is not asked.
+    /// Returns the format that the first bytes of the data claim. Returns nil if the bytes belong to no supported
+    /// format, or if there are too few bytes. Twelve bytes are always enough. The type that the server sends has no
+    /// influence.
     public init?(sniffing bytes: some Sequence<UInt8>) {
         let start = Array(bytes.prefix(12))
         func has(_ signature: String.UTF8View, at offset: Int = 0) -> Bool {
@@ -26,10 +27,10 @@ public enum ImageFormat: String, CaseIterable, Codable, Sendable {
         }
     }
 
-    /// As in the header `Content-Type`.
+    /// The media type for the header `Content-Type`.
     public var mediaType: String { "image/\(rawValue)" }
 
-    /// Whether a file of this format may hold more than one frame that is decoded.
+    /// Whether the decoder can read more than one frame from a file of this format.
     public var isAnimatable: Bool { self == .gif || self == .webP }
 }
 #endif

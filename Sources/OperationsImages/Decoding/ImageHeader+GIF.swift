@@ -1,6 +1,7 @@
 #if Networking
 extension ImageHeader {
-    /// Walks over all blocks, as frames are counted nowhere. A file that ends early has the frames that have begun.
+    /// Parses a GIF. The parser visits all blocks, because the file contains no number of frames. A truncated file has
+    /// the frames that have begun.
     static func gif(_ bytes: [UInt8]) throws(ImageError) -> Self {
         var reader = ByteReader(bytes)
         _ = reader.skip(6)
@@ -16,7 +17,8 @@ extension ImageHeader {
                 guard let frame = gifFrame(&reader) else { break walk }
                 guard frame.width > 0, frame.height > 0 else { throw .zeroSize(.gif) }
                 frames += 1
-                // A frame that leaves the screen makes it larger: so decoders do, and a limit has to know.
+                // A frame can exceed the screen. Decoders then enlarge the screen, so that the size must include the
+                // frame.
                 width = max(width, frame.right)
                 height = max(height, frame.bottom)
                 guard reader.skip(1), skipBlocks(&reader) else { break walk }

@@ -1,7 +1,7 @@
 #if Networking
 extension ImageHeader {
-    /// Passes over an image that may be in one progressive JPEG. Each costs a decoder as much as the whole image, for a few
-    /// bytes; encoders make about ten.
+    /// The maximum number of scans in a progressive JPEG. Each scan costs a decoder as much as the complete image, but
+    /// only a few bytes in the file. Encoders write about ten scans.
     static let scanLimit = 100
 
     static func jpeg(_ bytes: [UInt8]) throws(ImageError) -> Self {
@@ -12,7 +12,7 @@ extension ImageHeader {
                 throw reader.remaining == 0
                     ? cutOff(.jpeg) : .undecodable(.jpeg, reason: "there is no marker at byte \(reader.position - 1)")
             }
-            // Any number of 0xFF may stand before a marker.
+            // Any number of 0xFF bytes can precede a marker.
             while reader.peek() == 0xFF { _ = reader.byte() }
             guard let marker = reader.byte() else { throw cutOff(.jpeg) }
             switch marker {
@@ -34,7 +34,7 @@ extension ImageHeader {
         }
         var header = Self(.jpeg, width: width, height: height)
         header.isInterlaced = marker & 0x03 == 2
-        // A decoder keeps two bytes for each coefficient, whatever the precision, and a pixel more of each when it shrinks.
+        // For each coefficient a decoder stores two bytes at any precision, and one more pixel when it shrinks.
         header.bytesPerStoredPixel = components * (precision > 8 ? 4 : 3)
         if header.isInterlaced {
             _ = reader.skip(3 * components)

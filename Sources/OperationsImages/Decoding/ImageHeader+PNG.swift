@@ -19,7 +19,7 @@ extension ImageHeader {
         return header
     }
 
-    /// A palette's indexes become colours with alpha.
+    /// Returns the number of channels after decoding. Indexes into a palette become colors with alpha.
     private static func channels(ofColour colour: Int) -> Int? {
         switch colour {
         case 0: 2

@@ -1,7 +1,7 @@
 #if Networking
 extension ImageHeader {
-    /// The extended form names its canvas first and counts its frames nowhere, so all chunks are walked over. The largest
-    /// size that is claimed anywhere counts: one that the canvas has no room for is a decoder's to refuse.
+    /// Parses a WebP. The parser visits all chunks, because the extended format contains no number of frames. The size
+    /// is the largest size that any chunk claims. The decoder rejects a frame that exceeds the canvas.
     static func webP(_ bytes: [UInt8]) throws(ImageError) -> Self {
         var reader = ByteReader(bytes)
         _ = reader.skip(12)

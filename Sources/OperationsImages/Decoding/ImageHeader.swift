@@ -1,19 +1,23 @@
 #if Networking
-/// What an image file says of itself, read without decoding it and without any library (rule I3). A plain value.
+/// The properties in the headers of an image file. The parser does not decode the image and needs no library.
 ///
-/// Reading takes time linear in the data and never fails but with an error, whatever the data is. It looks at headers only:
-/// what follows them may still be damaged.
+/// The time is linear in the size of the data. The parser reads the headers only, so that the rest of the data can
+/// still be damaged.
 public struct ImageHeader: Hashable, Sendable {
     public let format: ImageFormat
-    /// In pixels, as stored: a photograph's EXIF orientation may turn it when it is decoded.
+    /// The stored width in pixels. The EXIF orientation of a photograph can swap the width and the height of the
+    /// decoded image.
     public let width: Int
-    /// In pixels, as stored: a photograph's EXIF orientation may turn it when it is decoded.
+    /// The stored height in pixels. The EXIF orientation of a photograph can swap the width and the height of the
+    /// decoded image.
     public let height: Int
-    /// At least one. More than one in animated GIF and WebP only; of an animated PNG there is one.
+    /// The number of frames, at least 1. Only animated GIF and WebP have more than one. An animated PNG counts as one
+    /// frame.
     public internal(set) var frameCount = 1
-    /// Whether rows come in several passes (interlaced PNG, progressive JPEG), so that a decoder keeps the whole image.
+    /// Whether the file stores the rows in several passes (interlaced PNG, progressive JPEG). A decoder then keeps the
+    /// complete image in memory.
     public internal(set) var isInterlaced = false
-    /// What a decoder keeps for each pixel of an interlaced image, besides its result.
+    /// The number of bytes that a decoder keeps for each pixel of an interlaced image, in addition to the result.
     var bytesPerStoredPixel = 0
 
     init(_ format: ImageFormat, width: Int, height: Int) {
@@ -22,7 +26,9 @@ public struct ImageHeader: Hashable, Sendable {
         self.height = height
     }
 
-    /// Fails with `emptyData`, `unknownFormat`, `zeroSize`, or `undecodable` where the headers are damaged or cut off.
+    /// Parses the headers of an image file.
+    ///
+    /// - Throws: `emptyData`, `unknownFormat`, `zeroSize`, or `undecodable` if the headers are damaged or truncated.
     public init(_ bytes: [UInt8]) throws(ImageError) {
         guard !bytes.isEmpty else { throw .emptyData }
         guard let format = ImageFormat(sniffing: bytes.prefix(12)) else { throw .unknownFormat }
@@ -37,8 +43,9 @@ public struct ImageHeader: Hashable, Sendable {
         self = header
     }
 
-    /// The bytes that decoding this many frames at full size needs at most: four a pixel, and what an interlaced image or
-    /// an animation needs besides. Never overflows. The encoded data does not count.
+    /// Returns an upper bound of the memory for decoding `frames` frames at full size, in bytes. The bound includes
+    /// four bytes for each pixel, and additional memory for interlaced images and animations. The bound excludes the
+    /// encoded data. The computation never overflows.
     public func decodedByteCount(frames: Int = 1) -> Int {
         let pixels = Self.product(width, height)
         let result = Self.product(pixels, Self.product(4, frames))
@@ -57,9 +64,9 @@ public struct ImageHeader: Hashable, Sendable {
         return overflow ? .max : value
     }
 
-    /// Of headers that end before the size is known.
+    /// Returns the error for headers that end before the size.
     static func cutOff(_ format: ImageFormat) -> ImageError {
-        .undecodable(format, reason: "the data ends within the headers")
+        .undecodable(format, reason: "the headers are truncated")
     }
 }
 #endif

@@ -4,10 +4,10 @@ internal import CImageDecoding
 #endif
 
 extension RasterImage {
-    /// A picture whose longer side has at most so many pixels, at least 1; never enlarged. To shrink while decoding, which
-    /// is faster, give `ImageDecodingOptions.maxPixelSize`.
+    /// Returns an image whose longer side has at most `maxPixelSize` pixels. The method never enlarges an image, and
+    /// values below 1 count as 1. Use `ImageDecodingOptions.maxPixelSize` to shrink during decoding, which is faster.
     ///
-    /// Needs the trait `Images`. Scales on the calling thread.
+    /// The method needs the trait `Images`, and scales on the calling thread.
     public func thumbnail(maxPixelSize: Int) throws(ImageError) -> RasterImage {
         let size = size(fitting: maxPixelSize)
         if size == (width, height) { return self }
@@ -23,25 +23,28 @@ extension RasterImage {
         }
         defer { cimage_free(message) }
         guard status == CIMAGE_DONE, let image = RasterImage(width: size.width, height: size.height, pixels: scaled)
-        else { throw .undecodable(.png, reason: LibraryMessage(message).text ?? "libvips cannot scale it") }
+        else { throw .undecodable(.png, reason: LibraryMessage(message).text ?? "libvips cannot scale the image") }
         return image
         #else
         throw .builtWithoutImages
         #endif
     }
 
-    /// The bytes of a file with this picture. JPEG and WebP lose detail, the less the nearer `quality` is to 100 (it is
-    /// at least 1; PNG and GIF do not ask for it). What is transparent is laid on white in JPEG.
+    /// Encodes the image as a file. For JPEG and WebP, `quality` from 1 to 100 determines the loss of detail. PNG and
+    /// GIF ignore `quality`. JPEG has no transparency, so that the encoder puts a white background behind transparent
+    /// pixels.
     ///
-    /// Needs the trait `Images`. Fails with `unencodable` where the format has no room: a side above 65 500 in JPEG, 16 383
-    /// in WebP, 65 535 in GIF.
+    /// The method needs the trait `Images`.
+    ///
+    /// - Throws: `ImageError.unencodable` if a side exceeds the maximum of the format: 65 500 for JPEG, 16 383 for WebP
+    ///   and 65 535 for GIF.
     public func encoded(as format: ImageFormat, quality: Int = 80) throws(ImageError) -> [UInt8] {
         try DecodedImage(self).encoded(as: format, quality: quality)
     }
 }
 
 extension DecodedImage {
-    /// The bytes of a file with all frames, as GIF and WebP, or with the first, as JPEG and PNG. Otherwise as
+    /// Encodes all frames as a file for GIF and WebP, and the first frame for JPEG and PNG. See
     /// `RasterImage.encoded(as:quality:)`.
     public func encoded(as format: ImageFormat, quality: Int = 80) throws(ImageError) -> [UInt8] {
         #if Images
@@ -49,14 +52,14 @@ extension DecodedImage {
         let all = frames.count == 1 ? image.pixels : frames.flatMap(\.image.pixels)
         let milliseconds = frames.map { Int32(min(max($0.duration / .milliseconds(1), 0), Double(Int32.max))) }
         guard let total = Int32(exactly: height * frames.count), total < 10_000_000 else {
-            throw .unencodable(format, reason: "there are too many rows")
+            throw .unencodable(format, reason: "the image has too many rows")
         }
         var bytes: UnsafeMutableRawPointer?
         var count = 0
         var message: UnsafeMutablePointer<CChar>?
         let status = all.withUnsafeBufferPointer { pixels in
             milliseconds.withUnsafeBufferPointer { milliseconds in
-                // Neither is empty.
+                // Both arrays have at least one element.
                 var drawing = cimage_drawing(
                     pixels: pixels.baseAddress!, width: Int32(width), height: Int32(height),
                     frames: Int32(frames.count),
@@ -70,7 +73,7 @@ extension DecodedImage {
             cimage_free(message)
         }
         guard status == CIMAGE_DONE, let bytes else {
-            throw .unencodable(format, reason: LibraryMessage(message).text ?? "libvips cannot write it")
+            throw .unencodable(format, reason: LibraryMessage(message).text ?? "libvips cannot write the file")
         }
         return [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
         #else

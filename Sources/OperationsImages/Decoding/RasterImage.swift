@@ -1,16 +1,17 @@
 #if Networking
-/// Pixels in memory: sRGB, four bytes each (red, green, blue, alpha, not premultiplied), rows from the top without gaps.
+/// An image in memory in sRGB, with four bytes for each pixel (red, green, blue, alpha, not premultiplied). The rows
+/// begin at the top and have no padding.
 public struct RasterImage: Hashable, Sendable {
-    /// In pixels, at least 1.
+    /// The width in pixels, at least 1.
     public let width: Int
-    /// In pixels, at least 1.
+    /// The height in pixels, at least 1.
     public let height: Int
-    /// width × height × 4 bytes.
+    /// The pixels: width × height × 4 bytes.
     public let pixels: [UInt8]
 
-    /// Nil if a side is not positive, or there are not as many bytes as the size says.
+    /// Returns nil if the width or height is not positive, or if the number of bytes does not match the size.
     public init?(width: Int, height: Int, pixels: [UInt8]) {
-        // Sides below 2³¹ cannot overflow.
+        // The product of two numbers below 2³¹ cannot overflow.
         guard (1...Int(Int32.max)).contains(width), (1...Int(Int32.max)).contains(height),
             pixels.count % 4 == 0, pixels.count / 4 == width * height
         else { return nil }
@@ -19,14 +20,16 @@ public struct RasterImage: Hashable, Sendable {
         self.pixels = pixels
     }
 
-    /// The four bytes of a pixel, which must be inside.
+    /// Returns the four components of a pixel.
+    ///
+    /// - Precondition: The coordinates are inside of the image.
     public subscript(x: Int, y: Int) -> (red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8) {
-        precondition(x >= 0 && x < width && y >= 0 && y < height, "there is no such pixel")
+        precondition(x >= 0 && x < width && y >= 0 && y < height, "the pixel is outside of the image")
         let index = 4 * (y * width + x)
         return (pixels[index], pixels[index + 1], pixels[index + 2], pixels[index + 3])
     }
 
-    /// The size whose longer side has at most so many pixels, in the same proportion as nearly as whole pixels can.
+    /// Returns the size with a longer side of at most `maxPixelSize` pixels, with nearly the same proportions.
     func size(fitting maxPixelSize: Int) -> (width: Int, height: Int) {
         let longer = max(width, height)
         let size = max(1, maxPixelSize)

@@ -2,7 +2,7 @@
 internal import CImageDecoding
 
 extension StandardImageDecoder {
-    /// One image on its way through the library. Its object's address is what the library asks about cancellation with.
+    /// The decoding of one image. The library receives the address of the object and uses it to check for cancellation.
     final class Decoding {
         private let header: ImageHeader
         private let frames: Int
@@ -24,7 +24,7 @@ extension StandardImageDecoder {
         }
 
         private func decode(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> DecodedImage {
-            // Headers were read, so there are bytes.
+            // The headers were parsed, so the data is not empty.
             guard let start = bytes.baseAddress else { throw .emptyData }
             var request = cimage_request(
                 bytes: start, count: bytes.count, format: cimage_format(header.format), frames: Int32(frames),
@@ -34,8 +34,8 @@ extension StandardImageDecoder {
                 context: Unmanaged.passUnretained(self).toOpaque())
             var opened = cimage_opened()
             let status = cimage_open(&request, &opened)
-            try check(status, opened.message, neededBytes: opened.needed_bytes, what: "its headers")
-            guard let image = opened.image else { throw failure("its headers") }
+            try check(status, opened.message, neededBytes: opened.needed_bytes, what: "the headers")
+            guard let image = opened.image else { throw failure("the headers") }
             defer { cimage_close(image) }
 
             var frames: [DecodedImage.Frame] = []
@@ -46,7 +46,7 @@ extension StandardImageDecoder {
             }
             let loops = opened.loops > 0 ? Int(opened.loops) : nil
             guard let result = DecodedImage(format: header.format, frames: frames, loopCount: loops) else {
-                throw failure("its frames")
+                throw failure("the frames")
             }
             return result
         }
@@ -60,9 +60,9 @@ extension StandardImageDecoder {
                 status = cimage_read(image, start, &message)
                 initialized = status == CIMAGE_DONE ? count : 0
             }
-            try check(status, message, neededBytes: 0, what: "its pixels")
+            try check(status, message, neededBytes: 0, what: "the pixels")
             guard let raster = RasterImage(width: width, height: height, pixels: pixels) else {
-                throw failure("its pixels")
+                throw failure("the pixels")
             }
             return raster
         }
@@ -97,10 +97,10 @@ extension cimage_format {
     }
 }
 
-/// What the library says of a failure. It keeps one text for all threads: where other calls were under way at the same
-/// time, the text may be theirs, and is not used.
+/// The library's message for a failure. The library has one message for all threads. If other calls ran at the same
+/// time, the message may belong to another call, and is not used.
 struct LibraryMessage {
-    /// Without line ends; nil if there is none that is certain.
+    /// The message in one line, or nil if no message certainly belongs to the call.
     let text: String?
 
     init(_ message: UnsafePointer<CChar>?) {

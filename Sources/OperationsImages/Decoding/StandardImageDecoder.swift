@@ -4,25 +4,30 @@ public import HTTPCore
 internal import CImageDecoding
 #endif
 
-/// Decodes with libvips; without the trait `Images` fails with `ImageError.builtWithoutImages` after the checks of the
-/// headers, which need no library.
+/// A decoder that uses libvips. Without the trait `Images`, the decoder parses the headers and then throws
+/// `ImageError.builtWithoutImages`.
 ///
-/// JPEG, PNG, GIF and WebP, and nothing else that libvips may understand. The result is upright, sRGB (embedded profiles
-/// are applied, CMYK converted). A file that ends early, or is damaged, fails: nobody gets half an image.
+/// The decoder supports JPEG, PNG, GIF and WebP only. The result is upright and in sRGB: the decoder applies embedded
+/// profiles and converts CMYK. A truncated or damaged file fails, so that no partial image is delivered.
 ///
-/// Why libvips and not libgd: of a JPEG of 1600 × 1200 it makes 256 × 192 in 15 ms of processor time, libgd, which decodes
-/// the whole, in 32 (Debian 12; 8.14 and 2.3). libgd reads neither animations of WebP nor EXIF nor profiles. The price:
-/// libvips-dev brings 198 MB, libgd-dev 46. Its licence is the LGPL 2.1; but Debian's build links FFTW and libimagequant,
-/// which are under the GPL: who ships Debian's libraries with closed code has to build libvips without these.
+/// The decoder uses libvips rather than libgd. Of a JPEG with 1600 × 1200 pixels, libvips makes a thumbnail with 256 × 192
+/// pixels in 15 ms of processor time. The library libgd decodes the complete image and needs 32 ms (Debian 12, versions 8.14
+/// and 2.3). Furthermore, libgd does not read WebP animations, EXIF or profiles. A disadvantage of libvips is the size:
+/// libvips-dev installs 198 MB, and libgd-dev installs 46 MB.
 ///
-/// Only the loaders of these four formats are called, by name, so that no other, trusted or not, ever sees data.
+/// The license of libvips is the LGPL 2.1. Debian's build links FFTW and libimagequant, which are under the GPL. To
+/// ship closed code together with the libraries, build libvips without FFTW and libimagequant.
 ///
-/// Memory: the result, and while it decodes a few rows, or what `ImageHeader.decodedByteCount(frames:)` says of images in
-/// passes and of animations; as much again while a photograph is turned. Nothing stays afterwards. For the whole process libvips' caches, generated
-/// code and warnings are turned off. All work is done on the calling thread (turning alone takes one more), no lock is held meanwhile.
+/// The decoder calls the loaders of the four formats by name, so that no other loader of libvips receives data.
 ///
-/// `isCancelled` is asked every 16 rows. The passes of a progressive JPEG or interlaced PNG, and each frame of WebP and
-/// GIF, come first and in one piece.
+/// The decoder needs memory for the result and for a few rows. Interlaced images and animations need the memory that
+/// `ImageHeader.decodedByteCount(frames:)` returns. The rotation of a photograph doubles the memory. No memory remains
+/// in use after decoding. The decoder turns off the caches, generated code and warnings of libvips for the complete
+/// process. All work runs on the calling thread, except that a rotation uses one more thread. The decoder holds no lock
+/// while it decodes.
+///
+/// The decoder calls `isCancelled` every 16 rows. The passes of a progressive JPEG or an interlaced PNG, and each frame
+/// of WebP and GIF, run first and without a check.
 public struct StandardImageDecoder: ImageDecoder {
     public init() {}
 

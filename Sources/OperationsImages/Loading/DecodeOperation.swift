@@ -1,9 +1,10 @@
 #if Networking
 import Operations
 
-/// One call of a decoder, on a thread of its queue. Cancelled before it starts it calls nothing.
+/// An operation that decodes an image on a thread of its queue. If the operation is cancelled before it starts, it does
+/// not call the decoder.
 final class DecodeOperation: Operation, @unchecked Sendable {
-    // Sendable: constant.
+    // `@unchecked Sendable` is safe because all properties are constants.
     private let decoder: any ImageDecoder
     private let file: Original
     private let options: ImageDecodingOptions

@@ -1,12 +1,13 @@
 #if Networking
-/// Which addresses have failed a short while ago (rule I1): a plain value, of the latest ten thousand. Times are since some
-/// moment.
+/// The addresses that have failed recently, at most ten thousand. The type is a value without a clock, and times are
+/// durations since a fixed moment.
 ///
-/// Old errors are answered, not dropped: they may be the user's, whose `deinit` runs when no lock is held.
+/// Methods return the removed failures, so that the caller can release them without a lock. An error can belong to the
+/// user's code, whose `deinit` must not run under the lock.
 struct FailureMemory {
     struct Failure {
         let error: ImageLoadError
-        /// What was asked of the decoder, where another wish may fare better; nil where none can.
+        /// The decoding options of the failed request. Nil if the failure does not depend on the options.
         let decoding: ImageDecodingOptions?
         let end: Duration
     }
@@ -18,7 +19,7 @@ struct FailureMemory {
 
     var count: Int { failures.count }
 
-    /// Why there is no use in asking now; nil if there is.
+    /// Returns the remembered failure that applies to the request, or nil.
     func failure(of url: String, decoding: ImageDecodingOptions, now: Duration) -> ImageLoadError? {
         guard let known = failures.peek(url), now < known.end, known.decoding ?? decoding == decoding else {
             return nil
@@ -26,7 +27,7 @@ struct FailureMemory {
         return known.error
     }
 
-    /// Answers what is forgotten instead.
+    /// Stores a failure if it should be remembered. Returns the failures that are evicted.
     mutating func remember(
         _ error: ImageLoadError, of url: String, decoding: ImageDecodingOptions, now: Duration
     ) -> [Failure] {

@@ -2,10 +2,9 @@
 public import HTTPCore
 
 extension HTTPSerializer where Value == DecodedImage {
-    /// The image, decoded as part of the operation (rules R11, I3). For one that nobody else wants; an `ImageLoader` shares
-    /// and keeps images.
+    /// Decodes an image as a part of the operation. Use an `ImageLoader` to share and cache images between requests.
     ///
-    /// Types other than `image/*` are refused. What the decoder throws is the reason `undecodable` of the `HTTPError`.
+    /// The serializer accepts the types `image/*`. An error of the decoder becomes `HTTPError.Reason.undecodable`.
     public static func image(
         _ options: ImageDecodingOptions = ImageDecodingOptions(), decoder: any ImageDecoder = StandardImageDecoder()
     ) -> Self {

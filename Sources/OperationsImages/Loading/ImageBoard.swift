@@ -2,10 +2,11 @@
 import HTTPCore
 import OperationsNetworking
 
-/// Who waits for which image, and how far each is (rules I2, I3): a plain value.
+/// The waiting requests for images, and the stage of each image. The type is a value.
 ///
-/// An *original* is what is transferred; a *variant* is what a decoder makes of it. Waiters of equal wishes share a variant,
-/// variants of equal requests share an original, and each of the three is as urgent as the most urgent that waits for it.
+/// An *original* is the transferred file, and a *variant* is the result of a decoder. Equal requests share a variant,
+/// and variants of equal transfers share an original. Each variant and each original has the highest priority of its
+/// waiters.
 ///
 ///     variant    sought ──► waiting ──► decoding ──► ended
 ///     (on disk)    └──────────────────────┬─────────► ended
@@ -14,25 +15,27 @@ import OperationsNetworking
 ///     original   unasked ──► sought ──► loading ──► present
 ///                            (on disk) └──────────────▲
 ///
-/// An original fails as a whole, for the variants that wait for it; those that come later begin anew. It goes with its
-/// last variant.
+/// When an original fails, all variants that wait for it fail. Later variants start a new transfer. The board removes
+/// an original together with its last variant.
 struct ImageBoard {
     struct OriginalKey: Hashable, Sendable {
         let request: HTTPOperationRequest
-        /// What caches know it by.
+        /// The name of the original in the caches.
         let name: String
         let policy: ImageCachePolicy
-        /// How many changes the session's requests had made when it was asked for: it does not join an older transfer.
+        /// The number of changing requests of the session at the time of the call. A request does not join a transfer
+        /// that began before a change.
         var changes = 0
 
-        /// The name under which its failures are remembered.
+        /// The name of the original in the failure memory.
         var failureName: String {
             let user = UserIdentity(
                 nil, fields: request.fields, credentialFields: request.redirects.credentialFields)
             return request.url + (user.secret.map { " " + $0 } ?? "")
         }
 
-        // All of the request would be hashed for nothing: few share an address and differ.
+        // The hash uses the address only. Few requests with the same address differ, so that a hash of all properties
+        // has no advantage.
         func hash(into hasher: inout Hasher) { hasher.combine(request.url) }
     }
 
@@ -48,7 +51,7 @@ struct ImageBoard {
 
         let key: VariantKey
         let original: Int
-        /// Among those who wait for the original.
+        /// The variant's identifier among the waiters of the original.
         let seat: Int
         var stage = Stage.sought
     }
@@ -76,7 +79,7 @@ struct ImageBoard {
         let waiter: Waiter
         let variant: Int
         let original: Int
-        /// Nobody makes this variant: begin to.
+        /// Whether the variant is new, so that the caller must start to make it.
         let begins: Bool
     }
 
@@ -102,12 +105,13 @@ struct ImageBoard {
         }
     }
 
+    /// The result of a waiter's departure.
     enum Leaving: Equatable {
-        /// It has been served, or has left.
+        /// The waiter has already received its image or has already left.
         case needless
-        /// Others wait for it; perhaps less urgently.
+        /// Other waiters remain, perhaps with a lower priority.
         case goesOn(variant: Int, original: Int)
-        /// Nobody wants the variant any longer; nor the original, if this was the last one.
+        /// The variant has no waiter any more. `isLast` states whether the original is removed too.
         case stops(variant: Int, original: Int, isLast: Bool)
     }
 
@@ -124,7 +128,7 @@ struct ImageBoard {
         }
     }
 
-    /// nil if it waits no longer.
+    /// Changes the priority of a waiter. Returns nil if the waiter no longer waits.
     mutating func setPriority(_ priority: Int, of waiter: Waiter) -> (variant: Int, original: Int)? {
         guard let (variant, urgency) = wishes.setPriority(priority, of: waiter), let known = variants[variant] else {
             return nil
@@ -144,27 +148,28 @@ struct ImageBoard {
     func urgency(ofVariant variant: Int) -> Int? { variants[variant].flatMap { wishes.urgency(of: $0.key) } }
     func urgency(ofOriginal original: Int) -> Int? { originals[original].flatMap { seats.urgency(of: $0.key) } }
 
-    /// All who wait for variants of it.
+    /// Returns all waiters of the original's variants.
     func waiters(ofOriginal original: Int) -> [Waiter] {
         originals[original]?.variants.flatMap { variants[$0].map { wishes.waiters(of: $0.key) } ?? [] } ?? []
     }
 
     // MARK: - Stages
 
+    /// The next step for a variant.
     enum Need: Equatable {
-        /// Nobody wants the variant any longer.
+        /// The variant has no waiter any more.
         case gone
-        /// It is decoded as soon as the original is there.
+        /// The variant waits until the original is present.
         case waits
-        /// The original is to be looked for on disk.
+        /// Look for the original on disk.
         case seek(original: Int)
-        /// The original is to be loaded: what was on disk is damaged.
+        /// Load the original, because the file on disk is damaged.
         case load(original: Int)
-        /// The original is there.
+        /// Decode the original, which is present.
         case decode(original: Int)
     }
 
-    /// The variant is not on disk: it has to be made.
+    /// Handles a variant that is not on disk. Returns the next step.
     mutating func needsOriginal(_ variant: Int) -> Need {
         guard let known = variants[variant], let original = originals[known.original] else { return .gone }
         variants[variant]?.stage = .waiting
@@ -179,14 +184,15 @@ struct ImageBoard {
         }
     }
 
+    /// The next step for an original that is not on disk.
     enum Absence: Equatable {
         case gone
         case load
-        /// The policy forbids the network.
+        /// The policy does not allow the network.
         case refuse
     }
 
-    /// The original is not on disk.
+    /// Handles an original that is not on disk. Returns the next step.
     mutating func isAbsent(_ original: Int) -> Absence {
         guard let known = originals[original] else { return .gone }
         guard known.key.policy.usesNetwork else { return .refuse }
@@ -194,7 +200,7 @@ struct ImageBoard {
         return .load
     }
 
-    /// The original is there, from the disk or from the network. Answers the variants that are to be decoded now.
+    /// Handles an original that has arrived from the disk or the network. Returns the variants to decode now.
     mutating func isPresent(_ original: Int, stored: Bool) -> [Int] {
         guard let known = originals[original] else { return [] }
         originals[original]?.stage = .present(stored: stored)
@@ -203,12 +209,12 @@ struct ImageBoard {
         return waiting
     }
 
-    /// What was on disk cannot be decoded. It is loaded instead, once, for all who find this.
+    /// Handles a damaged file on disk. The original is loaded once for all variants that detect the damage.
     mutating func isDamaged(_ variant: Int) -> Need {
         guard let known = variants[variant], let original = originals[known.original] else { return .gone }
         switch original.stage {
         case .present(stored: false): return .decode(original: known.original)
-        // Unasked: it was loaded meanwhile, and failed.
+        // Unasked means that another variant loaded the original meanwhile, and the transfer failed.
         case .present(stored: true), .unasked:
             originals[known.original]?.stage = .loading
             variants[variant]?.stage = .waiting
@@ -219,21 +225,22 @@ struct ImageBoard {
         }
     }
 
+    /// The end of a variant.
     struct Ending: Equatable {
         let variant: Int
         let waiters: [Waiter]
-        /// Nobody wants the original any longer.
+        /// Whether the original has no variant any more.
         let isLast: Bool
     }
 
-    /// There is no original. Ends the variants that wait for it.
+    /// Handles the failure of an original. Ends the variants that wait for it.
     mutating func fails(_ original: Int) -> [Ending] {
         guard let known = originals[original] else { return [] }
         originals[original]?.stage = .unasked
         return known.variants.filter { variants[$0]?.stage == .waiting }.sorted().compactMap { ends($0) }
     }
 
-    /// The variant is there, or cannot be made; nil if nobody wants it.
+    /// Handles the end of a variant, with or without an image. Returns nil if the variant has no waiter.
     mutating func ends(_ variant: Int) -> Ending? {
         guard let known = variants[variant] else { return nil }
         let waiters = wishes.waiters(of: known.key).sorted()
@@ -241,7 +248,7 @@ struct ImageBoard {
         return Ending(variant: variant, waiters: waiters, isLast: remove(variant))
     }
 
-    /// True: the original has gone with it.
+    /// Removes a variant. Returns whether the original was removed too.
     private mutating func remove(_ variant: Int) -> Bool {
         guard let known = variants.removeValue(forKey: variant) else { return false }
         originals[known.original]?.variants.remove(variant)

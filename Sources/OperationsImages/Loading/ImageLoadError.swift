@@ -2,12 +2,12 @@
 public import HTTPCore
 public import HTTPTypes
 
-/// Why an image was not loaded (rules I1 to I3).
+/// The reason why an image was not loaded.
 public struct ImageLoadError: Error, Sendable {
     public let reason: Reason
-    /// What was asked for, without user name and password.
+    /// The requested address without user name and password.
     public let url: String
-    /// The head of the response, if one came and its image was the trouble.
+    /// The head of the response, if a response arrived and caused the failure.
     public let response: HTTPResponse?
 
     public init(_ reason: Reason, url: String, response: HTTPResponse? = nil) {
@@ -17,38 +17,39 @@ public struct ImageLoadError: Error, Sendable {
     }
 
     public indirect enum Reason: Sendable {
-        /// By who has the token, or by `ImageLoader.cancelAll()`.
+        /// The caller cancelled the request by its handle, or called `ImageLoader.cancelAll()`.
         case cancelled
-        /// `ImageLoader.Configuration.requestModifier` has answered nil.
+        /// `ImageLoader.Configuration.requestModifier` returned nil.
         case requestRefused
-        /// `ImageLoader.Configuration.responseModifier` has answered nil.
+        /// `ImageLoader.Configuration.responseModifier` returned nil.
         case responseRefused
-        /// 304 to conditions that the request brought itself.
+        /// The server answered with 304 to conditions of the caller's request.
         case notModified
-        /// The status is none of success.
+        /// The status is not a success.
         case unacceptableStatus(Int)
-        /// The type is none of `ImageLoader.Configuration.acceptableTypes`.
+        /// The type is not one of `ImageLoader.Configuration.acceptableTypes`.
         case unacceptableType(String?)
-        /// There are no bytes, no pixels, too many pixels, or what is no image.
+        /// The data is empty, not an image, without pixels, or too large.
         case image(ImageError)
-        /// A decoder of your own has thrown something else than an `ImageError`.
+        /// A custom decoder threw an error that is not an `ImageError`.
         case decoder(any Error)
-        /// `ImageLoader.Configuration.decryptor` has thrown.
+        /// `ImageLoader.Configuration.decryptor` threw an error.
         case decryption(any Error)
-        /// The policy forbids the network, and the image is neither in memory nor on disk.
+        /// The policy does not allow the network, and the image is neither in memory nor on disk.
         case notCached
-        /// It has failed a short while ago, for this reason. Set `ImageLoadOptions.retryFailed` to ask nevertheless.
+        /// The address failed recently for this reason. Set `ImageLoadOptions.retryFailed` to load it again.
         case failedBefore(Reason)
-        /// The transfer failed: the network, time-outs, redirects, limits.
+        /// The transfer failed, for example because of the network, a time limit, a redirect or a size limit.
         case transfer(HTTPError.Reason)
     }
 
-    /// It was given up; nothing went wrong.
+    /// Whether the request was cancelled, so that no failure occurred.
     public var isCancellation: Bool { if case .cancelled = reason { true } else { false } }
 }
 
 extension ImageLoadError.Reason {
-    /// Asking again soon would end the same way (rule I1). Not so for what was given up, and for the network's own troubles.
+    /// Whether a new request would fail again soon. The value is false for cancellations and for failures of the
+    /// network.
     var isRemembered: Bool {
         switch self {
         case .cancelled, .requestRefused, .notModified, .notCached, .failedBefore: false
@@ -59,7 +60,7 @@ extension ImageLoadError.Reason {
         }
     }
 
-    /// Another size, other frames, or a higher limit may do.
+    /// Whether another size, other frames or a higher limit could succeed.
     var dependsOnDecoding: Bool {
         switch self {
         case .image(.tooLarge), .decoder: true
@@ -67,7 +68,7 @@ extension ImageLoadError.Reason {
         }
     }
 
-    /// What is on disk is worth nothing: it is to be loaded again.
+    /// Whether the file on disk is unusable, so that the loader must load it again.
     var isDamage: Bool {
         switch self {
         case .image(.emptyData), .image(.unknownFormat), .image(.zeroSize), .image(.undecodable), .decryption: true
@@ -88,26 +89,26 @@ extension HTTPError.Reason {
 }
 
 extension ImageLoadError: CustomStringConvertible {
-    /// What went wrong, with the address, for people.
+    /// A description of the failure with the address, for people.
     public var description: String { "\(url): \(reason.explanation)" }
 }
 
 extension ImageLoadError.Reason {
-    /// In words.
+    /// A description of the reason in words, which continues a sentence that begins with the address.
     public var explanation: String {
         switch self {
         case .cancelled: "was cancelled"
-        case .requestRefused: "the request modifier refuses it"
-        case .responseRefused: "the response modifier refuses the response"
-        case .notModified: "has not changed since what the request's own conditions name"
+        case .requestRefused: "was refused by the request modifier"
+        case .responseRefused: "the response modifier refused the response"
+        case .notModified: "answered with status 304 to the request's own conditions"
         case .unacceptableStatus(let status): "answered with status \(status)"
         case .unacceptableType(let type): "answered with \(type.map { "the type '\($0)'" } ?? "no type")"
         case .image(let error): "\(error)"
-        case .decoder(let error): "the decoder fails: \(error)"
+        case .decoder(let error): "the decoder failed: \(error)"
         case .decryption(let error): "cannot be decrypted: \(error)"
-        case .notCached: "is neither in memory nor on disk, and the policy forbids the network"
+        case .notCached: "is neither in memory nor on disk, and the policy does not allow the network"
         case .failedBefore(let reason):
-            "has failed a short while ago: \(reason.explanation); set retryFailed to ask again"
+            "failed recently: \(reason.explanation); set retryFailed to load it again"
         case .transfer(let reason): reason.explanation
         }
     }

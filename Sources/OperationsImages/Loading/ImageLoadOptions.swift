@@ -2,15 +2,16 @@
 import HTTPTypes
 public import OperationsNetworking
 
-/// What is asked of an `ImageLoader` besides the address. Equal wishes share all work; wishes that differ in `decoding` only
-/// share the transfer (rule I3).
+/// The options of a request to an `ImageLoader`. Equal requests share all work. Requests that differ only in `decoding`
+/// share the transfer.
 public struct ImageLoadOptions: Hashable, Sendable {
-    /// The size, the frames, the memory that decoding may take.
+    /// The size, the frames and the memory limit for decoding.
     public var decoding: ImageDecodingOptions
+    /// The places where the loader looks for the image and stores it.
     public var cache: ImageCachePolicy
-    /// Asks though the address has failed a short while ago (rule I1).
+    /// Whether the loader loads an address that has failed recently.
     public var retryFailed: Bool
-    /// Fields, limits, redirects, policies of the transfer. Its URL, method and body do not count.
+    /// The fields, limits, redirects and policies of the transfer. The loader ignores the URL, the method and the body.
     public var request: HTTPOperationRequest
 
     public init(
@@ -23,35 +24,36 @@ public struct ImageLoadOptions: Hashable, Sendable {
         request = HTTPOperationRequest(.get, "")
     }
 
-    /// An image whose longer side has at most so many pixels.
+    /// Returns options for an image whose longer side has at most `maxPixelSize` pixels.
     public static func thumbnail(_ maxPixelSize: Int) -> ImageLoadOptions {
         ImageLoadOptions(decoding: ImageDecodingOptions(maxPixelSize: maxPixelSize))
     }
 }
 
-/// Where an image may come from, and where it is kept (rule I1): memory, then disk, then the network.
+/// The sources of an image and the places where the loader stores it. The order is memory, disk, network.
 public struct ImageCachePolicy: Hashable, Sendable {
     public var readsMemory = true
     public var writesMemory = true
     public var readsDisk = true
     public var writesDisk = true
     public var usesNetwork = true
-    /// Asks the server whether what is kept still holds, and reads neither memory nor, unless it does, disk. Of the session's
-    /// cache, if there is one; else by what the loader keeps on disk.
+    /// Whether the loader asks the server for a newer image. The loader then does not read memory, and uses the image
+    /// on disk only if the server confirms it. The session's cache makes the request if there is one. Otherwise the
+    /// loader uses the image that it keeps on disk.
     public var refreshes = false
 
     public init() {}
 
     public static let `default` = ImageCachePolicy()
-    /// What is kept must not come from the network.
+    /// The image must not come from the network.
     public static let onlyCached = ImageCachePolicy { $0.usesNetwork = false }
-    /// The disk is neither read nor written.
+    /// The loader neither reads nor writes the disk.
     public static let memoryOnly = ImageCachePolicy { ($0.readsDisk, $0.writesDisk) = (false, false) }
-    /// Nothing is read or written but the network.
+    /// The loader uses the network only, and stores nothing.
     public static let ignore = ImageCachePolicy {
         ($0.readsMemory, $0.writesMemory, $0.readsDisk, $0.writesDisk) = (false, false, false, false)
     }
-    /// Loaded anew, unless the server says that what is kept still holds.
+    /// The loader loads the image again, unless the server confirms the stored image.
     public static let refresh = ImageCachePolicy { $0.refreshes = true }
 
     private init(_ change: (inout ImageCachePolicy) -> Void) {

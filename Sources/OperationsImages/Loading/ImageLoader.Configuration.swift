@@ -12,52 +12,63 @@ public import Foundation
 #endif
 
 extension ImageLoader {
-    /// How a loader loads. Closures are called on any thread, several at once.
+    /// The configuration of a loader. The loader calls the closures on any thread and concurrently.
     public struct Configuration: Sendable {
-        /// Connections, trust, credentials. If it has a cache of its own, responses are kept there by RFC 9111 as well.
+        /// The session with connections, trust and credentials. If the session has a cache, it stores the responses
+        /// according to RFC 9111 in addition.
         public var session = HTTPSession.shared
-        /// Where originals and thumbnails are kept on disk, whatever their responses say of caching; nil for nowhere. May be
-        /// the session's.
+        /// The cache on disk for originals and thumbnails, or nil. The loader stores an image regardless of the caching
+        /// headers in the response. The cache can be the session's cache.
         public var cache: HTTPCache?
-        /// The most bytes of pixels in memory. What was not used for longest goes first.
+        /// The maximum size of the pixels in memory, in bytes. The loader evicts the least recently used images first.
         public var memoryLimit = 128 << 20
-        /// The most images in memory.
+        /// The maximum number of images in memory.
         public var memoryCountLimit = Int.max
-        /// Transfers at a time, at least 1; see also `ImageLoader.width`.
+        /// The maximum number of concurrent transfers, at least 1. See also `ImageLoader.width`.
         public var width = 6
-        /// Which transfer begins first, of equal priority.
+        /// The order of transfers with equal priority.
         public var order = OperationQueue.PriorityPolicy.Order.firstInFirstOut
+        /// The decoder of images.
         public var decoder: any ImageDecoder = StandardImageDecoder()
-        /// Images decoded at a time, each on a thread; at least 1.
+        /// The maximum number of images that the loader decodes concurrently, each on one thread. At least 1.
         public var decodingWidth = 2
-        /// What memory and disk know an address by, such as the address without a signature that changes. Who changes it
-        /// finds nothing of what was kept. A name and password in what it answers, and fields with credentials in
-        /// `ImageLoadOptions.request`, are replaced by their digest. It does not know the session's credentials, nor
-        /// those that the request modifier adds: give each of their users a cache, or a key that names the user.
+        /// Returns the name of an address in memory and on disk. Use the function, for example, to remove a signature
+        /// that changes. After a change of the function the loader does not find the images that it stored before.
+        ///
+        /// The loader replaces a name and password in the result, and fields with credentials in
+        /// `ImageLoadOptions.request`, by their digest. The loader does not know the credentials of the session or of
+        /// the request modifier. If users have different credentials there, use a separate cache for each user, or a
+        /// key that contains the user.
         public var cacheKey: @Sendable (String) -> String = { $0 }
-        /// For so long an address that has failed is not asked again; zero for not at all. Cancelled transfers, time-outs,
-        /// lost connections, statuses that may pass such as 429 and 503, and what the request modifier refuses are not remembered.
+        /// The time for which the loader does not request an address again after a failure. Zero turns the failure
+        /// memory off. The loader does not remember cancelled transfers, exceeded time limits and lost connections. The
+        /// loader also does not remember temporary statuses such as 429 and 503, and requests that the request modifier
+        /// refuses.
         public var failureMemory = Duration.seconds(60)
-        /// Of progress that is told, as a part of the whole; where that is not known, the step is 64 KiB.
+        /// The minimum step between two progress reports, as a fraction of the whole. If the length is unknown, the
+        /// step is 64 KiB.
         public var minimumProgressStep = 0.01
-        /// Types of responses that are taken, besides those without one; empty for all. What the bytes are is seen from the
-        /// bytes.
+        /// The accepted types of responses, or an empty array for all types. The loader also accepts responses without
+        /// a type. The bytes determine the format.
         public var acceptableTypes: [MediaRange] = ["image/*", "application/octet-stream", "binary/octet-stream"]
-        /// Thumbnails of up to so many bytes of pixels are kept on disk, as pixels; larger ones are made of the original
-        /// again.
+        /// The maximum size of a thumbnail that the loader stores on disk as pixels, in bytes. The loader makes larger
+        /// thumbnails from the original again.
         public var storedVariantLimit = 4 << 20
-        /// Changes the request of a transfer, once for all who share it; nil refuses it. It may suspend; transfers begin in the
+        /// A function that changes the request of a transfer, or returns nil to refuse the request. The loader calls
+        /// the function once for all callers that share the transfer. The function can suspend. Transfers begin in the
         /// order in which their requests are ready.
         public var requestModifier: (@Sendable (HTTPOperationRequest) async -> HTTPOperationRequest?)?
-        /// Changes the head of a response, before its status and type are judged; nil refuses it.
+        /// A function that changes the head of a response, or returns nil to refuse the response. The loader then
+        /// checks the status and the type of the result.
         public var responseModifier: (@Sendable (HTTPResponse) -> HTTPResponse?)?
-        /// Makes image files of what was loaded. On disk they stay encrypted, and with it no thumbnails are kept there.
+        /// A function that decrypts the loaded data to an image file. The loader stores the encrypted data on disk, and
+        /// does not store thumbnails.
         public var decryptor: (@Sendable (Data) throws -> Data)?
         var ticker = Ticker(ContinuousClock())
 
         public init() {}
 
-        /// How long failures are remembered is measured by this clock. Time-outs are measured by the session's.
+        /// Sets the clock that measures `failureMemory`. The session's clock measures time limits.
         public mutating func setClock(_ clock: some Clock<Duration>) { ticker = Ticker(clock) }
     }
 }

@@ -3,7 +3,8 @@ import HTTPCore
 public import Operations
 public import OperationsNetworking
 
-/// Loads images: from memory, else from disk, else from the network (rules I1 to I3). Safe on any thread.
+/// A loader that gets images from memory, from disk or from the network, in this order. All methods are safe to call
+/// from any thread.
 ///
 /// ```swift
 /// var configuration = ImageLoader.Configuration()
@@ -13,8 +14,8 @@ public import OperationsNetworking
 /// let photo = try await token.value.image
 /// ```
 ///
-/// Who asks for the same shares the work; who asks for another size shares the transfer. What is under way when the loader is
-/// let go is finished; what a suspended loader keeps waiting is cancelled then.
+/// Equal requests share all work, and requests for other sizes share the transfer. When the loader is deallocated, its
+/// running requests continue. If the loader is suspended at that time, its waiting requests are cancelled.
 public final class ImageLoader: Sendable {
     let pipeline: ImagePipeline
 
@@ -22,7 +23,7 @@ public final class ImageLoader: Sendable {
 
     deinit {
         guard isSuspended else { return }
-        // Nobody could resume it. What is cancelled ends as soon as it is started.
+        // Without the loader no code could resume the queue. A cancelled operation ends when it starts.
         cancelAll()
         isSuspended = false
     }
@@ -31,68 +32,72 @@ public final class ImageLoader: Sendable {
 
     // MARK: - Images
 
-    /// Asks for an image. What is in memory is there when this returns, and an address that has failed a short while ago fails
-    /// again; see `ImageToken.outcomeSoFar`.
+    /// Requests an image. An image in memory is available in `ImageToken.outcomeSoFar` when the method returns. An
+    /// address that has failed recently fails again immediately.
     public func load(
         _ url: String, options: ImageLoadOptions = ImageLoadOptions(), priority: Operation.QueuePriority = .normal
     ) -> ImageToken {
         pipeline.load(url, options, priority)
     }
 
-    /// What is in memory, without waiting and without asking anybody. Counts as a use.
+    /// Returns the image in memory, or nil. The method never waits, and counts as a use of the image.
     public func imageInMemory(_ url: String, options: ImageLoadOptions = ImageLoadOptions()) -> DecodedImage? {
         pipeline.imageInMemory(url, options)
     }
 
     // MARK: - Steering
 
-    /// Transfers at a time. Takes effect at once, lowered also for what waits; at least 1.
+    /// The maximum number of concurrent transfers, at least 1. A change takes effect immediately, also for waiting
+    /// transfers.
     public var width: Int {
         get { pipeline.client.queue.maxConcurrentOperationCount }
         set { pipeline.client.queue.maxConcurrentOperationCount = max(1, newValue) }
     }
 
-    /// Which transfer begins first, of equal priority. Holds at once, also for what waits.
+    /// The order of transfers with equal priority. A change takes effect immediately, also for waiting transfers.
     public var order: OperationQueue.PriorityPolicy.Order {
         get { pipeline.order }
         set { pipeline.order = newValue }
     }
 
-    /// No transfer begins meanwhile. What transfers goes on, and so does what needs no transfer.
+    /// Whether the loader starts no transfers. Running transfers continue, and images that need no transfer still
+    /// arrive.
     public var isSuspended: Bool {
         get { pipeline.client.isSuspended }
         set { pipeline.client.isSuspended = newValue }
     }
 
-    /// Each of those who wait gets an `ImageLoadError` that says so.
+    /// Cancels all requests, which fail with `ImageLoadError.Reason.cancelled`.
     public func cancelAll() { pipeline.cancelAll() }
 
-    /// Suspends until nobody waits for an image, and what was loaded is on disk.
+    /// Suspends until no request waits for an image, and all loaded images are on disk.
     public func waitUntilIdle() async { await pipeline.waitUntilIdle() }
 
-    /// Where the transfers run, for its snapshots and events.
+    /// The operation queue of the transfers, for snapshots and events.
     public var queue: OperationQueue { pipeline.client.queue }
 
-    /// What happens to the transfers from now on, as it happens. Ends with the loader and its last transfer.
+    /// A stream of the events of transfers from now on. The stream ends when the loader is deallocated and its last
+    /// transfer has ended.
     public var requestEvents: AsyncStream<HTTPEvent> { pipeline.client.requestEvents }
 
-    // MARK: - What is kept
+    // MARK: - Stored images and failures
 
-    /// Bytes of pixels in memory.
+    /// The size of the pixels in memory, in bytes.
     public var memoryByteCount: Int { pipeline.state.withLock { $0.memory.cost } }
 
-    /// Images in memory.
+    /// The number of images in memory.
     public var memoryCount: Int { pipeline.state.withLock { $0.memory.count } }
 
-    /// Lets go of what is in memory.
+    /// Removes all images from memory.
     public func clearMemory() { pipeline.clearMemory() }
 
-    /// The failures that are remembered are so no longer.
+    /// Clears the memory of recent failures.
     public func forgetFailures() { pipeline.forgetFailures() }
 
-    /// Removes an image from memory and disk, in all sizes.
+    /// Removes all sizes of an image from memory and disk.
     ///
-    /// - Parameter options: Those it was loaded with, if their request has fields with credentials; the others do not count.
+    /// - Parameter options: The options of the load, if their request contains fields with credentials. The method
+    ///   ignores the other options.
     public func remove(_ url: String, options: ImageLoadOptions = ImageLoadOptions()) async {
         await pipeline.remove(url, options)
     }

@@ -4,15 +4,15 @@ import Operations
 
 // Step 4 of 5: pixels.
 extension ImagePipeline {
-    /// The original is there: variants that wait for it are decoded.
+    /// Decodes the variants that wait for an original, which has arrived.
     func isPresent(_ original: Int, _ file: Original) {
         let (variants, gone, old) = state.withLock { state -> ([Int], [DecodedImage], OriginalWork?) in
             guard let key = state.board.key(ofOriginal: original) else { return ([], [], nil) }
             let old = state.originals[original]
             state.originals[original]?.original = file
-            // It has the body as well.
+            // `file` contains the body, so that the request is no longer needed.
             state.originals[original]?.http = nil
-            // What is in memory in other sizes is of an image that may have changed.
+            // The image may have changed, so that the other sizes in memory are out of date.
             let isNew = key.policy.refreshes && file.kept.source == .network
             let gone = isNew ? state.memory.removeAll { $0.name == key.name } : []
             return (state.board.isPresent(original, stored: file.kept.isStored), gone, old)
@@ -46,7 +46,7 @@ extension ImagePipeline {
         }
     }
 
-    /// What is on disk is no image. Once, for all who find this, it is removed and loaded.
+    /// Removes an unusable file from disk and loads it again, once for all variants that detect the damage.
     private func replace(_ variant: Int, _ reason: ImageLoadError.Reason, _ file: Original) {
         guard let key = state.withLock({ $0.board.key(ofVariant: variant) })?.original else { return }
         guard key.policy.usesNetwork else { return fail(variant: variant, reason, file) }

@@ -4,9 +4,9 @@ import HTTPTypes
 import Operations
 import OperationsNetworking
 
-// Step 5 of 5: the image, or why there is none.
+// Step 5 of 5: the image or the failure.
 extension ImagePipeline {
-    /// What has ended, let go of when no lock is held.
+    /// The objects of ended requests, which the pipeline releases without the lock.
     private struct Ended {
         var tokens: [ImageToken] = []
         var operations: [Operation?] = []
@@ -28,7 +28,7 @@ extension ImagePipeline {
         }
     }
 
-    /// - Parameter file: What it was decoded from; nil for a thumbnail that was kept.
+    /// - Parameter file: The file that was decoded, or nil for a stored thumbnail.
     func end(_ variant: Int, with image: DecodedImage, from file: Original?) {
         let (ended, key, isFirst) = state.withLock { state -> (Ended, ImageBoard.VariantKey?, Bool) in
             var ended = Ended()
@@ -47,7 +47,7 @@ extension ImagePipeline {
             return (ended, key, isFirst)
         }
         guard let key else { return }
-        // Before those who wait are told, so that who waits until nobody does waits for this too.
+        // The write is enqueued before the waiters are notified, so that `waitUntilIdle` includes the write.
         if let file { store(image, of: file, key, isFirst: isFirst) }
         ended.tell { .success(LoadedImage(image: image, source: file?.kept.source ?? .disk, url: $0.url)) }
     }
@@ -70,7 +70,7 @@ extension ImagePipeline {
         ended.tell { .failure(ImageLoadError(reason, url: $0.url, response: file.kept.response)) }
     }
 
-    /// There is no original: variants that wait for it fail.
+    /// Fails the variants that wait for an original.
     func fail(_ original: Int, _ reason: ImageLoadError.Reason, _ response: HTTPResponse? = nil) {
         let now = configuration.ticker.now()
         let ended = state.withLock { state in

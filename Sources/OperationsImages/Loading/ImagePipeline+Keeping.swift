@@ -11,16 +11,17 @@ import FoundationEssentials
 import Foundation
 #endif
 
-// What is kept, in memory and on disk.
+// Storage in memory and on disk.
 extension ImagePipeline {
-    /// A full disk, or a cache that fails, loses nobody's image: who waits does not wait for this.
+    /// Stores an image and its original on disk. A failure of the cache does not affect the request, and the request
+    /// does not wait for the write.
     func store(_ image: DecodedImage, of file: Original, _ key: ImageBoard.VariantKey, isFirst: Bool) {
         guard key.original.policy.writesDisk else { return }
         let (name, retention) = (key.original.name, key.original.request.cachePolicy.retention)
         if !file.kept.isStored, isFirst {
             let validators = file.kept.response.flatMap { Validators($0) }
             write(name) { cache in
-                // With its variants: those that are there are of its predecessor.
+                // The stored variants belong to the previous original.
                 await cache.removeData(forKey: name)
                 await cache.store(file.kept.encrypted ?? Data(file.bytes), forKey: name, retention: retention)
                 guard let validators else { return }
@@ -36,7 +37,7 @@ extension ImagePipeline {
         }
     }
 
-    /// Has the cache written to, if there is one. Lookups of the name wait for it.
+    /// Enqueues a write to the cache, if there is one. Lookups of the name wait for the write.
     @discardableResult func write(
         _ name: String, _ body: @escaping @Sendable (HTTPCache) async -> Void
     ) -> TaskOperation<Void>? {
@@ -68,8 +69,8 @@ extension ImagePipeline {
         withExtendedLifetime(gone) {}
     }
 
-    /// The name of an image in memory and on disk. In place of credentials it has their digest: so the disk holds no
-    /// credentials, and each user has separate images.
+    /// Returns the name of an image in memory and on disk. The name contains a digest of the credentials in place of
+    /// the credentials. The disk therefore contains no credentials, and each user has separate images.
     func name(of url: String, _ options: ImageLoadOptions) -> String {
         let (key, request) = (configuration.cacheKey(url), options.request)
         let address = HTTPAddress(key)

@@ -9,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-// Step 2 of 5: what is on disk.
+// Step 2 of 5: the disk.
 extension ImagePipeline {
     func begin(_ variant: Int, _ key: ImageBoard.VariantKey, _ priority: Operation.QueuePriority) {
         guard let cache = configuration.cache, key.original.policy.readsDisk || key.original.policy.refreshes else {
@@ -17,12 +17,13 @@ extension ImagePipeline {
         }
         let lookup = TaskOperation { await self.seek(variant, key, in: cache) }
         lookup.queuePriority = priority
-        // What has just been loaded would be loaded again, if it were looked for before it is there.
+        // Without the dependency the lookup could miss an image that is being written, and the loader would load the
+        // image again.
         if let writing = state.withLock({ $0.writing[key.original.name]?.operation }) { lookup.addDependency(writing) }
         if keep(lookup, for: variant) { lookups.addOperation(lookup) }
     }
 
-    /// False: nobody wants the variant any longer.
+    /// Registers the operation of a variant. Returns false if the variant has no waiter any more.
     func keep(_ operation: Operation, for variant: Int) -> Bool {
         let (isWanted, old) = state.withLock { state -> (Bool, Operation?) in
             guard state.board.key(ofVariant: variant) != nil else { return (false, nil) }
@@ -64,7 +65,7 @@ extension ImagePipeline {
         isAbsent(original, stale: validators.map { StaleOriginal(file: file, validators: $0) })
     }
 
-    /// What a thumbnail is called on disk; nil for what is not kept there.
+    /// Returns the name of a thumbnail on disk, or nil for an image that is not stored there.
     func variantName(_ decoding: ImageDecodingOptions) -> String? {
         guard let size = decoding.maxPixelSize, configuration.decryptor == nil else { return nil }
         return switch decoding.frames {
@@ -73,34 +74,34 @@ extension ImagePipeline {
         }
     }
 
-    /// The file in what was loaded or kept.
+    /// Decrypts data if necessary, and returns the bytes of the file.
     func opened(_ data: Data) throws -> [UInt8] {
         guard let decryptor = configuration.decryptor else { return [UInt8](data) }
         return [UInt8](try decryptor(data))
     }
 }
 
-/// What is on disk, of which the server may say that it still holds.
+/// A file on disk that the server can confirm.
 struct StaleOriginal: Sendable {
     let file: Original
     let validators: Validators
 }
 
-/// What tells one state of a resource from another: its tag, its date.
+/// The validators of a resource: the entity tag and the modification date.
 struct Validators: Sendable, Hashable {
     static let variant = "validators"
 
     let eTag: String
     let lastModified: String
 
-    /// Nil if there are none.
+    /// Returns nil if the response has no validators.
     init?(_ response: HTTPResponse) {
         eTag = response.headerFields[.eTag] ?? ""
         lastModified = response.headerFields[.lastModified] ?? ""
         if eTag.isEmpty, lastModified.isEmpty { return nil }
     }
 
-    /// As `data` says.
+    /// Parses the format of `data`.
     init?(_ data: Data) {
         let lines = String(decoding: data, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
         guard lines.count == 2 else { return nil }
@@ -109,7 +110,7 @@ struct Validators: Sendable, Hashable {
 
     var data: Data { Data("\(eTag)\n\(lastModified)".utf8) }
 
-    /// Of a request that asks whether they still hold.
+    /// The conditions of a request that revalidates the file.
     var conditions: HTTPFields {
         var fields = HTTPFields()
         if !eTag.isEmpty { fields[.ifNoneMatch] = eTag }

@@ -6,7 +6,7 @@ import OperationsNetworking
 
 // Step 3 of 5: the network.
 extension ImagePipeline {
-    /// The original is not on disk, or is to be checked.
+    /// Starts the transfer of an original that is not on disk or must be revalidated.
     func isAbsent(_ original: Int, stale: StaleOriginal? = nil) {
         switch state.withLock({ $0.board.isAbsent(original) }) {
         case .gone: break
@@ -32,7 +32,7 @@ extension ImagePipeline {
     private func send(_ request: HTTPOperationRequest, _ original: Int, _ stale: StaleOriginal?) {
         var request = request
         var stale = stale
-        // The session's cache asks by itself, and conditions of the user's own are his.
+        // The session's cache revalidates by itself, and the caller's own conditions have precedence.
         if configuration.session.configuration.cache != nil || request.fields[.ifNoneMatch] != nil
             || request.fields[.ifModifiedSince] != nil
         {
@@ -52,7 +52,7 @@ extension ImagePipeline {
         if isFollowed { pump(http, of: original) }
         Task { [stale] in
             do {
-                // Awaiting the value would lend the transfer this task's priority, which nobody has wished for.
+                // Awaiting the value would give the transfer this task's priority, which no caller requested.
                 await http.operation.waitUntilFinished()
                 try receive(try await http.value, of: original, by: http, stale)
             } catch let error as HTTPError {
@@ -81,7 +81,7 @@ extension ImagePipeline {
         guard !answer.body.isEmpty else { throw Refusal(reason: .image(.emptyData), response: response) }
         let bytes: [UInt8]
         do { bytes = try opened(answer.body) } catch { throw Refusal(reason: .decryption(error), response: response) }
-        // Before the image can be there, so that who follows has all of it first.
+        // The last report precedes the image, so that a progress stream is complete before it ends.
         tell(http.operation.transferProgress, of: original, isLast: true)
         let source = http.operation.servedFromCache ? LoadedImage.Source.disk : .network
         let data = configuration.decryptor.map { _ in answer.body }
@@ -100,7 +100,7 @@ extension ImagePipeline {
 
     // MARK: - Progress
 
-    /// Tells this waiter, and others of the same original, how far it is.
+    /// Sends progress reports to this waiter and to other followers of the same original.
     func follow(_ waiter: Int) {
         let (http, token, told, isNew, original) = state.withLock { state in
             let original = state.board.original(ofWaiter: waiter)
@@ -117,7 +117,8 @@ extension ImagePipeline {
         Task { [weak self] in for await progress in updates { self?.tell(progress, of: original) } }
     }
 
-    /// Numbers the report, since two who report at a time may come the other way round.
+    /// Sends a report with a number. Two concurrent reports can arrive in the wrong order, and the number lets the
+    /// receiver drop the older report.
     private func tell(_ progress: HTTPProgress, of original: Int, isLast: Bool = false) {
         let (tokens, report) = state.withLock { state -> ([ImageToken], NumberedProgress?) in
             guard let work = state.originals[original], work.isFollowed, work.told?.isLast != true else {

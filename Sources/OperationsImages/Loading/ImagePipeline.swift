@@ -11,39 +11,41 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What acts on what `ImageBoard` decides. Lookups on disk, transfers, decodings and writing to disk each have a queue.
+/// The execution of the decisions of `ImageBoard`. Lookups on disk, transfers, decoding and writes to disk have
+/// separate queues.
 ///
-/// The way of an image, a file for each step: begin (here), seek, transfer, decode, end.
+/// An image passes through five steps, each in one file: begin (this file), seek, transfer, decode, end.
 final class ImagePipeline: Sendable {
     let configuration: ImageLoader.Configuration
-    /// Where originals are transferred.
+    /// The queue of transfers.
     let client: HTTPClientQueue
-    /// One at a time and in order, so that transfers are queued in the order in which images were asked for.
+    /// The queue of lookups, which run one at a time. Transfers are therefore queued in the order of the requests.
     let lookups = OperationQueue()
     let decodings = OperationQueue()
-    /// One at a time: an original that is stored removes the variants of its predecessor.
+    /// The queue of writes, which run one at a time, because the write of an original removes the variants of its
+    /// predecessor.
     let writes = OperationQueue()
     let state: Locked<State>
-    /// The field Accept of requests that have none.
+    /// The field Accept of requests without this field.
     private let accept: String
 
-    /// One lock for all of it: else who asks between an image's arrival in memory and the end of its making would have it
-    /// made again.
+    /// The state under one lock. With several locks, a request between the arrival of an image in memory and the end of
+    /// its variant would make the image again.
     struct State {
         var board = ImageBoard()
         var memory: RecentlyUsed<MemoryKey, DecodedImage>
         var failures: FailureMemory
-        /// Those who wait.
+        /// The handles that wait for an image.
         var tokens: [Int: ImageToken] = [:]
         var originals: [Int: OriginalWork] = [:]
-        /// What looks for a variant, or decodes it.
+        /// The operation that looks for a variant or decodes it.
         var operations: [Int: Operation] = [:]
-        /// What is being written to disk, by name: the last of each, which comes after the others.
+        /// The last write of each name, which runs after the earlier writes.
         var writing: [String: (number: Int, operation: Operation)] = [:]
         var lastWriting = 0
         var idleWaiters: [CheckedContinuation<Void, Never>] = []
 
-        /// Those who wait until nobody waits, if that is now.
+        /// Returns the tasks in `waitUntilIdle` if no handle waits, and clears the list.
         mutating func takeIdleWaiters() -> [CheckedContinuation<Void, Never>] {
             guard tokens.isEmpty else { return [] }
             defer { idleWaiters = [] }
@@ -51,7 +53,7 @@ final class ImagePipeline: Sendable {
         }
     }
 
-    /// What decides about pixels: not the memory that making them may take.
+    /// The key of an image in memory. The memory limit of the decoding is not a part of the key.
     struct MemoryKey: Hashable {
         let name: String
         let maxPixelSize: Int?
@@ -84,7 +86,7 @@ final class ImagePipeline: Sendable {
 
     var order: OperationQueue.PriorityPolicy.Order {
         get { client.queue.priorityPolicy.order }
-        // Orders are always valid; numbers may not be.
+        // Only the numbers of a policy can be invalid, so the initializer never throws for an order.
         set {
             if let policy = try? OperationQueue.PriorityPolicy(order: newValue) { client.queue.priorityPolicy = policy }
         }
@@ -143,7 +145,7 @@ final class ImagePipeline: Sendable {
         if let change { adjustPriority(variant: change.variant, original: change.original) }
     }
 
-    /// Gives the operations the priority of the most urgent who waits.
+    /// Gives the operations the highest priority of their waiters.
     func adjustPriority(variant: Int? = nil, original: Int? = nil) {
         var applied: (Int?, Int?)?
         while true {
@@ -156,7 +158,7 @@ final class ImagePipeline: Sendable {
                     variant.flatMap { state.operations[$0] }, original.flatMap { state.originals[$0]?.http }
                 )
             }
-            // Who sets last looks again: of two who set at a time the one with the older news may come later.
+            // The loop checks again after a change, because a concurrent call can apply an older priority later.
             if let applied, applied == priorities { return }
             let (ofVariant, ofOriginal) = (priorities.0.map(priority), priorities.1.map(priority))
             if let operation, let ofVariant, operation.queuePriority != ofVariant {
@@ -188,39 +190,40 @@ final class ImagePipeline: Sendable {
     }
 }
 
-/// An original on its way, and when it is there.
+/// The state of an original during its transfer and after its arrival.
 struct OriginalWork {
-    /// The request modifier, while it has the request.
+    /// The task that runs the request modifier.
     var preparing: Task<Void, Never>?
     var http: HTTPToken<ImageAnswer>?
     var original: Original?
-    /// It is being stored, or has been.
+    /// Whether the original is stored on disk or is being stored.
     var isStored = false
-    /// Somebody follows the progress.
+    /// Whether a handle follows the progress.
     var isFollowed = false
-    /// The last that was told of it.
+    /// The last report.
     var told: NumberedProgress?
 }
 
-/// How far a transfer is, in the order in which it was found out.
+/// A progress report with its number in the order of the reports.
 struct NumberedProgress: Sendable {
     let progress: HTTPProgress
     let number: Int
     let isLast: Bool
 }
 
-/// A file, as the decoder gets it.
+/// An image file as the decoder receives it.
 final class Original: Sendable {
     let bytes: [UInt8]
     let kept: Kept
 
-    /// What is known of it.
+    /// The properties of the file.
     struct Kept: Sendable {
-        /// As it came, if that is something else than the file.
+        /// The received data, if it differs from the file.
         let encrypted: Data?
         let response: HTTPResponse?
+        /// The source of the file.
         let source: LoadedImage.Source
-        /// Of the loader's own disk.
+        /// Whether the file comes from the loader's own cache.
         let isStored: Bool
     }
 
@@ -230,14 +233,14 @@ final class Original: Sendable {
     }
 }
 
-/// What a transfer brings.
+/// The result of a transfer.
 struct ImageAnswer: Sendable {
     let body: Data
     let response: HTTPResponse
 }
 
 extension HTTPSerializer where Value == ImageAnswer {
-    /// Whatever the status: the response modifier comes first.
+    /// A serializer that accepts every status, because the response modifier runs before the check.
     static var imageAnswer: Self {
         Self(acceptableStatuses: nil) { ImageAnswer(body: $0, response: $1) }
     }

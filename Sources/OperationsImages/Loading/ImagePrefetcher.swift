@@ -3,22 +3,24 @@ import HTTPCore
 public import Operations
 import OperationsNetworking
 
-/// Loads a list of images ahead, as something that nobody waits for yet (rule I4). Who asks for one of them meanwhile shares
-/// its transfer, which becomes as urgent as that wish.
+/// A prefetcher that loads a list of images with a low priority. A request for one of these images shares the transfer,
+/// which then gets the priority of the request.
 ///
 /// ```swift
 /// let prefetcher = ImagePrefetcher(urls, with: loader)
 /// for await counts in prefetcher.progress { print(counts.finished, "of", counts.total) }
 /// ```
 ///
-/// One that is dropped goes on. Several are apart: cancelling one leaves the wishes of others as they are.
+/// A deallocated prefetcher continues to load. Prefetchers are independent, so that the cancellation of one does not
+/// affect the others.
 public final class ImagePrefetcher: Sendable {
-    /// How far it is.
+    /// The progress of a prefetcher in images.
     public struct Counts: Hashable, Sendable {
-        /// Images that are over, one way or the other.
+        /// The number of images that have ended, with or without a failure.
         public internal(set) var finished = 0
-        /// Those of them that failed or were cancelled.
+        /// The number of images that failed or were cancelled.
         public internal(set) var skipped = 0
+        /// The number of images in the list.
         public let total: Int
 
         public var isComplete: Bool { finished >= total }
@@ -27,13 +29,14 @@ public final class ImagePrefetcher: Sendable {
     private let tally: Tally
     private let tokens: [ImageToken]
 
-    /// Begins at once. An empty list is complete at once.
+    /// Starts to load the images immediately. An empty list is complete immediately.
     ///
     /// - Parameters:
-    ///   - urls: In the order in which they are asked for. One that is there twice counts twice.
-    ///   - loader: What loads them.
-    ///   - options: What they will be asked for with, as far as the decoding goes: else only the original is there then.
-    ///   - priority: See `setPriority(_:)`, which changes it.
+    ///   - urls: The addresses in the order of their requests. Repeated addresses count several times.
+    ///   - loader: The loader of the images.
+    ///   - options: The options of the later requests. If the later requests use another decoding, the prefetcher
+    ///     provides only the originals.
+    ///   - priority: The initial priority, which `setPriority(_:)` can change.
     public init(
         _ urls: [String], with loader: ImageLoader, options: ImageLoadOptions = ImageLoadOptions(),
         priority: Operation.QueuePriority = .low
@@ -44,31 +47,31 @@ public final class ImagePrefetcher: Sendable {
         for token in tokens { token.whenOver { tally.add($0) } }
     }
 
-    /// How far it is now.
+    /// The current progress.
     public var counts: Counts { tally.counts }
 
-    /// How far it is, each time that this changes; what is not taken in time is replaced by what is newer. Ends with the last
-    /// image.
+    /// A stream of the progress after each change. If the reader is slow, newer values replace older values. The stream
+    /// ends with the last image.
     public var progress: AsyncStream<Counts> { tally.progress }
 
-    /// Suspends until all images are over, or the task is cancelled; answers how far it is then.
+    /// Suspends until all images have ended, or until the task is cancelled. Returns the progress at that time.
     @discardableResult
     public func waitUntilFinished() async -> Counts {
         for await _ in progress {}
         return counts
     }
 
-    /// Gives up what is not there yet.
+    /// Cancels the images that have not arrived yet.
     public func cancel() { for token in tokens { token.cancel() } }
 
-    /// How urgent what is not there yet is.
+    /// Sets the priority of the images that have not arrived yet.
     public func setPriority(_ priority: Operation.QueuePriority) {
         for token in tokens where token.outcomeSoFar == nil { token.priority = priority }
     }
 }
 
 extension ImagePrefetcher {
-    /// Counts what is over, and tells those who follow.
+    /// The counts of a prefetcher, and the streams that receive them.
     private final class Tally: Sendable {
         private let state: Locked<Counts>
         private let followers = Broadcast<Counts>()

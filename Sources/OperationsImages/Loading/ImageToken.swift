@@ -3,22 +3,22 @@ public import HTTPCore
 public import Operations
 public import OperationsNetworking
 
-/// Somebody's wish for an image (rule I2). Others may have the same wish and share the work: each cancels for himself, and
-/// the last one stops it. A token that is dropped goes on.
+/// A handle to a request for an image. Equal requests share the work. Each handle cancels its own request only, and the
+/// work stops when its last request is cancelled. A deallocated handle does not cancel its request.
 public final class ImageToken: Sendable {
     typealias Outcome = Result<LoadedImage, ImageLoadError>
 
-    /// As it was asked for, without user name and password.
+    /// The requested address without user name and password.
     public let url: String
     private let waiter: Int
     private let state: Locked<State>
 
     private struct State {
         var outcome: Outcome?
-        /// Until it is over.
+        /// The pipeline, until the request ends.
         var pipeline: ImagePipeline?
         var priority: Operation.QueuePriority
-        /// Tasks that await the outcome.
+        /// The tasks that await the outcome.
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         var listeners: [@Sendable (Outcome) -> Void] = []
         var followers: [Int: Follower] = [:]
@@ -33,7 +33,7 @@ public final class ImageToken: Sendable {
     private struct Follower {
         let continuation: AsyncStream<TransferProgress>.Continuation
         var filter: ProgressFilter
-        /// Of the last report that it has seen.
+        /// The number of the last report that the follower has received.
         var number = 0
     }
 
@@ -49,7 +49,7 @@ public final class ImageToken: Sendable {
         state = Locked(State(outcome: outcome, priority: priority))
     }
 
-    /// The image. A task that is cancelled waits no longer, and leaves the wish as it is.
+    /// The image. The cancellation of the awaiting task ends the wait and does not cancel the request.
     public var value: LoadedImage {
         get async throws(ImageLoadError) {
             let number = state.withLock { $0.nextNumber() }
@@ -63,7 +63,7 @@ public final class ImageToken: Sendable {
                     if isOver { continuation.resume() }
                 }
             } onCancel: {
-                // This task alone: others may await the same.
+                // Only this task stops waiting, because other tasks may await the same handle.
                 state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
             }
             guard let outcome = state.withLock({ $0.outcome }) else { throw ImageLoadError(.cancelled, url: url) }
@@ -71,13 +71,14 @@ public final class ImageToken: Sendable {
         }
     }
 
-    /// The image, or why there is none, if it is over; nil if not.
+    /// The image or the failure if the request has ended, otherwise nil.
     public var outcomeSoFar: Result<LoadedImage, ImageLoadError>? { state.withLock { $0.outcome } }
 
-    /// Gives up. Its `value` throws that it was cancelled; others who share the work get theirs. No effect when it is over.
+    /// Cancels the request, so that `value` throws. Other requests that share the work are not affected. The method has
+    /// no effect after the request has ended.
     public func cancel() { state.withLock { $0.pipeline }?.cancel(waiter) }
 
-    /// How urgent it is. The most urgent of those who share a transfer counts for it.
+    /// The priority of the request. A shared transfer has the highest priority of its requests.
     public var priority: Operation.QueuePriority {
         get { state.withLock { $0.priority } }
         set {
@@ -89,11 +90,12 @@ public final class ImageToken: Sendable {
         }
     }
 
-    /// What transfers for it now, if anything does; pausing and resuming it concerns all who share it.
+    /// The current transfer for the request, or nil. Pausing or resuming the transfer affects all requests that share
+    /// it.
     public var transfer: AnyHTTPOperation? { state.withLock { $0.pipeline }?.transfer(of: waiter) }
 
-    /// How much of the file has come, in steps of `ImageLoader.Configuration.minimumProgressStep`. Ends with the wish, and
-    /// at once where nothing is transferred. Each use makes a stream of its own.
+    /// A stream of the received bytes, in steps of `ImageLoader.Configuration.minimumProgressStep`. The stream ends
+    /// with the request, and ends immediately if no transfer is necessary. Each access creates a new stream.
     public var progress: AsyncStream<TransferProgress> {
         let (stream, continuation) = AsyncStream.makeStream(of: TransferProgress.self)
         let (pipeline, number) = state.withLock { state -> (ImagePipeline?, Int) in
@@ -119,7 +121,8 @@ public final class ImageToken: Sendable {
 
     // MARK: - For the pipeline
 
-    /// Called once it is over, on the thread that ends it; at once if it is.
+    /// Calls the listener when the request ends, on the thread that ends it. Calls the listener immediately if the
+    /// request has already ended.
     func whenOver(_ listener: @escaping @Sendable (Outcome) -> Void) {
         let outcome = state.withLock { state in
             if state.outcome == nil { state.listeners.append(listener) }
@@ -128,7 +131,7 @@ public final class ImageToken: Sendable {
         if let outcome { listener(outcome) }
     }
 
-    /// No effect when it is over.
+    /// Ends the request with an outcome. The method has no effect after the request has ended.
     func end(_ outcome: Outcome) {
         var old = state.withLock { state -> State? in
             guard state.outcome == nil else { return nil }
@@ -144,7 +147,7 @@ public final class ImageToken: Sendable {
 
     func tell(_ report: NumberedProgress) {
         let progress = report.progress
-        // That nothing has come of nobody knows how much is no news.
+        // A report without received bytes and without an expected length has no information.
         guard progress.received > 0 || progress.expected != nil else { return }
         let reports = state.withLock { state in
             state.followers.compactMap { number, follower -> (Follower, TransferProgress)? in

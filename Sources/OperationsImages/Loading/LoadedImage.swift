@@ -1,17 +1,18 @@
 #if Networking
-/// An image and where it comes from.
+/// An image with its source.
 public struct LoadedImage: Sendable {
+    /// The place that an image came from.
     public enum Source: String, Sendable {
-        /// It was decoded already.
+        /// The memory of the loader, which contains decoded images.
         case memory
-        /// Of the loader's cache, or of the session's.
+        /// The cache of the loader or of the session.
         case disk
         case network
     }
 
     public let image: DecodedImage
     public let source: Source
-    /// As it was asked for, without user name and password.
+    /// The requested address without user name and password.
     public let url: String
 }
 #endif

@@ -1,8 +1,8 @@
 #if Networking
-/// Values by key, the last used of them, within limits of cost and count (rule I1). A plain value; every step is O(1) but
-/// those that go over all.
+/// The recently used values by key, within limits of cost and count. The type is a value. Every method takes constant
+/// time, except the methods that visit all values.
 ///
-/// What has to go is answered, not dropped: its owner lets it go when no lock is held.
+/// Methods return the removed values, so that the caller can release them without a lock.
 struct RecentlyUsed<Key: Hashable, Value> {
     private struct Node {
         let key: Key
@@ -14,7 +14,7 @@ struct RecentlyUsed<Key: Hashable, Value> {
 
     private(set) var costLimit: Int
     private(set) var countLimit: Int
-    /// Of all values.
+    /// The cost of all values.
     private(set) var cost = 0
     private var nodes: [Node?] = []
     private var free: [Int] = []
@@ -28,7 +28,7 @@ struct RecentlyUsed<Key: Hashable, Value> {
 
     var count: Int { places.count }
 
-    /// From the one that was not used for longest to the last used.
+    /// The keys from the least recently used to the most recently used. The property takes linear time.
     var keys: [Key] {
         Array(
             sequence(state: oldest) { place in
@@ -38,18 +38,18 @@ struct RecentlyUsed<Key: Hashable, Value> {
             })
     }
 
-    /// The value, which is the last used now.
+    /// Returns a value and marks it as the most recently used value.
     mutating func use(_ key: Key) -> Value? {
         guard let place = places[key], let node = unlink(place) else { return nil }
         link(place, node)
         return node.value
     }
 
-    /// The value, without using it.
+    /// Returns a value without counting a use.
     func peek(_ key: Key) -> Value? { places[key].flatMap { nodes[$0]?.value } }
 
-    /// Keeps a value, which is the last used now; unless it alone exceeds the limit. Answers what is kept no longer, which
-    /// may be the value itself.
+    /// Adds a value as the most recently used value, unless the value alone exceeds a limit. Returns the values that
+    /// are not kept, which can include the value itself.
     mutating func insert(_ value: Value, for key: Key, cost: Int) -> [Value] {
         var gone = remove(key).map { [$0] } ?? []
         let cost = max(0, cost)
@@ -58,7 +58,7 @@ struct RecentlyUsed<Key: Hashable, Value> {
         if place == nodes.count { nodes.append(nil) }
         places[key] = place
         link(place, Node(key: key, value: value, cost: cost))
-        // Neither number is negative, and one below a limit is at most that.
+        // Neither number is negative. The comparison avoids an overflow of the sum.
         self.cost = self.cost > .max - cost ? .max : self.cost + cost
         gone += trim()
         return gone
@@ -71,7 +71,7 @@ struct RecentlyUsed<Key: Hashable, Value> {
         return node.value
     }
 
-    /// O(n).
+    /// Removes the values whose keys satisfy the condition. The method takes linear time.
     mutating func removeAll(where isGone: (Key) -> Bool = { _ in true }) -> [Value] {
         keys.filter(isGone).compactMap { remove($0) }
     }

@@ -5,8 +5,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A decoded image as it is kept on disk: a head and its pixels. A plain value. It needs no library, takes no time, and
-/// gives back every bit; a thumbnail is small enough for that.
+/// The format of a decoded image on disk: a header and the pixels. The format needs no library, is fast, and preserves
+/// every bit. It suits thumbnails because they are small.
 struct StoredImage {
     private static let magic: [UInt8] = Array("swift-operations image 1\n".utf8)
 
@@ -14,7 +14,7 @@ struct StoredImage {
 
     init(_ image: DecodedImage) { self.image = image }
 
-    /// Nil if the data is anything else, cut, or longer.
+    /// Returns nil if the data has another format, is truncated, or is too long.
     init?(_ data: Data) {
         let bytes = [UInt8](data)
         var reader = Reader(bytes)
@@ -23,7 +23,7 @@ struct StoredImage {
             (1...Int(Int32.max)).contains(width), (1...Int(Int32.max)).contains(height), count > 0,
             code >= -1, code < ImageFormat.allCases.count
         else { return nil }
-        // Each frame takes bytes of what is there, so a count that lies ends early.
+        // Each frame consumes bytes of the data, so that the loop ends early for a false count.
         let (size, overflow) = (width * height).multipliedReportingOverflow(by: 4)
         guard !overflow else { return nil }
         var frames: [DecodedImage.Frame] = []

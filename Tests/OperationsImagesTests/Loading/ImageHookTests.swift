@@ -151,8 +151,8 @@ import Testing
             #expect(
                 found == [
                     "/status": "404", "/type": "text/html; charset=utf-8", "/untyped": "4x2 network",
-                    "/empty": "there is no data", "/zero": "the png image has no pixels",
-                    "/unknown": "the data is neither JPEG, PNG, GIF nor WebP",
+                    "/empty": "the data is empty", "/zero": "the png image has no pixels",
+                    "/unknown": "the data is not JPEG, PNG, GIF or WebP",
                     "/large": "decoding needs 32400000000 bytes, and memoryLimit allows 536870912", "/lost": "transfer",
                 ])
             #expect(await loader.load("no address").ending == "transfer")
