@@ -2,12 +2,12 @@
 import OperationsTesting
 import TestSupport
 
-/// A virtual clock that goes on by a step after each look at it while there are steps, and stands still otherwise.
+/// A virtual clock that advances by a step after each reading, while steps remain.
 final class LookedAtClock: Clock {
     private let clock = VirtualClock()
     private let steps = Guarded<[Duration]>([])
 
-    /// Lets it go on so after each of the next looks.
+    /// Sets the steps by which the clock advances after the next readings.
     func goOn(by steps: [Duration]) { self.steps.withLock { $0 = steps } }
 
     var now: VirtualClock.Instant {

@@ -8,9 +8,9 @@ import Darwin
 #endif
 import Foundation
 
-/// Bare sockets of the loopback interface. Whoever gets one closes it.
+/// Plain sockets of the loopback interface. The caller closes them.
 enum LoopbackSocket {
-    /// On a free port, without listening.
+    /// Returns a socket that is bound to a free port and does not listen.
     static func bound() throws -> (descriptor: Int32, port: Int) {
         let descriptor = try make()
         var address = address(0)

@@ -1,7 +1,7 @@
 #if Networking
 import Operations
 
-// For the whole module: its files import Foundation too.
+// For the whole module, because its files also import Foundation.
 typealias Operation = Operations.Operation
 typealias OperationQueue = Operations.OperationQueue
 typealias BlockOperation = Operations.BlockOperation

@@ -7,7 +7,7 @@ import Operations
 @testable import OperationsNetworking
 import OperationsTesting
 
-/// Stops the server afterwards.
+/// Runs `body` with a server, and stops the server afterwards.
 func withServer<Result>(
     _ handler: @escaping LoopbackServer.Handler, _ configuration: LoopbackServer.Configuration = .init(),
     _ body: (LoopbackServer) async throws -> Result
@@ -16,17 +16,17 @@ func withServer<Result>(
 }
 
 extension HTTPSession {
-    /// No time passes for it, unless the test says so.
+    /// Returns a session whose clock advances only by the test.
     static func plain(_ change: (inout Configuration) -> Void = { _ in }) -> HTTPSession {
         var configuration = Configuration()
         configuration.setClock(VirtualClock())
-        // Which is measured by no clock of ours: where a connection is held up, the system tries again after a minute.
+        // The system clock measures this limit, and the system repeats a blocked connection attempt for a minute.
         configuration.connectTimeout = .seconds(86_400)
         change(&configuration)
         return HTTPSession(configuration)
     }
 
-    /// Trusts the root of a server, if it has one.
+    /// Returns a session that trusts the root of the server, if the server has a root.
     static func trusting(
         _ server: LoopbackServer, _ change: (inout Configuration) -> Void = { _ in }
     ) throws -> HTTPSession {
@@ -40,12 +40,12 @@ extension HTTPSession {
 
 func get(_ url: String) -> HTTPOperationRequest { HTTPOperationRequest(.get, url) }
 
-/// How something ends.
+/// Returns the outcome of `body`.
 func result<Value>(of body: () async throws -> Value) async -> Result<Value, any Error> {
     do { return .success(try await body()) } catch { return .failure(error) }
 }
 
-/// The reason of the error with which something ends.
+/// Returns the reason of the error of `body`; nil for success.
 func reason(of body: () async throws -> some Any) async -> HTTPCoreReason? {
     do {
         _ = try await body()
@@ -57,7 +57,7 @@ func reason(of body: () async throws -> some Any) async -> HTTPCoreReason? {
     }
 }
 
-/// A reason as text, to be compared.
+/// A reason as text, for comparison.
 struct HTTPCoreReason: Equatable, CustomStringConvertible {
     var text: String
     var url: String
@@ -72,7 +72,7 @@ struct HTTPCoreReason: Equatable, CustomStringConvertible {
     var description: String { text }
 }
 
-/// A folder that goes with the test.
+/// A temporary folder that is removed after the test.
 final class Folder: Sendable {
     let path: String
 

@@ -7,7 +7,7 @@ import NIOCore
 import TestSupport
 import Testing
 
-/// Bodies without their codings.
+/// The removal of content codings from bodies.
 @Suite(.timeLimit(.minutes(5))) struct BodyDecoderTests {
     private static let bytes = LoopbackBody.pattern(length: 200_001).bytes
 
@@ -36,7 +36,7 @@ import Testing
             }
         }
 
-        /// Those that this machine can undo.
+        /// The codings that this machine can decode.
         static var all: [Kind] { allCases.filter { $0 != .brotli || Brotli.shared != nil } }
     }
 
@@ -48,7 +48,7 @@ import Testing
         return BodyDecoder(for: head, length: length, limit)
     }
 
-    /// What comes out of pieces of these lengths.
+    /// Returns the output for input in pieces of these lengths.
     private func decoded(
         _ bytes: [UInt8], by decoder: BodyDecoder, pieces: () -> Int = { .max }
     ) throws -> [UInt8] {
@@ -115,7 +115,7 @@ import Testing
 
     @Test(arguments: Kind.all) func `data after the end is refused`(kind: Kind) {
         let encoded = kind.encoded(Self.bytes) + [0]
-        // Together with what is before it, and alone.
+        // The extra byte arrives together with the other data, or alone.
         for pieces in [Int.max, 1] {
             let reason = reason { try decoded(encoded, by: #require(newDecoder(kind.coding))) { pieces } }
             #expect(reason == "undecodableEncoding")
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    /// So many zeros, as another program compresses them.
+    /// Zeros that another program has compressed.
     private static let brotliBomb: [UInt8] = [
         0xcb, 0xff, 0xff, 0x3f, 0xf8, 0x27, 0x00, 0xe2, 0xb1, 0x40, 0x20, 0xf7, 0xfe, 0x8f, 0xff, 0xff, 0x7f, 0xf0,
         0x4f,
@@ -144,7 +144,7 @@ import Testing
     ]
 
     @Test(.enabled(if: Brotli.shared != nil)) func `decodable output is delivered without more input`() throws {
-        // What another program has flushed, and not ended.
+        // Data that another program has flushed, without an end.
         let made: [UInt8] = [
             0xab, 0x97, 0x8d, 0x07, 0x40, 0xb4, 0x6d, 0x94, 0xea, 0x42, 0xb2, 0x25, 0x43, 0x51, 0x3c, 0x15, 0x79, 0x26,
             0x27, 0x7f, 0x8e, 0x02, 0xd5, 0x81, 0x79, 0x65, 0x2b, 0x9b, 0x05, 0xcd, 0x16, 0x5e, 0x79, 0x3a, 0x22, 0x2f,
@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test func `a large intermediate result is refused, even if the final result is small`() throws {
-        // Four million bytes that are a row of empty members of gzip, compressed twice by another program.
+        // Four million bytes of empty gzip members, compressed twice by another program.
         let made: [UInt8] = [
             0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xed, 0xc4, 0x21, 0x0a, 0xc2, 0x60, 0x18, 0x00,
             0xd0, 0x0f, 0x85, 0x31, 0x83, 0xc9, 0x68, 0x98, 0x78, 0x82, 0xbf, 0x1a, 0xec, 0x6b, 0x0b, 0x1e, 0xc0, 0x62,
@@ -191,11 +191,11 @@ import Testing
             let reason = reason { while let portion = try decoder.next() { count += portion.readableBytes } }
             #expect(reason == "inflatesTooMuch")
             #expect(count <= max(1 << 20, bomb.count * 100))
-            // Who wants it gets it.
+            // Without a limit the body is decoded.
             let whole = try decoded(bomb, by: #require(newDecoder(coding, InflationLimit(ratio: nil))))
             #expect(whole.count == 16 << 20)
         }
-        // And so by its size.
+        // The limit of the size refuses it as well.
         let reason = reason {
             try decoded(
                 LoopbackCompression.gzip(Self.bytes), by: #require(newDecoder("gzip", InflationLimit(size: 100_000))))

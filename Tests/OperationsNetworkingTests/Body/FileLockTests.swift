@@ -4,9 +4,9 @@ import Foundation
 import SystemPackage
 import Testing
 
-/// Rule D1: two that write the same target at a time exclude each other.
+/// The exclusive lock of the writer of a target (rule D1).
 struct FileLockTests {
-    /// A child that another thread has forked has a copy of the descriptor until it runs its own program.
+    /// A forked child has a copy of the descriptor until the child executes its own program.
     @Test func `a released part can be locked again while a child has a copy of its descriptor`() throws {
         let folder = try Folder()
         let path = FilePath(folder.file("a.part"))

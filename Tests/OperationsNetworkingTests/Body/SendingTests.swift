@@ -5,7 +5,7 @@ import NIOCore
 @testable import OperationsNetworking
 import Testing
 
-/// Rule R6: when a request's body counts as sent.
+/// The counting of sent bytes of a request body (rule R6).
 @Suite(.timeLimit(.minutes(5))) struct SendingTests {
     private let operation = HTTPOperation(get("http://127.0.0.1"), session: .plain())
 

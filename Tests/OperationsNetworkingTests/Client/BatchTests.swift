@@ -8,7 +8,7 @@ import OperationsNetworking
 import TestSupport
 import Testing
 
-/// Requests that belong together (rule N3).
+/// Batches of requests (rule N3).
 @Suite(.timeLimit(.minutes(5))) struct BatchTests {
     private let session = HTTPSession.plain()
 
@@ -20,7 +20,8 @@ import Testing
         }
     }
 
-    /// Serves bodies of known lengths, `/LENGTH`; `/plain/LENGTH` does not tell them, `/none` is not there.
+    /// Serves bodies of known lengths at `/LENGTH`, and of unannounced lengths at `/plain/LENGTH`. Responds to `/none` with an
+    /// error status.
     private func lengths(_ gate: LoopbackGate? = nil) -> LoopbackServer.Handler {
         { request in
             if request.method == .get { try? await gate?.pass() }
@@ -62,7 +63,7 @@ import Testing
             await after.waitUntilFinished()
             #expect(ended.entries == ["after"])
             #expect(await reason { try await batch.values }?.text == "unacceptableStatus")
-            // It has done all that it was to do.
+            // The batch itself succeeds.
             if case .succeeded? = batch.operationOutcome {} else { Issue.record("it failed") }
         }
     }
@@ -144,7 +145,7 @@ import Testing
                 await gate.reached(2)
                 return .notFound
             }
-            // Those who are cancelled wait no longer.
+            // The gate throws for cancelled tasks, which then stop waiting.
             try? await gate.pass()
             return .text(request.path)
         }) { server in
@@ -191,10 +192,8 @@ import Testing
 
     @Test(arguments: [true, false]) func `every member of a batch that is cancelled at once has a result`(
         measuresFirst: Bool
-    )
-        async throws
-    {
-        // Answers nobody: a member that is added just now, and not cancelled yet, may begin.
+    ) async throws {
+        // The server never responds, because a member may begin just before its cancellation.
         let gate = LoopbackGate()
         try await withServer({ _ in .text("x").with(.stalls(.beforeHead, until: gate)) }) { server in
             let client = try HTTPClientQueue(base: server.url, session: session)
@@ -248,7 +247,7 @@ import Testing
             ])
             for await progress in batch.batchProgressUpdates where progress.received == 90_000 { break }
             batch.pause()
-            // A slot is free.
+            // The paused member has freed its slot.
             await client.queue.addTask {}.waitUntilFinished()
             #expect(client.counts.paused == 1 && client.counts.running == 1)
             gates.shared.open()
@@ -302,7 +301,7 @@ import Testing
             #expect(text(results[2]) == "unacceptableStatus")
             let areFinished = operations.allSatisfy { $0.isFinished }
             #expect(areFinished)
-            // Those in the other queue are not this client's. HEAD was asked for the two that were new.
+            // The client does not count the members in the other queue. It sent HEAD for the two new members.
             #expect(client.counts.added == 4)
         }
     }

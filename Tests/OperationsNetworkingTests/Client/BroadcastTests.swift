@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-/// Who is told what, and in which order.
+/// The order of deliveries to followers.
 @Suite(.timeLimit(.minutes(5))) struct BroadcastTests {
     @Test func `one thread delivers at a time, and repeats for later changes`() {
         var telling = Telling()

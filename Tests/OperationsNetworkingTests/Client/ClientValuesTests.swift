@@ -8,7 +8,7 @@ import OperationsNetworking
 import TestSupport
 import Testing
 
-/// Values by a client's coding, counts, and pauses of one's own (rules N1, N2, N4).
+/// Values in a client's coding, counts, and pauses of single handles (rules N1, N2, N4).
 @Suite(.timeLimit(.minutes(5))) struct ClientValuesTests {
     private struct User: Codable, Equatable, Sendable {
         var userName: String
@@ -102,7 +102,7 @@ import Testing
             let paused = client.get("/paused", as: .text)
             paused.operation.pause()
             let cancelled = client.get("/cancelled", as: .text)
-            // It ends when its queue has a slot to start it.
+            // A cancelled request ends when its queue has a slot to start it.
             cancelled.cancel()
             var counts = client.counts
             #expect((counts.running, counts.waiting, counts.paused) == (2, 2, 1))
@@ -141,7 +141,7 @@ import Testing
                 if case .finished = event.kind { break }
             }
             #expect(kinds.first == "paused" && kinds.count { $0 == "started" } == 2 && kinds.last == "finished")
-            // The second pause was over before the transfer had stopped, or not.
+            // The resume may come before or after the transfer has stopped for the second pause.
             #expect(1...2 ~= kinds.count { $0 == "paused" })
         }
     }
@@ -159,7 +159,7 @@ import Testing
             #expect(one.operation.state == .ready)
             other.pause()
             #expect(one.operation.state == .paused)
-            // Who comes meanwhile cannot wait; when he has gone, the others still can.
+            // A new handle is not paused. After it is cancelled, all remaining handles are paused again.
             let third = client.get("/", as: .text)
             #expect(one.operation.state == .ready)
             third.cancel()

@@ -24,7 +24,7 @@ import Testing
         #expect(coalescer.leave(first) == .needless && coalescer.count == 0)
         let (second, joining) = coalescer.join("a", priority: 0)
         #expect(joining == .begin(transfer: second))
-        // News of the first one's end that come late.
+        // A late notification of the end of the first transfer.
         coalescer.ended(first, of: "a")
         #expect(coalescer.leave(second) == .stop(transfer: second))
     }

@@ -8,7 +8,7 @@ import OperationsNetworking
 import TestSupport
 import Testing
 
-/// A request that follows a change sees the change (rules N2 and C1).
+/// Requests that follow a change and must reflect the change (rules N2 and C1).
 @Suite(.timeLimit(.minutes(2))) struct ReadYourWritesTests {
     /// A server with one text. The first GET reads the text and then waits at the gate; other methods change the text.
     private func withText(

@@ -9,7 +9,7 @@ import OperationsTesting
 import TestSupport
 import Testing
 
-/// Wishes that come, go, and wait while their transfer ends (rule N2).
+/// Handles that join, leave and wait while their transfer ends (rule N2).
 @Suite(.timeLimit(.minutes(5))) struct SharingTests {
     @Test func `a request after cancelAll begins a new transfer`() async throws {
         try await withServer({ _ in .text("x") }) { server in
@@ -27,7 +27,7 @@ import Testing
 
     @Test func `a handle that joins after the end does not decode on the caller's executor`() async throws {
         let key = DispatchSpecificKey<Bool>()
-        // The main actor's.
+        // The main queue is the executor of the main actor.
         DispatchQueue.main.setSpecific(key: key, value: true)
         defer { DispatchQueue.main.setSpecific(key: key, value: nil) }
         try await withServer({ _ in .text("x") }) { server in
@@ -53,8 +53,8 @@ import Testing
             await gate.reached()
             let tasks = (0..<3).map { _ in Task { await reason { try await token.value }?.text } }
             while token.wish.waiterCount < 3 { await Task.yield() }
-            // The first is cancelled: that lets go of it alone. The second is cancelled later, and the third gives up with
-            // its wish, though another wish keeps the transfer going.
+            // Cancelling the first task ends only its wait. The second task is cancelled later. The third task ends with its
+            // handle, while another handle keeps the transfer running.
             tasks[0].cancel()
             #expect(await tasks[0].value == "cancelled")
             #expect(token.wish.waiterCount == 2)

@@ -1,5 +1,5 @@
 #if Networking
-/// Where a transfer is when something happens to it.
+/// The phase of a transfer in which a fault happens.
 enum FaultPhase: String, CaseIterable, Sendable {
     case queued = "waiting in the queue"
     case connecting
@@ -13,7 +13,7 @@ enum FaultPhase: String, CaseIterable, Sendable {
     case decoding = "decoding, renaming"
 }
 
-/// What happens to it.
+/// A kind of fault.
 enum FaultKind: String, CaseIterable, Sendable {
     case cancel, pause, reset, truncation, stall
     case wrongLength = "wrong length"
@@ -24,13 +24,13 @@ enum FaultKind: String, CaseIterable, Sendable {
     case diskFull = "disk full"
 }
 
-/// What is to come of it.
+/// The expected outcome of a fault.
 enum FaultOutcome: Sendable, Equatable {
-    /// It ends with an error that has one of these reasons.
+    /// The operation ends with an error that has one of these reasons.
     case fails([String])
-    /// It ends as if nothing had happened.
+    /// The operation ends as if no fault had happened.
     case succeeds
-    /// It cannot be, because of this.
+    /// The fault is impossible in this phase, for this reason.
     case cannotBe(String)
 
     private static let broken = FaultOutcome.fails(["connection", "truncated"])
@@ -41,28 +41,28 @@ enum FaultOutcome: Sendable, Equatable {
     static func of(_ kind: FaultKind, in phase: FaultPhase) -> FaultOutcome {
         switch (kind, phase) {
         case (.cancel, _): .fails(["cancelled"])
-        // Goes on when it is resumed; what is decoded has been transferred, and ends.
+        // A resumed transfer continues. A body that is being decoded is complete, so the operation ends.
         case (.pause, _): .succeeds
         case (.reset, .queued), (.truncation, .queued): noConnection
         case (.truncation, .connecting): noConnection
-        // It has no connection that could break, or has no more use for it.
+        // The operation has no connection yet, or no longer needs its connection.
         case (.reset, .decoding), (.truncation, .decoding): .succeeds
         case (.reset, .connecting): .fails(["connection"])
         case (.reset, _), (.truncation, _): broken
-        // No time-out is for who waits for a slot, or for what is done here.
+        // No time limit applies to waiting for a slot or to decoding.
         case (.stall, .queued), (.stall, .decoding): .succeeds
         case (.stall, _): .fails(["timedOut"])
-        // A file that is sent gets shorter meanwhile.
+        // The file becomes shorter while it is being sent.
         case (.wrongLength, .sending): .fails(["connection", "cannotRead"])
-        // Two lengths.
+        // A response with two different lengths.
         case (.wrongLength, .head): broken
         case (.wrongLength, .memory), (.wrongLength, .download), (.wrongLength, .stream): .fails(["truncated"])
-        // A part that nobody has asked for.
+        // A part that the request did not ask for.
         case (.wrongRange, .head): .fails(["unacceptableStatus"])
-        // Another part than was asked for: it starts over; what is read already cannot.
+        // A part other than the requested one: the transfer starts over, except a stream.
         case (.wrongRange, .memory), (.wrongRange, .download): .succeeds
         case (.wrongRange, .stream): .fails(["notContinued"])
-        // What comes before the body has gone is an answer all the same.
+        // A response that arrives before the end of the request body is still a response.
         case (.redirectLoop, .sending), (.redirectLoop, .head), (.redirectLoop, .memory), (.redirectLoop, .download),
             (.redirectLoop, .stream):
             .fails(["redirectLoop"])
@@ -72,7 +72,7 @@ enum FaultOutcome: Sendable, Equatable {
         // A field without end.
         case (.bomb, .head): .fails(["connection"])
         case (.bomb, .memory), (.bomb, .download), (.bomb, .stream): .fails(["inflatesTooMuch"])
-        // The file is opened before anything is asked, its note is written with the head.
+        // The file is opened before the request is sent, and its note is written with the head.
         case (.diskFull, .connecting), (.diskFull, .head), (.diskFull, .download), (.diskFull, .decoding):
             .fails(["noSpace"])
         case (.diskFull, _): .cannotBe("nothing is written")

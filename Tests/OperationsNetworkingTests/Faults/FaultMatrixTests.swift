@@ -3,9 +3,9 @@ import Foundation
 import OperationsNetworking
 import Testing
 
-/// Everything that can happen to a transfer, in each of its phases (rules R3, R4, R7, R8, R10, R12 and D1).
+/// All faults in all phases of a transfer (rules R3, R4, R7, R8, R10, R12 and D1).
 ///
-/// With `OPERATIONS_PRINT_FAULTS` set, the table of what came of it goes to the standard output, in Markdown.
+/// With `OPERATIONS_PRINT_FAULTS` set, the test prints the table of outcomes in Markdown to the standard output.
 @Suite(.timeLimit(.minutes(5))) struct FaultMatrixTests {
     @Test func `every fault in every phase ends once, with its reason, and leaves nothing behind`() async throws {
         var table: [FaultCell: String] = [:]
@@ -26,7 +26,7 @@ import Testing
                 }
                 #expect(report.completions == 1, place)
                 if let state = report.pausedState { #expect(state == .paused, place) }
-                // Under the final name nothing but the whole; a part only with the note of what it is a part of.
+                // Only a complete file has the final name, and a part always has its note.
                 let left: [[String]] = report.reason == nil ? [[], ["x"]] : [[], [".x.part", ".x.part.json"]]
                 #expect(left.contains(report.files), place)
                 #expect(target == .download || report.files.isEmpty, place)

@@ -9,31 +9,31 @@ import Operations
 import OperationsTesting
 import TestSupport
 
-/// What has come of a scene. Everything that is waited for here is there, or the test's time limit ends it.
+/// The report of a scene. Every wait in this file ends, or the test's time limit ends it.
 struct FaultReport: Sendable {
-    /// The error's reason, or nil.
+    /// The reason of the error; nil for success.
     var reason: String?
-    /// All that the error says, for who reads of a failure.
+    /// The whole description of the error, for messages.
     var explanation = ""
     var hasRightValue = false
     var completions = 0
     var files: [String] = []
-    /// While it was paused.
+    /// The state during the pause.
     var pausedState: HTTPOperationState?
 
-    /// As the table has it.
+    /// The outcome, as in the table.
     var outcome: String { reason ?? (hasRightValue ? "ends well" : "a wrong value") }
 }
 
 extension FaultScene {
-    /// Plays the scene, and comes back when nothing is left of it: no connection, no task, no slot.
+    /// Runs the scene. Returns after all its connections, tasks and slots are gone.
     func play() async throws -> FaultReport {
         let server = try await LoopbackServer.start(configuration, handler: handler())
         let relay = try relay(to: server.port)
         let folder = try Folder()
         let report = try await play(server, relay, folder)
         try Task.checkCancellation()
-        // The session is gone, and with it the connections that could have been used again.
+        // The session has ended, and with it the idle connections.
         relay?.release()
         await relay?.isDeserted()
         await server.openConnections(are: 0)
@@ -66,9 +66,9 @@ extension FaultScene {
         try await happen(subject.operation, queue, clock, server, relay, folder, &report)
         let result = await value.result
         await subject.operation.waitUntilFinished()
-        // A server that reads nothing does not see that its client has gone.
+        // A server that does not read cannot notice that its client has closed the connection.
         letGo(queue, relay)
-        // The slot is free, and nothing ticks any more.
+        // The slot is free, and no timer remains.
         await queue.addTask {}.waitUntilFinished()
         while clock.advanceToNextSleeper() { await Task.yield() }
         await queue.waitUntilAllOperationsAreFinished()
@@ -78,7 +78,7 @@ extension FaultScene {
         report.files = folder.names.filter { $0 != "upload" }
         switch result {
         case .success(let data):
-            // A stream hands on what comes with whatever status; its reader judges that.
+            // A stream delivers the body of every status, and its reader checks the status.
             let status = subject.operation.response?.status
             if target == .stream, let status, status.kind != .successful { report.reason = "unacceptableStatus" }
             report.hasRightValue = cell.kind == .challengeLoop ? data.count == 30_000 : data == Data(Self.body.bytes)
@@ -90,7 +90,7 @@ extension FaultScene {
         return report
     }
 
-    /// Waits until it is where it is to be, and does to it what is to be done.
+    /// Waits until the operation has reached the phase, and causes the fault.
     private func happen(
         _ operation: AnyHTTPOperation, _ queue: OperationQueue, _ clock: VirtualClock, _ server: LoopbackServer,
         _ relay: Relay?, _ folder: Folder, _ report: inout FaultReport
@@ -100,7 +100,7 @@ extension FaultScene {
         case .cancel:
             try await isThere(operation, relay)
             operation.cancel()
-            // What is on its way to nobody is not held up to end it.
+            // In these phases a cancelled operation ends only after its release.
             if cell.phase == .queued || cell.phase == .decoding { letGo() }
         case .pause:
             try await isThere(operation, relay)
@@ -117,7 +117,7 @@ extension FaultScene {
                 clock.advance(by: .seconds(100))
                 return letGo()
             }
-            // No byte comes, for as long as is allowed.
+            // No byte arrives until the time limit has passed.
             while !operation.isFinished {
                 clock.advance(by: .seconds(10))
                 while clock.sleeperCount == 0, !operation.isFinished { await Task.yield() }
@@ -135,7 +135,7 @@ extension FaultScene {
         case .reset, .truncation:
             if cell.phase == .decoding {
                 await decodes.reached()
-                // The connection is at rest, and ends there.
+                // The connection is idle, and the server closes it.
                 gate.open()
                 await server.openConnections(are: 0)
                 letGo()
@@ -145,7 +145,7 @@ extension FaultScene {
         }
     }
 
-    /// Nobody is held up any more.
+    /// Releases everything that the scene holds up.
     private func letGo(_ queue: OperationQueue, _ relay: Relay?) {
         queue.isSuspended = false
         relay?.release()
@@ -164,7 +164,7 @@ extension FaultScene {
         case .memory, .download, .stream:
             for await progress in operation.transferProgressUpdates where progress.received == 20_000 { break }
         }
-        // Of a test whose time is over nothing is held up, and what would come of it says nothing.
+        // If the test's time limit has passed, the phase was not reached and the outcome is meaningless.
         try Task.checkCancellation()
     }
 
@@ -173,7 +173,7 @@ extension FaultScene {
     }
 }
 
-/// An operation of one kind or another, and how its value is got.
+/// An operation of any kind, with a way to get its value.
 private struct Subject: Sendable {
     let operation: AnyHTTPOperation
     let value: @Sendable () async throws -> Data

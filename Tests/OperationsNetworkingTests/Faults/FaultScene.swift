@@ -8,25 +8,25 @@ import OperationsTesting
 import SystemPackage
 import TestSupport
 
-/// How a request is treated so that something happens to it where it is to happen.
+/// The setup of a fault: brings a request to a phase and lets the fault happen there.
 struct FaultScene: Sendable {
-    /// Into what the answer goes.
+    /// The destination of the response.
     enum Target: String, CaseIterable, Sendable { case memory, download, stream }
 
     let cell: FaultCell
     let target: Target
-    /// Where the server waits, when the request is where it is to be.
+    /// The gate at which the server waits when the request has reached its phase.
     let gate = LoopbackGate()
-    /// Reached by who decodes, who then blocks his thread at the other one.
+    /// The gate that the decoder reaches. The decoder then blocks its thread at `mayDecode`.
     let decodes = LoopbackGate()
     let mayDecode = Gate()
 
     static let body = LoopbackBody.pattern(length: 50_000)
-    /// More than the system's buffers hold.
+    /// More bytes than the buffers of the system hold.
     static let upload = 64 << 20
     static let resource = LoopbackResource(body, eTag: "\"a\"")
 
-    /// Those for which the cell means something.
+    /// Returns the targets for which the cell is meaningful.
     static func targets(of cell: FaultCell) -> [Target] {
         switch cell.phase {
         case .memory: [.memory]
@@ -34,7 +34,7 @@ struct FaultScene: Sendable {
         case .stream: [.stream]
         case _ where cell.kind == .diskFull: [.download]
         case .decoding: [.memory]
-        // The system tries again to connect after seconds only; into what the answer goes makes no difference yet.
+        // The system repeats a connection attempt only after seconds. The target makes no difference in this phase.
         case .connecting: [.memory]
         default: Target.allCases
         }
@@ -94,12 +94,12 @@ struct FaultScene: Sendable {
         fields: [.contentEncoding: "gzip"],
         body: .bytes(LoopbackCompression.gzipBomb(inflatingTo: 8 << 20)))
 
-    /// What is in the way, where the loop is to be met in bodies.
+    /// The body of the redirects and challenges, if the loop happens in bodies.
     private var loopBody: LoopbackBody {
         [.memory, .download, .stream].contains(cell.phase) ? .pattern(length: 30_000) : .empty
     }
 
-    /// nil for what does not depend on the answer.
+    /// The point at which the response stalls or breaks; nil if the fault does not depend on the response.
     private var point: LoopbackResponse.Point? {
         switch cell.phase {
         case .memory, .download, .stream: .afterBody(20_000)
@@ -109,9 +109,9 @@ struct FaultScene: Sendable {
         }
     }
 
-    // MARK: - The way there
+    // MARK: - The relay
 
-    /// nil where the server does it all by itself.
+    /// Returns the relay that causes the fault; nil if the server causes it.
     func relay(to port: Int) throws -> Relay? {
         let end: Relay.End =
             switch cell.kind {
@@ -144,7 +144,7 @@ struct FaultScene: Sendable {
         return request
     }
 
-    /// The server's resource answers who reads; who sends is answered the same.
+    /// Responds to every method with the resource.
     func handler() -> LoopbackServer.Handler {
         { request in
             var asked = request

@@ -8,8 +8,9 @@ import OperationsTesting
 import TestSupport
 import Testing
 
-/// What can go wrong, at each place where it can: every cell ends in one completion with the right error, and nothing of
-/// the connection, the operation or its slot is left (rules R3 and R10).
+/// Faults at every point of a request (rules R3 and R10).
+///
+/// Each fault ends in one completion with the right error, and frees connection, operation and slot.
 @Suite(.timeLimit(.minutes(5))) struct FaultTests {
     struct Cell: Sendable, CustomTestStringConvertible {
         let name: String
@@ -82,13 +83,13 @@ import Testing
                     bothCompleted.open()
                 }
             }
-            // One after the other: what ends the first by its time limit would end the second on its way.
+            // In sequence, because the time limit of the first operation would also end the second.
             for (count, operation) in [(1, memory), (2, download)] as [(Int, AnyHTTPOperation)] {
                 queue.addOperation(operation)
                 if cell.expected.contains("timedOut") {
                     await gate.reached(count)
-                    // No time passes but this. The client may hear of what came before the stall after it, and begin to count
-                    // anew.
+                    // Only this loop advances the clock. The client may receive the bytes before the stall late, and then
+                    // restart its limit.
                     while !operation.isFinished {
                         clock.advance(by: .seconds(10))
                         await Task.yield()
@@ -110,7 +111,7 @@ import Testing
         }
     }
 
-    /// What happens at one of the places: the first answer stalls there.
+    /// Runs `body` when the first response stalls at a point.
     private func atPlace(
         _ place: String, _ body: (LoopbackServer, HTTPOperation<Data>, OperationQueue) async throws -> Void
     ) async throws {

@@ -9,10 +9,10 @@ import Darwin
 import Foundation
 import TestSupport
 
-/// Stands between a client and a server, byte by byte: so what a server cannot do to itself, such as to stop in the middle
-/// of its head, or of a handshake, happens on the way.
+/// A relay between a client and a server that forwards bytes. It causes faults that a server cannot cause, such as a stop in
+/// the middle of a head or of a handshake.
 final class Relay: Sendable {
-    /// What becomes of the first connection, when so many bytes have come from the server.
+    /// The fault of the first connection after a number of bytes from the server.
     enum End: Sendable { case stall, close, reset }
 
     private struct State {
@@ -32,12 +32,14 @@ final class Relay: Sendable {
     private let filler: Int32?
     private let login: String?
 
+    /// Creates a relay.
+    ///
     /// - Parameters:
-    ///   - backend: The server's port.
-    ///   - limit: How many bytes of the first connection reach the client.
-    ///   - end: What comes then.
-    ///   - isFull: Nobody is let in before `release()`: the system takes no more connections.
-    ///   - login: It is a proxy, whose tunnels all lead to the server, for those whose `Proxy-Authorization` is this.
+    ///   - backend: The port of the server.
+    ///   - limit: The number of bytes of the first connection that reach the client.
+    ///   - end: The fault after these bytes.
+    ///   - isFull: Whether the system accepts no connections before `release()`.
+    ///   - login: The required `Proxy-Authorization`, if the relay is a proxy. All its tunnels lead to the server.
     init(
         to backend: Int, limit: Int = .max, then end: End = .stall, isFull: Bool = false, login: String? = nil
     ) throws {
@@ -58,7 +60,7 @@ final class Relay: Sendable {
         if !state.withLock({ $0.isReleased }) { close(listener) }
     }
 
-    /// What was held up goes on, and nothing more is; a full relay lets all in.
+    /// Ends the fault and causes no further faults. A full relay accepts connections.
     func release() {
         let isFirst = state.withLock { state in
             defer { state.isReleased = true }
@@ -67,22 +69,22 @@ final class Relay: Sendable {
         if isFirst, filler != nil { accepting() }
     }
 
-    /// As a proxy: how many were refused and let through.
+    /// The number of refused and accepted tunnels, if the relay is a proxy.
     var counts: (refused: Int, tunnels: Int) { state.withLock { ($0.refused, $0.tunnels) } }
 
-    /// Suspends until a connection is held up.
+    /// Suspends until the fault has stopped a connection.
     func holdsUp() async { while state.withLock({ $0.heldUp }) == 0 { await Task.yield() } }
 
-    /// Suspends until the clients of all connections but the one that fills it have closed them.
+    /// Suspends until the clients have closed all connections, except the connection that fills the relay.
     func isDeserted() async { while state.withLock({ $0.open }) > 0 { await Task.yield() } }
 
-    /// Suspends until somebody tries to connect whom the system does not let in.
+    /// Suspends until a client tries to connect to a full relay.
     func isKnockedAt() async {
         let port = String(port, radix: 16, uppercase: true)
         let suffix = String(repeating: "0", count: max(0, 4 - port.count)) + port
         while true {
             let table = String(decoding: Self.contents(of: "/proc/net/tcp"), as: UTF8.self)
-            // Local address, remote address, state: 02 is one that has sent SYN.
+            // The columns are local address, remote address and state. State 02 means that SYN was sent.
             for line in table.split(separator: "\n") {
                 let columns = line.split(separator: " ")
                 if columns.count > 3, columns[2].hasSuffix(":" + suffix), columns[3] == "02" { return }
@@ -91,7 +93,7 @@ final class Relay: Sendable {
         }
     }
 
-    /// The whole of it: Foundation takes one page of a file that does not say how long it is.
+    /// Reads the whole file. Foundation reads only one page of a file without a stated length.
     private static func contents(of path: String) -> [UInt8] {
         let file = open(path, O_RDONLY)
         guard file >= 0 else { return [] }
@@ -119,7 +121,7 @@ final class Relay: Sendable {
                     break
                 }
                 if isFirst, self.filler != nil {
-                    // That which filled it.
+                    // The connection that filled the relay.
                     isFirst = false
                     close(client)
                     continue
@@ -162,7 +164,7 @@ final class Relay: Sendable {
             let events = Int16(POLLIN)
             var polled = [
                 pollfd(fd: client, events: events, revents: 0),
-                // Not looked at while nothing of it is wanted.
+                // Not polled after the limit.
                 pollfd(fd: left > 0 ? server : -1, events: events, revents: 0),
             ]
             guard poll(&polled, 2, 10) >= 0 || errno == EINTR else { return }
@@ -192,7 +194,7 @@ final class Relay: Sendable {
         return send(client, answer, answer.utf8.count, Int32(MSG_NOSIGNAL)) > 0 && isKnown
     }
 
-    /// False: there is no more.
+    /// Forwards bytes. Returns false at the end.
     private static func forward(
         _ from: Int32, _ to: Int32, _ buffer: inout [UInt8], _ most: Int, _ count: UnsafeMutablePointer<Int>?
     ) -> Bool {

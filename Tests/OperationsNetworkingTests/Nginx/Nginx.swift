@@ -9,7 +9,7 @@ import Darwin
 import Foundation
 import TestSupport
 
-/// nginx on a free port of the loopback interface, and a folder that goes with it: a server that nobody here wrote.
+/// nginx on a free port of the loopback interface, with a folder for its files: an independently written server.
 final class Nginx: Sendable {
     static let program = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/opt/homebrew/bin/nginx"].first {
         FileManager.default.isExecutableFile(atPath: $0)
@@ -21,15 +21,17 @@ final class Nginx: Sendable {
     private let folder: Folder
     private let process: Process
 
+    /// Starts nginx.
+    ///
     /// - Parameters:
-    ///   - site: What stands in the block `server`.
-    ///   - files: What is served, by its name.
+    ///   - site: The content of the block `server`.
+    ///   - files: The served files by name.
     init(_ site: String = "", files: [String: Data] = [:]) async throws {
         folder = try Folder()
         try FileManager.default.createDirectory(atPath: folder.file("www"), withIntermediateDirectories: true)
         for (name, content) in files { try content.write(to: URL(filePath: folder.file("www/" + name))) }
         for _ in 0..<10 {
-            // Free when it was asked for: somebody may be faster than nginx, who then tries for a while, and ends.
+            // Another program may take the port first. nginx then retries for a while and exits.
             let port = try Self.freePort()
             let process = try Self.start(folder, port, site)
             while process.isRunning, !Self.hasBegun(folder) || !Self.answers(port) { await Task.yield() }
@@ -41,7 +43,8 @@ final class Nginx: Sendable {
         throw NotStarted(description: "nginx does not start: \(log)")
     }
 
-    /// The folder goes after it: nginx takes its own files away as it ends, and a file that vanishes stops the removal of a folder.
+    /// The folder is removed after nginx has exited. nginx deletes its own files, and a vanishing file stops the removal of a
+    /// folder.
     deinit {
         process.terminate()
         process.waitUntilExit()
@@ -49,8 +52,9 @@ final class Nginx: Sendable {
 
     func path(_ name: String) -> String { folder.file("www/" + name) }
 
-    /// The lines of its log of requests: method, path, status, range. nginx writes a line when it is done with a request, which
-    /// may be after the client.
+    /// Returns the lines of the access log, each with method, path, status and range.
+    ///
+    /// nginx writes a line after the end of a request, possibly after the client has finished.
     func log(atLeast count: Int) async -> [String] {
         while true {
             let text = (try? String(contentsOfFile: folder.file("access.log"), encoding: .utf8)) ?? ""
@@ -99,7 +103,7 @@ final class Nginx: Sendable {
         return port
     }
 
-    /// It has its port: it writes its number into a file after that.
+    /// Whether nginx listens: it writes its process number into a file after that.
     private static func hasBegun(_ folder: Folder) -> Bool {
         FileManager.default.fileExists(atPath: folder.file("nginx.pid"))
     }

@@ -9,7 +9,7 @@ import Operations
 import TestSupport
 import Testing
 
-/// The rules against a server that nobody here wrote, where it is installed.
+/// Tests against an independent server, if it is installed.
 @Suite(.timeLimit(.minutes(5)), .enabled(if: Nginx.program != nil)) struct NginxTests {
     private let queue = OperationQueue()
     private let session = HTTPSession.plain()
@@ -98,7 +98,7 @@ import Testing
         let nginx = try await Nginx("add_header Cache-Control max-age=0;", files: ["a": Data("first".utf8)])
         let session = HTTPSession.plain { $0.cache = .inMemory() }
         for (isFromCache, text) in [(false, "first"), (true, "first"), (false, "another")] {
-            // Its tag is made of time and length.
+            // nginx makes the tag of time and length.
             if text == "another" { try Data(text.utf8).write(to: URL(filePath: nginx.path("a"))) }
             let operation = HTTPOperation(get(nginx.url + "/a"), as: .text, session: session)
             let value = try await run(operation)
@@ -114,7 +114,7 @@ import Testing
     func `a paused download continues by ranges, or starts over if the file has changed`(
         isChanged: Bool
     ) async throws {
-        // Most of a minute, unless a part is asked for.
+        // Almost a minute, unless the request asks for a part.
         let nginx = try await Nginx(
             "set $limit_rate 64k; if ($http_range) { set $limit_rate 0; }", files: ["a": pattern])
         let folder = try Folder()
@@ -122,7 +122,7 @@ import Testing
         queue.addOperation(download)
         for await progress in download.transferProgressUpdates where progress.received > 0 { break }
         download.pause()
-        // It has the slot that was given back.
+        // This task gets the slot that the pause has freed.
         await queue.addTask {}.waitUntilFinished()
         #expect(download.state == .paused)
         var expected = pattern
@@ -133,7 +133,7 @@ import Testing
         download.resume()
         let path = try await download.value
         #expect(try Data(contentsOf: URL(filePath: path)) == expected)
-        // In any order: of a connection that is gone nginx learns when it next writes to it.
+        // In any order, because nginx notices a closed connection only at its next write.
         let log = await nginx.log(atLeast: 2)
         #expect(log.contains { $0.hasPrefix("GET /a \(isChanged ? 200 : 206) bytes=") })
     }

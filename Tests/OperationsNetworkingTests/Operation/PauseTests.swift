@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct PauseTests {
     private let session = HTTPSession.plain()
 
-    /// Stalls in the middle of the first answer; later ones come whole, or the part asked for.
+    /// Stalls in the middle of the first response. Later responses contain the whole resource or the requested part.
     private func resource(_ gate: LoopbackGate, lies: Set<LoopbackResource.Lie> = []) -> LoopbackServer.Handler {
         let resource = LoopbackResource(.pattern(length: 100_000), eTag: "\"one\"", lies: lies)
         return { request in
@@ -46,7 +46,7 @@ import Testing
             let queue = OperationQueue()
             queue.maxConcurrentOperationCount = 1
             queue.addOperation(operation)
-            // While the first portion is being written, others come, and it is paused.
+            // More portions arrive while the first one is being written, and then the operation is paused.
             await begun.pass()
             await server.bodyBytesWritten(atLeast: 1 << 20)
             operation.pause()
@@ -152,7 +152,7 @@ import Testing
             operation.resume()
             operation.pause()
             await queue.waitUntilAllOperationsAreFinished()
-            // Who waits for the queue may be told before the completion block has run.
+            // The wait for the queue may end before the completion block has run.
             await hasCompleted.pass()
             #expect(completions.withLock { $0 } == 1 && operation.state == .finished)
             await server.openConnections(are: 0)

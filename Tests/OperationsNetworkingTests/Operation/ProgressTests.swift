@@ -7,7 +7,7 @@ import OperationsNetworking
 import TestSupport
 import Testing
 
-/// Reports of progress, and Foundation's `Progress` (rule R6).
+/// Progress reports, and Foundation's `Progress` (rule R6).
 @Suite(.timeLimit(.minutes(5))) struct ProgressTests {
     private let queue = OperationQueue()
     private let session = HTTPSession.plain()
@@ -66,7 +66,7 @@ import Testing
             _ = try await operation.value
             #expect(progress.isFinished && progress.fractionCompleted == 1)
             let copy = operation.copy()
-            // Foundation cancels on a thread of its own.
+            // Foundation calls the cancellation handler on another thread.
             copy.makeDownloadProgress().cancel()
             while !copy.isCancelled { await Task.yield() }
             queue.addOperation(copy)

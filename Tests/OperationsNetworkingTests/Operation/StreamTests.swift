@@ -9,7 +9,7 @@ import OperationsTesting
 import TestSupport
 import Testing
 
-/// A body that is handed on as it comes, and readers that are slow, gone, cancelled.
+/// Streamed bodies with readers that are slow, stop early, or are cancelled.
 @Suite(.timeLimit(.minutes(5))) struct StreamTests {
     private let queue = OperationQueue()
     private let session = HTTPSession.plain()
@@ -25,7 +25,7 @@ import Testing
             queue.addOperation(operation)
             let iterator = operation.body.makeAsyncIterator()
             var count = try await iterator.next()?.readableBytes ?? 0
-            // The channel is full: nobody reads from the server any more.
+            // The channel is full, so the transfer no longer reads from the server.
             let full = Int64(count + BodyChannel.capacity)
             while !operation.transfer.record.withLock({ $0.received >= full && $0.waitsForReader }) {
                 await Task.yield()

@@ -7,7 +7,7 @@ import OperationsTesting
 import TestSupport
 import Testing
 
-/// Who waits for one of the session's connections to a server.
+/// The requests that wait for one of the session's connections to a server.
 @Suite(.timeLimit(.minutes(5))) struct ConnectionLineTests {
     private let clock = VirtualClock()
     private let queue = OperationQueue()
@@ -28,14 +28,14 @@ import Testing
         #expect((300...700).contains(count))
     }
 
-    @Test func `a request that waits for a connection has no time limit, and async-http-client does not have it yet`()
+    @Test func `a request waits for a connection outside async-http-client, without exceeding the idle limit`()
         async throws
     {
         let gate = LoopbackGate()
         try await withServer({ _ in .text("x").with(.stalls(.beforeHead, until: gate)) }) { server in
             let session = try session(connections: 2, server)
             var request = get(server.url + "/")
-            // Who has one waits for the server.
+            // A request with a turn waits for the server, without a time limit.
             request.limits.idle = nil
             let first = (0..<2).map { _ in HTTPOperation(request, session: session) }
             await queue.addOperations(first, waitUntilFinished: false)
@@ -47,7 +47,7 @@ import Testing
                 await Task.yield()
             }
             #expect(line.waitingCount == 20)
-            // Longer than any limit; another round of who looks after them shows that it has looked.
+            // Longer than any limit. The second round shows that the watch has finished its first check.
             for _ in 0..<2 {
                 while clock.sleeperCount == 0 { await Task.yield() }
                 clock.advance(by: .seconds(3600))
@@ -57,7 +57,7 @@ import Testing
             for operation in first + others { _ = try await operation.value }
             #expect(others.allSatisfy { $0.metrics.firstByte == .zero })
             #expect(server.connectionsEver <= 2)
-            // A turn comes back after the end of the answer.
+            // A turn comes back after the end of the response.
             while line.turnCount > 0 { await Task.yield() }
             #expect(line.waitingCount == 0)
         }
@@ -81,7 +81,7 @@ import Testing
             operations[1].resume()
             let reason = await reason { try await operations[1].value }
             #expect(reason?.text == (isPaused ? nil : "cancelled"))
-            // A turn comes back after the end of the answer.
+            // A turn comes back after the end of the response.
             while line.turnCount > 0 { await Task.yield() }
             #expect(line.waitingCount == 0)
         }
@@ -104,7 +104,7 @@ import Testing
             while line.waitingCount < 20 { await Task.yield() }
             first.open()
             await gate.reached(20)
-            // The first one gives its turn back when all of its answer is there.
+            // The first request returns its turn after the end of its response.
             while line.turnCount > 20 { await Task.yield() }
             gate.open()
             for operation in others { _ = try await operation.value }

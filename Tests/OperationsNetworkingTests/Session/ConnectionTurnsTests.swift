@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct ConnectionTurnsTests {
-    /// What a step answers; `#expect` itself takes no steps that change a value.
+    /// Expects the turns that a step returns. `#expect` itself cannot call a mutating function.
     private func expect(
         _ next: [(asker: Int, turn: Int)], _ expected: [Int], at location: SourceLocation = #_sourceLocation
     ) {
@@ -40,7 +40,7 @@ import Testing
         expect(turns.leave(1, for: "a"), [6])
         expect(turns.multiplexes("who has never asked"), [])
         for asker in 2...9 { _ = turns.leave(asker, for: "a") }
-        // It may be another server next time.
+        // The limit is that of HTTP/1 again, because another server may answer next.
         let atOnce = [1, 2, 3].filter { turns.ask($0, for: "a") != nil }
         #expect(atOnce == [1, 2])
     }
@@ -65,7 +65,7 @@ import Testing
         expect(turns.leave(3, for: "a"), [])
         let again = [turns.ask(5, for: "a"), turns.ask(6, for: "a")]
         #expect(again == [2, 0])
-        // Where nobody has a turn, it begins anew.
+        // After the last turn has come back, the numbers begin at 0 again.
         for asker in 4...6 { expect(turns.leave(asker, for: "a"), []) }
         let new = turns.ask(7, for: "a")
         #expect(new == 0)

@@ -7,7 +7,7 @@ import Operations
 import OperationsTesting
 import Testing
 
-/// By which connection a request goes, and what becomes of those that were closed meanwhile.
+/// The connection of a request, and requests on connections that were closed meanwhile.
 @Suite(.timeLimit(.minutes(5))) struct ConnectionUseTests {
     private let queue = OperationQueue()
 
@@ -28,7 +28,7 @@ import Testing
                 #expect(operation.metrics.isConnectionReused == (number > 0))
                 #expect(number == 0 ? connect > .zero : connect == .zero)
                 #expect(try #require(operation.metrics.firstByte) >= connect)
-                // What tells it is not to be seen, neither there nor here.
+                // The probe's note is visible neither to the server nor to the caller.
                 #expect(
                     operation.response?.headerFields.contains { $0.name.rawName.contains("connection-use") } == false)
             }
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    /// Closes the connection, instead of answering, when it is asked for this for the first time.
+    /// Returns a handler that closes the connection on the first request for `/closed`.
     private static func handler() -> LoopbackServer.Handler {
         let asked = Locked(false)
         return { request in

@@ -5,7 +5,7 @@ import Operations
 import OperationsTesting
 import Testing
 
-/// Who looks after limits of time.
+/// The watch of time limits.
 @Suite(.timeLimit(.minutes(5))) struct WatchTests {
     @Test func `a sleeper is replaced only for an earlier end`() {
         var watch = WatchState()
@@ -52,7 +52,7 @@ import Testing
             #expect(clock.sleeperCount == 1)
             clock.advance(by: .seconds(10))
             #expect(clock.sleeperCount == 0)
-            // It has found nothing to sleep for, and another one begins when there is something.
+            // The sleeper has found no attempt and rests, and a new attempt starts another sleeper.
             let operation = HTTPOperation(get(server.url + "/"), session: session)
             queue.addOperation(operation)
             _ = try await operation.value

@@ -8,7 +8,7 @@ import OperationsTesting
 import TestSupport
 import Testing
 
-/// Caps on bandwidth: of a session, and of a request.
+/// Bandwidth caps of a session and of a request.
 @Suite(.timeLimit(.minutes(5))) struct BandwidthTests {
     private let queue = OperationQueue()
 
@@ -112,13 +112,13 @@ import Testing
         while throttle.waitingCount == 1 { await Task.yield() }
         cancelled.cancel()
         await #expect(throws: CancellationError.self) { try await cancelled.value }
-        // A task that was cancelled before comes in vain.
+        // A task that was cancelled earlier does not wait.
         let late = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             try await throttle.pass(1, for: first)
         }
         await #expect(throws: CancellationError.self) { try await late.value }
-        // The alarm of the one who is gone still stands, 1000 seconds from now.
+        // The alarm of the cancelled task remains, 1000 seconds from now.
         while clock.nextDeadline.map({ $0.offset > .seconds(1) }) ?? true { await Task.yield() }
         clock.advanceToNextSleeper()
         try await other.value
@@ -126,7 +126,7 @@ import Testing
     }
 }
 
-/// Whoever sleeps is woken at once, and it is then when he wanted to be woken.
+/// A clock that wakes each sleeper at once and advances to its deadline.
 final class LeapingClock: Clock {
     struct Instant: InstantProtocol {
         var offset = Duration.zero

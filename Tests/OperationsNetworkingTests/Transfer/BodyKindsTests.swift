@@ -11,7 +11,7 @@ import OperationsTesting
 import TestSupport
 import Testing
 
-/// Bodies that are none, and bodies that are something else than they seem.
+/// Empty bodies, and bodies with codings, interim responses or changing lengths.
 @Suite(.timeLimit(.minutes(5))) struct BodyKindsTests {
     private let queue = OperationQueue()
 
@@ -33,7 +33,7 @@ import Testing
         try await withServer({ await routes.answer($0) }, .init(protocol: version)) { server in
             let session = try HTTPSession.trusting(server)
             var head = HTTPOperationRequest(.head, server.url + "/large")
-            // What is not sent does not count.
+            // Only received bytes count toward the limit.
             head.limits.memory = 1000
             let brotli = Brotli.shared == nil ? LoopbackCompression.brotli(text) : text
             let cases: [(HTTPOperationRequest, Data)] = [
@@ -69,7 +69,7 @@ import Testing
     @Test func `a file that grows during an upload is cut, and one that shrinks fails`() async throws {
         let folder = try Folder()
         let path = folder.file("body")
-        // More than the buffers of two sockets hold.
+        // More bytes than the buffers of two sockets hold.
         let size = 64 << 20
         for grows in [true, false] {
             let gate = LoopbackGate()

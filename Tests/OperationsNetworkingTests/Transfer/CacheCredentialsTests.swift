@@ -8,9 +8,9 @@ import OperationsNetworking
 import TestSupport
 import Testing
 
-/// A cache that several users share keeps their answers apart, however the users log in (rules C1 and R8).
+/// A cache with several users and several ways to log in (rules C1 and R8).
 @Suite(.timeLimit(.minutes(5))) struct CacheCredentialsTests {
-    /// How a request names its user.
+    /// The way in which a request identifies its user.
     enum Login: String, CaseIterable, Sendable {
         case address, base, basic, digest, bearer, field, cookie, declaredField
     }
@@ -23,7 +23,7 @@ import Testing
 
     private static let names = ["alice", "bob"]
 
-    /// The user of a request; nil if the request does not say.
+    /// Returns the user of a request; nil for a request without credentials.
     private static func user(of request: LoopbackRequest) -> String? {
         let key = HTTPField.Name("X-Key")!
         let values = [request.fields[.authorization], request.fields[.cookie], request.fields[key]].compactMap(\.self)
@@ -59,7 +59,7 @@ import Testing
         try await OperationsNetworkingTests.withServer(handler, .init(), body)
     }
 
-    /// The answer to a user, and whether it came from the cache.
+    /// Returns the response for a user, and whether it came from the cache.
     private func load(
         as user: String, by login: Login, _ server: LoopbackServer, _ cache: HTTPCache
     ) async throws -> (text: String, isCached: Bool) {
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(arguments: Login.allCases)
-    func `the cache serves a response only to the user for whom it was loaded`(login: Login) async throws {
+    func `the cache serves a response only to the user of the original request`(login: Login) async throws {
         try await withUsers(login) { server in
             let cache = HTTPCache.inMemory()
             for isCached in [false, true] {

@@ -9,7 +9,7 @@ import OperationsTesting
 import TestSupport
 import Testing
 
-/// Transfers that go through a cache (rules C1 and C2).
+/// Transfers with a cache (rules C1 and C2).
 @Suite(.timeLimit(.minutes(5))) struct CachedTransferTests {
     private let queue = OperationQueue()
 

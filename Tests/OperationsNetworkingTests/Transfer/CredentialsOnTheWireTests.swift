@@ -7,11 +7,11 @@ import OperationsNetworking
 import TestSupport
 import Testing
 
-/// Who is let in, and what other servers get to know of it (rules R7 and R8).
+/// Credentials on the wire, to the right server and to other servers (rules R7 and R8).
 @Suite(.timeLimit(.minutes(5))) struct CredentialsOnTheWireTests {
     private let queue = OperationQueue()
 
-    /// Answers each challenge with this credential, and remembers who asked.
+    /// A source that answers each challenge with one credential, and records the origins.
     private final class Source: HTTPCredentialSource {
         let credential: HTTPCredential
         let asked = Journal<String?>()

@@ -15,7 +15,7 @@ import Musl
 import Darwin
 #endif
 
-/// Where downloads write (rule D1).
+/// The files of downloads (rule D1).
 @Suite(.timeLimit(.minutes(2))) struct DownloadNamesTests {
     private let queue = OperationQueue()
 

@@ -13,7 +13,7 @@ import TestSupport
 import Testing
 import Tracing
 
-/// What event loops fill, and a task empties.
+/// The exchange, which event loops fill and a task empties.
 @Suite(.timeLimit(.minutes(5))) struct ExchangeTests {
     @Test(arguments: [false, true]) func `reading from the server stops while the buffer is full`(
         hasBody: Bool
@@ -24,7 +24,7 @@ import Tracing
             try request(server, hasBody: hasBody).begin(exchange, by: client, on: client.eventLoopGroup.any())
             await exchange.untilHead()
             while exchange.waitingBytes < Exchange.capacity { await Task.yield() }
-            // Nobody has taken anything yet: it is as full as it gets, but for what one reading from a socket brings.
+            // Not read yet, so the buffer is full. One read from a socket may exceed the capacity.
             #expect(exchange.waitingBytes < Exchange.capacity + 1 << 20)
             var all: [UInt8] = []
             while let portion = try await next(exchange) {

@@ -8,11 +8,11 @@ import Operations
 import TestSupport
 import Testing
 
-/// Through a proxy that wants to know who asks (rule R8).
+/// Requests through a proxy that asks for credentials (rule R8).
 @Suite(.timeLimit(.minutes(5))) struct ProxyTests {
     private let queue = OperationQueue()
 
-    /// Knows one answer for each who asks, and counts how often he is asked.
+    /// A credential source with one answer per peer that counts its calls.
     private final class Wallet: HTTPCredentialSource {
         let atProxy: Guarded<HTTPCredential?>
         let asked = Guarded<[String]>([])
@@ -31,7 +31,7 @@ import Testing
         return try await operation.value
     }
 
-    /// Asks a server through a proxy that lets in who says this; comes back when the session has closed its connections.
+    /// Runs `body` with a proxy that requires `login`, and waits until the session has closed its connections.
     private func through(
         _ login: String, _ wallet: Wallet, user: String? = nil, password: String = "",
         _ configuration: LoopbackServer.Configuration = .init(),
@@ -86,7 +86,7 @@ import Testing
         try await through("nobody", wallet, user: "c", password: "d") { server, proxy, session in
             let why = await reason { try await load(server.url + "/", session) }
             #expect(why?.text == "unauthorized")
-            // Asked once, and once more when the answer was refused; who gives the same again is not sent with it.
+            // The source is asked once, and again after a refusal. The same credential is not sent twice.
             #expect(wallet.asked.withLock { $0.count } == (credential == nil ? 1 : 2))
             #expect(proxy.counts == (credential == nil ? 1 : 2, 0))
             #expect(server.requests.isEmpty)

@@ -8,7 +8,7 @@ import OperationsTesting
 import TestSupport
 import Testing
 
-/// Going on where it was: never at wrong bytes, never with a part for the whole, and never not at all (rule R4).
+/// Resumption at the right byte, without mixed bodies and without hanging (rule R4).
 @Suite(.timeLimit(.minutes(5))) struct ResumptionTests {
     private let session = HTTPSession.plain()
     private let queue = OperationQueue()
@@ -31,7 +31,7 @@ import Testing
         operation.resume()
     }
 
-    /// What comes in the end of a request, into memory or a file, that is paused after 60,000 bytes.
+    /// Returns the body of a request, into memory or a file, that is paused after 60,000 bytes.
     private func valueWithPause(_ url: String, isDownload: Bool) async throws -> Data {
         let folder = try Folder()
         let download = HTTPDownloadOperation(get(url), to: folder.file("x"), session: session)
@@ -94,7 +94,7 @@ import Testing
             let response = resource.response(to: request)
             return request.fields[.range] == nil ? response.with(.stalls(.afterBody(60_000), until: gate)) : response
         }) { server in
-            // A server that is asked for everything again would stall again.
+            // A request for the whole body would stall again.
             let value = try await valueWithPause(server.url + "/a", isDownload: isDownload)
             #expect(value == Data(bytes.bytes))
             #expect(server.requests.last?.fields[.range] == "bytes=60000-")
@@ -105,7 +105,7 @@ import Testing
         isDownload: Bool
     ) async throws {
         let gate = LoopbackGate()
-        // The tag says something about one address only.
+        // An entity tag is valid for one address only.
         let resource = LoopbackResource(bytes, eTag: "\"1\"")
         let other = LoopbackResource(.pattern([9, 8, 7], length: 100_000), eTag: "\"1\"")
         try await withServer({ request in
@@ -176,7 +176,7 @@ import Testing
         await server.stop()
     }
 
-    /// Here the end comes after the operation has seen that there is a while to wait, and before it waits.
+    /// The delay ends after the operation has decided to wait, and before the wait begins.
     @Test func `a retry delay ends, even if the clock advances before the delay begins`() async throws {
         let clock = LookedAtClock()
         let policy = try RetryPolicy(retries: 1, backoff: .constant(.seconds(10)), jitter: .none) { _ in
@@ -215,7 +215,7 @@ import Testing
                 for await progress in first.transferProgressUpdates where progress.received == 60_000 { break }
                 let second = HTTPDownloadOperation(get(server.url + "/"), to: folder.file("x"), session: session)
                 queue.addOperation(second)
-                // Two at a time exclude each other.
+                // Two concurrent downloads exclude each other.
                 #expect(await reason { try await second.value }?.text == "cannotWrite")
                 #expect(folder.names == [".x.part", ".x.part.json"])
                 first.cancel()

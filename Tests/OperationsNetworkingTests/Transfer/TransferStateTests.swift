@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-/// Every state with every event (rule R2).
+/// All states with all events (rule R2).
 @Suite struct TransferStateTests {
     private enum Event: CaseIterable { case pause, resume, begin, stopped, finish }
 
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// A pause is wanted: `!`.
+    /// The mark `!` means that a pause is requested.
     private static let expected: [String: [Event: String]] = [
         "ready": [.pause: "paused!", .resume: "ready", .begin: "executing", .stopped: "ready", .finish: "finished"],
         "executing": [

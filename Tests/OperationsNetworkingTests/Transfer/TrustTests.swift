@@ -8,7 +8,7 @@ import OperationsNetworking
 import TestSupport
 import Testing
 
-/// Whom a session trusts (rule R9).
+/// The trust of a session (rule R9).
 @Suite(.timeLimit(.minutes(5))) struct TrustTests {
     private let queue = OperationQueue()
 

@@ -8,7 +8,7 @@ import Operations
 import TestSupport
 import Testing
 
-/// What is sent and not wanted, in either direction.
+/// Bodies that the receiver does not want, in both directions.
 @Suite(.timeLimit(.minutes(5))) struct UnwantedBodiesTests {
     private let queue = OperationQueue()
 
@@ -83,17 +83,17 @@ import Testing
         }
     }
 
-    // MARK: - Of requests
+    // MARK: - Request bodies
 
-    /// More than the server takes.
+    /// A body that is longer than the server accepts.
     private struct Endless: AsyncSequence, AsyncIteratorProtocol, Sendable {
         final class Sentinel: Sendable {}
 
         let sentinel: Sentinel
 
         func makeAsyncIterator() -> Endless { self }
-        /// Not faster than the event loop sends it: NIO's reads nothing as long as there is something else to do, and so
-        /// would not see the refusal, nor anything of other tests, for seconds. A pace, not a wait for something.
+        /// Produces portions no faster than the event loop sends them. NIO's event loop reads nothing while other work is
+        /// pending. Without the pace, the refusal would stay unread for seconds. The sleep sets a pace and waits for no event.
         mutating func next() async -> ByteBuffer? {
             try? await Task.sleep(for: .microseconds(100))
             return ByteBuffer(repeating: 7, count: 64 << 10)

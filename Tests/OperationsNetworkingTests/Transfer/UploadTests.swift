@@ -7,7 +7,7 @@ import Operations
 import TestSupport
 import Testing
 
-/// Bodies of requests: forms, and sequences.
+/// Request bodies: forms and sequences.
 @Suite(.timeLimit(.minutes(5))) struct UploadTests {
     private let queue = OperationQueue()
     private let session = HTTPSession.plain()
@@ -178,7 +178,7 @@ import Testing
         maker.finish()
     }
 
-    // MARK: - What is accepted
+    // MARK: - The field Accept
 
     @Test func `the serializer sets the field Accept, unless the request has one`() async throws {
         try await withServer({ LoopbackResponse.json("\"\($0.fields[.accept] ?? "none")\"") }) { server in
