@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the built opq as people fetch with it, from an nginx on a free port of the loopback interface, and asserts on exit
-# statuses, output, and what is in the folder; also when it is interrupted, killed, and run again.
+# Runs `fetch` of the built opq against nginx on a free port of the loopback interface. Asserts on exit statuses, output and
+# the files in the folder, also when opq is interrupted, killed, and run again.
 # Usage: Tests/opq-fetch-session.sh [path of opq]
 set -u
 PATH=$PATH:/usr/sbin
@@ -12,7 +12,7 @@ mkdir www
 trap 'kill "$(cat nginx.pid 2> /dev/null)" 2> /dev/null; rm -rf "$work"' EXIT
 . "$shared"
 
-# fetch EXPECTED ARGUMENT...: opq fetch with these arguments must exit so.
+# fetch EXPECTED ARGUMENT...: runs opq fetch, which must exit with the status EXPECTED.
 fetch() {
     expected=$1
     shift
@@ -68,48 +68,48 @@ head -c 200000 /dev/urandom > www/two
 head -c 12000000 /dev/urandom > www/big
 echo '<p><IMG src="one"><!-- <img src="none"> --><img alt="" src=/two><img src="one">' > www/page.html
 
-# --- What it is for --------------------------------------------------------------------------------------------------
+# --- Downloads -------------------------------------------------------------------------------------------------------
 
 printf '# comment\n\n%s/one sha256:%s\n%s/two other\n%s/two\n%s/moved\n' "$base" "$(digest www/one)" "$base" "$base" "$base" > list
 fetch 0 list -o a
-check 'what is fetched is what was served' cmp -s www/one a/one
-check 'a name is given' cmp -s www/two a/other
-check 'the same address again is a copy' cmp -s www/two a/two
-check 'and is loaded once' test "$(grep -c 'GET /two' access.log)" -eq 1
+check 'the file equals the served file' cmp -s www/one a/one
+check 'the file has the given name' cmp -s www/two a/other
+check 'a repeated address is copied' cmp -s www/two a/two
+check 'a repeated address is loaded once' test "$(grep -c 'GET /two' access.log)" -eq 1
 check 'redirects are followed' cmp -s www/one a/moved
-check 'the summary counts' grep -q '^3 downloaded (.*), 1 copied in ' out
-check 'nothing half-written is left' test -z "$(ls -A a | grep part)"
+check 'the summary contains the counts' grep -q '^3 downloaded (.*), 1 copied in ' out
+check 'no partial file remains' test -z "$(ls -A a | grep part)"
 fetch 0 list -o a
-check 'what is there is kept' grep -q '^0 downloaded (0 B), 4 kept' out
+check 'existing files are kept' grep -q '^0 downloaded (0 B), 4 kept' out
 echo damaged > a/one
 fetch 0 list -o a
-check 'but not if its digest is another' cmp -s www/one a/one
-check 'which is told' grep -q '^downloaded  one .*, in place of a file with another digest' out
+check 'a file with another digest is replaced' cmp -s www/one a/one
+check 'the replacement is reported' grep -q '^downloaded  one .*, replaced a file with another digest' out
 fetch 0 "$base/page.html" -o b
-check 'the images of a page, each once' test "$(ls b | tr '\n' ' ')" = 'one two '
+check 'each image of a page is loaded once' test "$(ls b | tr '\n' ' ')" = 'one two '
 echo '<img src="/.bash_login"><img src=".hidden/..x">' > www/evil.html
 mkdir -p www/.hidden
 cp www/one www/.bash_login
 cp www/two www/.hidden/..x
 fetch 0 "$base/evil.html" -o i
-check 'a page makes no hidden files' test "$(ls -A i | tr '\n' ' ')" = 'bash_login x '
+check 'a page creates no hidden files' test "$(ls -A i | tr '\n' ' ')" = 'bash_login x '
 
 # The same address with several digests.
 right=$(digest www/one)
 printf '%s/one a\n%s/one b sha256:%064d\n%s/one c sha256:%s\n%s/one d sha256:%s\n' \
     "$base" "$base" 0 "$base" "$right" "$base" "$right" > digests
 fetch 1 digests -o j
-check 'each digest counts' test "$(ls -A j | tr '\n' ' ')" = 'a c d '
-check 'the wrong one is told' grep -q '^failed *b .* has the wrong SHA-256' out
-check 'of equal ones one is a copy' grep -q '1 copied' out
+check 'each digest is checked' test "$(ls -A j | tr '\n' ' ')" = 'a c d '
+check 'the wrong digest is reported' grep -q '^failed *b .* has the wrong SHA-256' out
+check 'an item with an equal digest is copied' grep -q '1 copied' out
 echo damaged > j/d
 fetch 1 digests -o j
-check 'a copy that is damaged is made anew' cmp -s www/one j/d
-check 'which is told too' grep -q '^copied  *d, in place of a file with another digest' out
+check 'a damaged copy is replaced' cmp -s www/one j/d
+check 'the replacement of a copy is reported' grep -q '^copied  *d, replaced a file with another digest' out
 fetch 0 - -o c --quiet < list
-check 'quiet is quiet' test ! -s out
+check 'quiet mode prints nothing' test ! -s out
 
-# --- Interrupted, and gone on with -----------------------------------------------------------------------------------
+# --- Interruptions ---------------------------------------------------------------------------------------------------
 
 printf '%s/slow/big sha256:%s\n' "$base" "$(digest www/big)" > slow
 for signal in INT KILL; do
@@ -124,60 +124,60 @@ for signal in INT KILL; do
     kill -"$signal" $fetching
     wait $fetching 2> /dev/null
     status=$?
-    [ "$signal" = KILL ] || check "interrupted, it exits with 130, not $status" test "$status" -eq 130
-    check 'nothing stands under the final name' test ! -e d/big
+    [ "$signal" = KILL ] || check "an interrupted fetch exits with 130, not $status" test "$status" -eq 130
+    check 'no file has the final name' test ! -e d/big
     part=$(stat -c %s d/.big.part)
     fetch 0 slow -o d
-    check 'the same command goes on where it was' cmp -s www/big d/big
-    check 'with the rest only' grep -q "GET /slow/big HTTP/1.1\" 206 $((12000000 - part)) " access.log
+    check 'the same command continues the download' cmp -s www/big d/big
+    check 'the second request asks for the rest only' grep -q "GET /slow/big HTTP/1.1\" 206 $((12000000 - part)) " access.log
 done
 rm -rf d
 mkdir d
 head -c 1000000 www/big > d/.big.part
 echo '{"url":"'"$base"'/slow/big","point":{"received":1,"validator":{"entityTag":{"_0":"\"other\""}}}}' > d/.big.part.json
 fetch 0 slow -o d
-check 'what has changed on the server begins anew' cmp -s www/big d/big
+check 'a file that changed on the server starts over' cmp -s www/big d/big
 
 # --- Bad input -------------------------------------------------------------------------------------------------------
 
 printf '%s/none\n%s/one sha256:%064d\n%s/two\n' "$base" "$base" 0 "$base" > bad
 fetch 1 bad -o e
-check 'a status that is none of success is told' grep -q '^failed *none .* answered with status 404' out
-check 'and so is a wrong digest' grep -q '^failed *one .* has the wrong SHA-256' out
-check 'the others are fetched' cmp -s www/two e/two
-check 'nothing else is left' test "$(ls e)" = two
+check 'an error status is reported' grep -q '^failed *none .* answered with status 404' out
+check 'a wrong digest is reported' grep -q '^failed *one .* has the wrong SHA-256' out
+check 'the other files are fetched' cmp -s www/two e/two
+check 'no other file remains' test "$(ls e)" = two
 for line in 'ftp://x/' "$base/one ../x" "$base/one /x" "$base/one sha256:1" "$base/one a b"; do
     echo "$line" > wrong
     fetch 2 wrong -o f
-    check "the line is named: $line" grep -q '^opq: wrong: line 1: ' err
+    check "the message names the line: $line" grep -q '^opq: wrong: line 1: ' err
 done
 printf 'ftp://x/\n%s/one\nnonsense\n' "$base" > wrong
 fetch 2 wrong -o f
-check 'each wrong line is told' test "$(grep -c '^opq: wrong: line [13]: ' err)" -eq 2
+check 'each wrong line is reported' test "$(grep -c '^opq: wrong: line [13]: ' err)" -eq 2
 mkdir -p k/one
 echo "$base/one" > single
 fetch 1 single -o k
-check 'a folder in the place of a file is told' grep -q "^failed *one .*is there, and is no file" out
+check 'a folder in the place of a file is reported' grep -q "^failed *one .*exists and is not a file" out
 echo x > plain
 fetch 2 single -o plain/folder
-check 'a folder that cannot be made is told in plain words' grep -q "^opq: --output: cannot make the folder 'plain/folder': Not a directory" err
+check 'a folder that cannot be created is reported' grep -q "^opq: --output: cannot create the folder 'plain/folder': Not a directory" err
 fetch 2 single -o plain
-check 'and so is a file in its place' grep -q "^opq: --output: cannot make the folder 'plain': Not a directory" err
+check 'a file in the place of the folder is reported' grep -q "^opq: --output: cannot create the folder 'plain': Not a directory" err
 printf '%s/one\n%s/slow/big\n' "$base" "$base" > many
 timeout 60 "$opq" fetch many -o m --jobs 1 > /dev/full 2> err
-check 'what it prints cannot be written: it fails' test $? -eq 1
-check 'and stops' test "$(ls m)" = one
+check 'a fetch whose output cannot be written fails' test $? -eq 1
+check 'a fetch whose output cannot be written stops' test "$(ls m)" = one
 fetch 2 no-such-list
 fetch 2 list --jobs 0
 fetch 2 list --retries -1
 fetch 2 list --no-such-option
 fetch 1 "$base/none.html" -o g
-check 'a page that is not there is told' grep -q 'answered with status 404' err
+check 'a missing page is reported' grep -q 'answered with status 404' err
 kill "$(cat nginx.pid)"
 echo "$base/one" > alone
 sleep 0.2
 fetch 1 alone -o h --retries 0
-check 'a server that is not there is told' grep -q 'the connection failed' out
+check 'a missing server is reported' grep -q 'the connection failed' out
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

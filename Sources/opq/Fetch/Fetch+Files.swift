@@ -2,22 +2,22 @@
 import Foundation
 import OperationsNetworking
 
-/// A folder that cannot be made; with the reason in words.
+/// An error for a folder that cannot be created.
 struct FolderError: Error, CustomStringConvertible {
     let path: String
     let code: Int32
 
-    var description: String { "cannot make the folder '\(path)': \(String(cString: strerror(code)))" }
+    var description: String { "cannot create the folder '\(path)': \(String(cString: strerror(code)))" }
 }
 
 extension Fetch {
-    /// Makes a folder and those above it that are missing.
+    /// Creates a folder and its missing parent folders.
     static func makeFolder(_ path: String) throws(FolderError) {
         var above = path.hasPrefix("/") ? "/" : ""
         for name in path.split(separator: "/") {
             above += name + "/"
             if mkdir(above, 0o777) != 0, errno != EEXIST {
-                // It may be there, in a folder that this user may not write to.
+                // The folder may exist in a folder in which this user may not write.
                 let code = errno
                 var status = stat()
                 guard stat(above, &status) == 0 else { throw FolderError(path: path, code: code) }
@@ -38,12 +38,12 @@ extension Fetch {
         return item.digest?.matches(fileAt: path(item)) == false ? .anotherFile : .complete
     }
 
-    /// Copies a file to an item's name. The name never stands for half of the file, or for a file with another digest.
+    /// Copies a file to an item's name. The name never refers to an incomplete file or to a file with another digest.
     func copy(_ original: FetchList.Item, to item: FetchList.Item) throws {
         let temporary = "\(folder)/.\(UUID().uuidString).part"
         defer { unlink(temporary) }
         try FileManager.default.copyItem(atPath: path(original), toPath: temporary)
-        if item.digest?.matches(fileAt: temporary) == false { throw CopyError("has another digest than the list says") }
+        if item.digest?.matches(fileAt: temporary) == false { throw CopyError("the digest differs from the list") }
         guard rename(temporary, path(item)) == 0 else { throw CopyError(String(cString: strerror(errno))) }
     }
 

@@ -7,19 +7,19 @@ import OperationsImages
 import OperationsNetworking
 import Synchronization
 
-/// The downloads of a list, and what follows from each.
+/// The downloads of a list, with the work that follows each download.
 final class Fetch: Sendable {
     enum Outcome: Sendable { case downloaded(Int64), kept, copied, failed(String), cancelled }
 
     private struct State {
         var outcomes: [Outcome] = []
         var report: (@Sendable (String, Bool) -> Bool)?
-        /// The lines cannot be written any more.
+        /// Whether the output cannot be written any more.
         var isUnread = false
     }
 
     private let client: HTTPClientQueue
-    /// What needs a processor rather than a connection.
+    /// The queue of work that needs a processor and no connection.
     private let work = Operations.OperationQueue()
     let folder: String
     private let thumbnail: Int?
@@ -43,13 +43,13 @@ final class Fetch: Sendable {
         }
     }
 
-    /// What has come so far stays, to be gone on with.
+    /// Cancels the downloads. Partial files stay, and another run continues them.
     func cancel() { client.cancelAll() }
 
-    /// Downloads all, and returns when that is done.
+    /// Downloads all items, and returns after the last one.
     ///
-    /// - Parameter report: Called with a line for each item that has ended, and whether it has failed. When it answers
-    ///   false, the lines cannot be written, and the remaining downloads are cancelled.
+    /// - Parameter report: Receives a line for each finished item, and whether the item failed. If it returns false, the output
+    ///   cannot be written, and the remaining downloads are cancelled.
     func run(_ report: @escaping @Sendable (String, Bool) -> Bool) {
         state.withLock { $0.report = report }
         var first: [FetchList.Content: (download: HTTPDownloadOperation?, item: FetchList.Item)] = [:]
@@ -58,7 +58,7 @@ final class Fetch: Sendable {
             let standing = standing(item)
             switch standing {
             case .noFile:
-                ended(item, .failed("'\(path(item))' is there, and is no file"))
+                ended(item, .failed("'\(path(item))' exists and is not a file"))
             case .complete:
                 if first[item.content] == nil { first[item.content] = (nil, item) }
                 ended(item, .kept)
@@ -130,7 +130,7 @@ final class Fetch: Sendable {
 
     private func ended(_ item: FetchList.Item, _ outcome: Outcome, replaces: Bool = false) {
         state.withLock { $0.outcomes.append(outcome) }
-        let predecessor = replaces ? ", in place of a file with another digest" : ""
+        let predecessor = replaces ? ", replaced a file with another digest" : ""
         switch outcome {
         case .downloaded(let bytes):
             tell("downloaded  \(item.name)  \(Self.text(bytes))\(predecessor)", isFailure: false)
@@ -150,16 +150,16 @@ final class Fetch: Sendable {
         if isNews { cancel() }
     }
 
-    // MARK: - How it stands
+    // MARK: - Progress
 
-    /// Something was not fetched, or the lines could not be written.
+    /// Whether an item was not fetched, or the output could not be written.
     var hasFailures: Bool {
         state.withLock { state in
             state.isUnread || state.outcomes.contains { if case .failed = $0 { true } else { false } }
         }
     }
 
-    /// One line for a terminal.
+    /// The progress in one line for a terminal.
     var status: String {
         let ended = state.withLock { $0.outcomes.count }
         let downloads = downloads.withLock { $0 }
@@ -196,9 +196,9 @@ final class Fetch: Sendable {
     }
 }
 
-/// Draws how far a fetch is, ten times a second.
+/// The progress display of a fetch, updated ten times per second.
 final class FetchStatus: Sendable {
-    // Not touched by two threads: made, and then cancelled, by the one that runs the command.
+    // Only the thread that runs the command creates and cancels the timer.
     nonisolated(unsafe) private let timer: any DispatchSourceTimer
     private let printer: RunPrinter
 

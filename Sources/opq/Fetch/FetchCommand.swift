@@ -16,30 +16,30 @@ struct FetchCommand: ParsableCommand {
         commandName: "fetch",
         abstract: "Download a list of URLs, or the images of a page.",
         discussion: """
-            LIST is a file, or - for standard input, with lines of the form 'URL [NAME] [sha256:DIGITS]', or the URL of a \
-            page whose images are wanted. A file that is there already is kept. What was interrupted goes on where it was \
-            when the same command is run again.
+            LIST is a file, or - for standard input, with lines of the form 'URL [NAME] [sha256:DIGITS]'. LIST can also be \
+            the URL of a page, whose images are then downloaded. Existing files are kept. Running the same command again \
+            continues interrupted downloads.
             """)
 
     @Argument(help: "A file of URLs, - for standard input, or the URL of a page.", completion: .file())
     var list: String
 
-    @Option(name: .shortAndLong, help: "The folder to write to; it is made if need be.", completion: .directory)
+    @Option(name: .shortAndLong, help: "The output folder, which is created if it is missing.", completion: .directory)
     var output = "."
 
-    @Option(name: .shortAndLong, help: "How many downloads run at a time.")
+    @Option(name: .shortAndLong, help: "The largest number of concurrent downloads.")
     var jobs = 8
 
-    @Option(help: "How many of them from one host.")
+    @Option(help: "The largest number of concurrent downloads from one host.")
     var perHost = 4
 
-    @Option(help: "How often a download that breaks is tried again.")
+    @Option(help: "The number of retries of a failed download.")
     var retries = 2
 
-    @Option(help: "Keep responses, as HTTP allows, in this folder, for other fetches to use.", completion: .directory)
+    @Option(help: "Cache responses in this folder for later fetches.", completion: .directory)
     var cache: String?
 
-    @Option(help: "Write an image of at most so many pixels to 'thumbnails' in the output folder, for each image.")
+    @Option(help: "Write a thumbnail of at most this many pixels for each image, to 'thumbnails' in the output folder.")
     var thumbnail: Int?
 
     @Flag(name: .shortAndLong, help: "Print failures only.")
@@ -72,13 +72,13 @@ struct FetchCommand: ParsableCommand {
         status?.end()
         if !quiet { _ = printer.print(fetch.summary) }
         if interruption.hasHappened {
-            print("opq: interrupted; the same command goes on from here", to: &standardError)
+            print("opq: interrupted; run the same command again to continue", to: &standardError)
             throw ExitCode.interrupted
         }
         if fetch.hasFailures { throw ExitCode.failure }
     }
 
-    /// The fetch. Prints errors of the list, the folder or the cache.
+    /// Creates the fetch. Prints errors of the list, the folder or the cache.
     private func prepared() throws -> Fetch {
         do {
             var configuration = HTTPSession.Configuration()
@@ -124,10 +124,10 @@ struct FetchCommand: ParsableCommand {
 }
 #else
 
-/// In a build without the trait `Networking`.
+/// The command in a build without the trait `Networking`.
 struct FetchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "fetch", abstract: "Download a list of URLs (not in this build: its trait Networking is off).")
+        commandName: "fetch", abstract: "Download a list of URLs (this build lacks the trait Networking).")
 
     @Argument(parsing: .allUnrecognized) var arguments: [String] = []
 

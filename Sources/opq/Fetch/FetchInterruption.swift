@@ -7,7 +7,7 @@ import Synchronization
 final class FetchInterruption: Sendable {
     private static let signals = [SIGINT, SIGTERM, SIGHUP]
 
-    // Not touched again: the sources are kept so that they keep listening.
+    // Not used again. The sources listen as long as they are referenced.
     nonisolated(unsafe) private let sources: [any DispatchSourceSignal]
     private let count = Atomic(0)
 
@@ -19,7 +19,7 @@ final class FetchInterruption: Sendable {
         let queue = DispatchQueue(label: "opq.interruption")
         sources = Self.signals.map { DispatchSource.makeSignalSource(signal: $0, queue: queue) }
         for (source, number) in zip(sources, Self.signals) {
-            // The source sees only signals whose default action is off.
+            // A dispatch source receives a signal only if its default action is off.
             signal(number, SIG_IGN)
             source.setEventHandler { [weak self] in
                 guard let self else { return }

@@ -2,14 +2,15 @@
 import HTTPCore
 import OperationsNetworking
 
-/// What is to be fetched, and under which names.
+/// The items to fetch, with their file names.
 struct FetchList {
     struct Item: Equatable {
         let url: String
         let name: String
         var digest: HTTPDigest?
 
-        /// Items of equal content are loaded once. A digest that is right may stand beside a wrong one.
+        /// The identity of the content. Items with equal content are loaded once. Items with one URL may have a correct and a
+        /// wrong digest.
         var content: Content { Content(url: url, digest: digest) }
     }
 
@@ -20,14 +21,15 @@ struct FetchList {
 
     /// The mistakes of a list.
     struct Mistakes: Error {
-        /// A sentence for each wrong line, in their order.
+        /// One sentence for each wrong line, in order.
         var lines: [String] = []
     }
 
     private(set) var items: [Item] = []
     private var names: Set<String> = []
 
-    /// Of lines of the form `URL [NAME] [sha256:DIGITS]`. Empty lines, and those that begin with `#`, say nothing.
+    /// Creates a list from lines of the form `URL [NAME] [sha256:DIGITS]`. Empty lines and lines that begin with `#` are
+    /// ignored.
     ///
     /// - Throws: All mistakes together.
     init(lines text: String) throws(Mistakes) {
@@ -42,7 +44,7 @@ struct FetchList {
         if !mistakes.lines.isEmpty { throw mistakes }
     }
 
-    /// Of addresses, named after their paths.
+    /// Creates a list from addresses. The files have the names of the paths.
     init(urls: [String]) {
         for url in urls { try? add(url, []) }
     }
@@ -51,7 +53,7 @@ struct FetchList {
 
     private mutating func add(_ url: String, _ details: [String]) throws(Problem) {
         guard let address = HTTPAddress(url) else {
-            throw Problem(text: "'\(HTTPAddress.redacted(url))' is no absolute http or https URL")
+            throw Problem(text: "'\(HTTPAddress.redacted(url))' is not an absolute http or https URL")
         }
         var (name, digest): (String?, HTTPDigest?)
         for detail in details {
@@ -63,17 +65,17 @@ struct FetchList {
                     throw Problem(text: "'\(detail)' cannot be the name of a file in the folder")
                 }
             } else {
-                throw Problem(text: "'\(detail)' is too much: a line has a URL, a name and a digest")
+                throw Problem(text: "'\(detail)' is one part too many: a line has a URL, a name and a digest")
             }
         }
-        if let name, names.contains(name) { throw Problem(text: "the name '\(name)' stands twice") }
+        if let name, names.contains(name) { throw Problem(text: "the name '\(name)' appears twice") }
         let unique =
             name ?? unused(FileName.sanitised(String(address.path.split(separator: "/").last ?? ""), fallback: "index"))
         names.insert(unique)
         items.append(Item(url: address.textWithCredentials, name: unique, digest: digest))
     }
 
-    /// `a.jpg`, `a-2.jpg`, `a-3.jpg`.
+    /// Returns the name with a number, if the name is taken: `a.jpg`, `a-2.jpg`, `a-3.jpg`.
     private func unused(_ name: String) -> String {
         guard names.contains(name) else { return name }
         let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 } ?? name.endIndex

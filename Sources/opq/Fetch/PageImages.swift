@@ -25,7 +25,7 @@ enum PageImages {
         let attributes: [String: String]
     }
 
-    /// Start tags outside of comments. Whatever is no HTML is passed over.
+    /// Returns the start tags outside of comments. Invalid HTML is skipped.
     private static func tags(in html: String) -> [Tag] {
         var tags: [Tag] = []
         var rest = html[...]
@@ -51,7 +51,7 @@ enum PageImages {
             guard let first = rest.first, first != ">", first != "<" else { return attributes }
             let name = rest.prefix { !$0.isWhitespace && !"=>/<".contains($0) }
             rest = rest[name.endIndex...].drop { $0.isWhitespace }
-            // A character that begins nothing, such as a second `=`.
+            // Skip a character that begins no attribute, such as a second `=`.
             if name.isEmpty, rest.first != "=" { rest = rest.dropFirst() }
             guard rest.first == "=" else { continue }
             rest = rest.dropFirst().drop { $0.isWhitespace }
@@ -67,7 +67,7 @@ enum PageImages {
         }
     }
 
-    /// The few entities that stand in addresses.
+    /// Replaces the entities that are common in addresses.
     private static func unescaped(_ text: Substring) -> String {
         String(text).replacing("&quot;", with: "\"").replacing("&#39;", with: "'").replacing("&lt;", with: "<")
             .replacing("&gt;", with: ">").replacing("&amp;", with: "&")
