@@ -12,18 +12,18 @@ struct NetworkBenchmarks: AsyncParsableCommand {
     var report: ReportOptions
 
     @Option(
-        help: ArgumentHelp("Only this contender, for a profiler to look at; repeat for several.", valueName: "name"))
+        help: ArgumentHelp("Measure only this contender, for a profiler. Can be repeated.", valueName: "name"))
     var contender: [Contender] = []
 
-    @Option(help: "How often each contender is measured.")
+    @Option(help: "The number of measurements of each contender.")
     var repetitions: Int?
 
-    @Flag(help: "Small sizes and fewer repetitions: at most about a minute.")
+    @Flag(help: "Use small sizes and fewer repetitions; takes about a minute.")
     var quick = false
 
     @Option(
         help: ArgumentHelp(
-            "Where files are served from and written to; as a rule /dev/shm, so that no disk is measured.",
+            "The folder for served and written files; by default /dev/shm, to exclude the disk.",
             valueName: "path"))
     var folder: String?
 
@@ -35,7 +35,7 @@ struct NetworkBenchmarks: AsyncParsableCommand {
 
     func validate() throws {
         try report.check(known: Row.all(.full).map(\.number))
-        if let repetitions, repetitions < 1 { throw ValidationError("There has to be a repetition.") }
+        if let repetitions, repetitions < 1 { throw ValidationError("--repetitions must be 1 or more.") }
     }
 
     func run() async throws {
@@ -81,7 +81,7 @@ extension Contender: ExpressibleByArgument {
     var isThere: Bool { program.map { Program($0.name) != nil } ?? true }
 
     fileprivate var absence: String {
-        "\(rawValue) is not installed (Debian: \(program?.package ?? "?")), and is left out."
+        "\(rawValue) is not installed (Debian: \(program?.package ?? "?")) and was skipped."
     }
 }
 

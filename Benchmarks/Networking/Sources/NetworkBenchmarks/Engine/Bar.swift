@@ -1,13 +1,13 @@
-/// What must be reached. Judged by medians.
+/// A goal for a median.
 struct Bar: Sendable {
     let text: String
     let measure: Measure
-    /// nil where a figure is missing.
+    /// Whether the goal is reached; nil if a figure is missing.
     let isReached: @Sendable (_ ours: Double, _ all: [Contender: Double]) -> Bool?
 }
 
 extension Bar {
-    /// At most so many percent above the peer's time.
+    /// Returns a goal of at most this percentage above the time of a peer.
     static func within(percent: Double, of peer: Contender) -> Bar {
         Bar(text: "within \(Int(percent)) % of \(peer.rawValue)", measure: .time) { ours, all in
             all[peer].map { ours <= $0 * (1 + percent / 100) }

@@ -1,8 +1,8 @@
 import BenchmarkReport
 import Glibc
 
-/// Measures rows: every repetition runs each contender once, in an order that rotates, so that what disturbs the machine
-/// for a while disturbs all alike.
+/// The measurement of rows. Every repetition runs each contender once, in a rotating order, so that a temporary disturbance
+/// affects all contenders.
 struct Engine {
     let site: Site
     let repetitions: Int
@@ -15,7 +15,7 @@ struct Engine {
         for repetition in 0..<repetitions {
             for position in entries.indices {
                 let index = (position + repetition) % entries.count
-                // For the threads and connections of the last one to come to rest.
+                // The threads and connections of the previous contender need time to become idle.
                 try? await Task.sleep(for: .milliseconds(100))
                 do {
                     let sample = try await entries[index].measure(site)
@@ -29,14 +29,14 @@ struct Engine {
         return row.measures.map { LineResult(row, $0, entries, figures) }
     }
 
-    /// A line for whoever waits, beside the report.
+    /// Prints a progress line outside of the report.
     static func tell(_ message: String) {
         let line = Array("\(message)\n".utf8)
         _ = write(STDERR_FILENO, line, line.count)
     }
 }
 
-/// All that a contender has given in a row.
+/// All measurements of a contender in a row.
 private struct Figures {
     let contender: Contender
     let manner: String
@@ -44,7 +44,7 @@ private struct Figures {
     var failures: [String] = []
 }
 
-/// What was found out about one measure of a row.
+/// The results of one measure of a row.
 struct LineResult: Codable {
     let row: Int
     let question: String
@@ -53,7 +53,7 @@ struct LineResult: Codable {
     let reference: Contender?
     let parts: [Part]
 
-    /// One contender's.
+    /// The results of one contender.
     struct Part: Codable {
         let contender: Contender
         let manner: String
@@ -64,7 +64,7 @@ struct LineResult: Codable {
 
     struct Verdict: Codable {
         let bar: String
-        /// nil: a figure is missing.
+        /// Whether the goal is reached; nil if a figure is missing.
         let isReached: Bool?
     }
 
@@ -75,7 +75,7 @@ struct LineResult: Codable {
         self.measure = measure
         reference = row.reference
         let samples = all.map { $0.samples.compactMap { $0[measure] } }
-        // Of those that take part in several manners, the first counts.
+        // The first entry of a contender with several entries is the reference.
         let medians = Dictionary(
             zip(entries.map(\.contender), samples).compactMap { contender, samples in
                 samples.median.map { (contender, $0) }

@@ -1,39 +1,39 @@
-/// One question, numbered as in the table: what is done, and by whom.
+/// A numbered row of the table: a question, with the work of each contender.
 struct Row: Sendable {
     let number: Int
     let question: String
     let work: String
-    /// Whose figures the others' are set against; nil for nobody's.
+    /// The contender for comparison; nil for none.
     var reference: Contender?
     var needsBigFile = false
     let measures: [Measure]
     let entries: [Entry]
 }
 
-/// One contender's part in a row.
+/// One contender's entry in a row.
 struct Entry: Sendable {
     let contender: Contender
-    /// What it does otherwise than its name says.
+    /// The manner, if it differs from the name of the contender.
     var manner = ""
-    /// What must be reached; ours only.
+    /// The goals; for this package's contenders only.
     var bars: [Bar] = []
-    /// Does all of the work once and checks that it was done.
+    /// Does all of the work once, and checks its completeness.
     ///
-    /// - Throws: Whatever fails; `WorkMissing` when not all was done.
+    /// - Throws: Any error of the work; `WorkMissing`, if the work is incomplete.
     let measure: @Sendable (Site) async throws -> Sample
 }
 
-/// What one repetition gave.
+/// The measurements of one repetition.
 typealias Sample = [Measure: Double]
 
 enum Measure: String, CaseIterable, Codable, Sendable {
-    /// From the first request made to the last answer had.
+    /// The time from the first request to the last response.
     case time
-    /// Of the contender's process; the server's is not in it.
+    /// The processor time of the contender's process, without the server's.
     case processorTime = "processor time"
-    /// By which the peak of resident memory rises.
+    /// The growth of the peak of resident memory.
     case growth
-    /// Requests that reached the server.
+    /// The number of requests that reached the server.
     case transfers
 
     var unit: String {
@@ -56,7 +56,7 @@ enum Contender: String, CaseIterable, Codable, Sendable {
     case aria2c
     case vipsthumbnail
 
-    /// The program it is, and where Debian has it; nil for what is linked.
+    /// The program and its Debian package; nil for linked libraries.
     var program: (name: String, package: String)? {
         switch self {
         case .curl: ("curl", "curl")
@@ -67,11 +67,11 @@ enum Contender: String, CaseIterable, Codable, Sendable {
     }
 }
 
-/// How much is measured.
+/// The scale of the measurements.
 enum Scale: String, Codable, Sendable {
     case full, quick
 
-    /// Of each contender in each row.
+    /// The repetitions of each contender in each row.
     var repetitions: Int { pick(full: 5, quick: 3) }
 
     func pick(full: Int, quick: Int) -> Int { self == .full ? full : quick }
@@ -79,12 +79,12 @@ enum Scale: String, Codable, Sendable {
     // MARK: - Sizes
 
     var requests: Int { pick(full: 10_000, quick: 1_000) }
-    /// Of the large file, in MiB.
+    /// The size of the large file in MiB.
     var mebibytes: Int { pick(full: 1_024, quick: 128) }
     var photographs: Int { pick(full: 1_000, quick: 100) }
 }
 
-/// A contender has not done all of the work.
+/// An error for a contender that did not do all of the work.
 struct WorkMissing: Error, CustomStringConvertible {
     let description: String
 

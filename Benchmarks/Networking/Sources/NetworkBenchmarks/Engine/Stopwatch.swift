@@ -1,11 +1,11 @@
 import Glibc
 
-/// Takes the time of what this process does, and its own processor time meanwhile.
+/// A stopwatch of the time and the processor time of this process.
 struct Stopwatch {
     private let start = ContinuousClock.now
     private let processorTime = Self.processorTime
 
-    /// Since it was made.
+    /// The measurements since the stopwatch was created.
     var sample: Sample {
         let time = start.duration(to: .now)
         return [.time: time.milliseconds, .processorTime: (Self.processorTime - processorTime).milliseconds]

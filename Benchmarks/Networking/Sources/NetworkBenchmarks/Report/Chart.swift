@@ -1,9 +1,9 @@
 import BenchmarkReport
 
-/// The results as a drawing (SVG): a group of horizontal bars for every line, each with a scale of its own from zero.
+/// The results as an SVG drawing: a group of horizontal bars for each line, with a scale from zero.
 struct Chart {
     private var elements: [String] = []
-    /// Where the next element goes.
+    /// The position of the next element.
     private var y = 34
 
     private static let width = 1080
@@ -12,7 +12,7 @@ struct Chart {
     private static let bar = 16
 
     init(_ report: Report) {
-        text("What network and image operations cost", x: 20, size: 20)
+        text("Cost of network and image operations", x: 20, size: 20)
         for note in [report.machine.text] + report.notes { text(note, x: 20, color: "#666666") }
         for line in report.lines where line.parts.contains(where: { !$0.samples.isEmpty }) { draw(line) }
     }
@@ -53,7 +53,7 @@ struct Chart {
 }
 
 extension Contender {
-    /// Ours are warm.
+    /// Warm colors mark the contenders of this package.
     fileprivate var color: String {
         switch self {
         case .queue, .download, .decoder: "#d9480f"

@@ -1,14 +1,14 @@
 import BenchmarkReport
 
-/// Everything one run has found out, and where.
+/// The results of one run, with the machine and the versions.
 struct Report: Codable {
     let machine: Machine
-    /// What stands against us, by their own words.
+    /// The versions that the other programs report.
     let versions: [String]
     let scale: Scale
     let repetitions: Int
     let lines: [LineResult]
-    /// What was left out, and why.
+    /// The contenders that were skipped, with reasons.
     let absent: [String]
 
     var text: String {
@@ -17,8 +17,8 @@ struct Report: Codable {
 
     var notes: [String] {
         [
-            "Medians of \(repetitions) repetitions in which the contenders take turns; ±: half the distance from the "
-                + "least to the greatest. nginx with one worker sends, on the same machine. Programs are timed with "
+            "Medians of \(repetitions) repetitions with contenders in rotating order; ±: half the distance from the "
+                + "least to the greatest. nginx with one worker serves on the same machine. Times of programs include "
                 + "their start." + (scale == .quick ? " Quick: small sizes." : "")
         ] + absent
     }

@@ -1,6 +1,6 @@
 import BenchmarkReport
 
-/// The results as one table, in Markdown: a line for every contender.
+/// The results as one Markdown table, with a line for each contender.
 struct Table {
     private var rows = [["#", "question", "contender", "median", "±", "times the reference", "bar", "reached"]]
 
@@ -19,7 +19,7 @@ struct Table {
 }
 
 extension LineResult {
-    /// Median, spread, and ratio to the reference.
+    /// Returns median, spread, and ratio to the reference.
     fileprivate func figures(of part: Part) -> [String] {
         guard let median = part.samples.median else {
             return [part.failures.isEmpty ? "no figure" : "failed", "", ""]
@@ -39,7 +39,7 @@ extension LineResult {
 }
 
 extension [LineResult.Verdict] {
-    /// Empty: there is nothing to reach.
+    /// The verdicts; empty without goals.
     fileprivate var reached: String {
         map { $0.isReached.map { $0 ? "yes" : "**short**" } ?? "not measured" }.joined(separator: ", ")
     }

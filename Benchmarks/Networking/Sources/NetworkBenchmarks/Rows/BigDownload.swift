@@ -21,7 +21,7 @@ extension Row {
     }
 }
 
-/// Writes what nginx sends to a file, which is then compared with what was sent.
+/// A download of a large file from nginx, which is then compared with the original.
 struct BigDownload {
     let mebibytes: Int
 

@@ -21,7 +21,7 @@ extension Row {
 }
 
 enum FlatMemory {
-    /// What a process that loads the large file has at its peak above one that loads the small file.
+    /// Measures the difference between the peaks of a process that loads the large file and one that loads the small file.
     static func curl(_ site: Site) throws -> Sample {
         let program = try Contender.curl.installed()
         let peaks = try [Content.warmName, Content.bigName].map { name in
@@ -33,8 +33,8 @@ enum FlatMemory {
     }
 }
 
-/// Loads something small, and then something large, in a process of its own, and prints by how many kibibytes the second
-/// has raised the peak of its resident memory.
+/// A task in a separate process that loads a small file and then a large one. The task prints by how many KiB the large file
+/// raised the peak of resident memory.
 enum GrowthTask: String, CaseIterable {
     case stream, download, bare
 
@@ -46,19 +46,19 @@ enum GrowthTask: String, CaseIterable {
         }
     }
 
-    // MARK: - In the parent
+    // MARK: - Parent process
 
     func runInChild(_ site: Site, mebibytes: Int) throws -> Double {
         let output = "\(site.folder)/growth.output"
         let arguments = ["--growth", rawValue, "--site", site.address, "--folder", site.folder]
         try Program.own.run(arguments + (mebibytes == Scale.quick.mebibytes ? ["--quick"] : []), output: output)
         guard let kibibytes = Int(try Folder.text(of: output).prefix { $0 != "\n" }) else {
-            throw WorkMissing("no figure has come")
+            throw WorkMissing("the process printed no figure")
         }
         return Double(kibibytes) / 1024
     }
 
-    // MARK: - In the child
+    // MARK: - Child process
 
     func perform(at address: String, in folder: String, mebibytes: Int) async throws {
         let session = HTTPSession()
@@ -91,9 +91,9 @@ enum GrowthTask: String, CaseIterable {
     }
 }
 
-/// Of this process, as the kernel counts it.
+/// The resident memory of this process, as the kernel counts it.
 private enum ResidentMemory {
-    /// In KiB, since the peak was reset.
+    /// The peak in KiB since the last reset.
     static var peak: Int {
         get throws {
             for line in try Folder.text(of: "/proc/self/status").split(separator: "\n") {
@@ -103,11 +103,11 @@ private enum ResidentMemory {
                     return number
                 }
             }
-            throw WorkMissing("/proc/self/status tells no peak")
+            throw WorkMissing("/proc/self/status reports no peak")
         }
     }
 
-    /// The peak is what there is now.
+    /// Resets the peak to the present memory.
     static func resetPeak() throws {
         guard let file = fopen("/proc/self/clear_refs", "w") else {
             throw WorkMissing("/proc/self/clear_refs cannot be written")

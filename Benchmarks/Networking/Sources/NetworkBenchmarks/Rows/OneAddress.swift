@@ -4,7 +4,7 @@ extension Row {
     static func oneAddress(_ scale: Scale) -> Row {
         let work = OneAddress(count: scale.requests)
         return Row(
-            number: 4, question: "one address", work: "\(work.count) requests for the same, at a time",
+            number: 4, question: "one address", work: "\(work.count) concurrent requests for one address",
             reference: .bare, measures: [.time, .transfers],
             entries: [
                 Entry(contender: .queue, bars: [.atMost(1, .transfers)], measure: work.shared),
@@ -13,7 +13,7 @@ extension Row {
     }
 }
 
-/// All ask for the same before the first has begun; each gets the whole answer.
+/// Requests for one address, all made before the first one begins. Each request gets the whole response.
 struct OneAddress {
     let count: Int
 
@@ -31,7 +31,7 @@ struct OneAddress {
             return try await group.reduce(0, +)
         }
         var sample = watch.sample
-        guard bytes == count * Content.smallSize else { throw WorkMissing("\(bytes) bytes have come") }
+        guard bytes == count * Content.smallSize else { throw WorkMissing("\(bytes) bytes arrived") }
         sample[.transfers] = Double(try await site.requestCount - before - 1)
         return sample
     }

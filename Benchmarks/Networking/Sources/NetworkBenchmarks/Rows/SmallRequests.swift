@@ -26,22 +26,22 @@ extension Row {
     }
 }
 
-/// Loads one small file under many addresses. Each time with new connections, and processes.
+/// Requests for one small file under many addresses. Each repetition uses new connections and processes.
 struct SmallRequests {
     static let width = 64
 
     let count: Int
 
-    /// What came, and what it took.
+    /// The received bytes, and the measurement.
     typealias Outcome = (bytes: Int, sample: Sample)
 
     func checked(_ site: Site, _ load: (Site) async throws -> Outcome) async throws -> Sample {
         let before = try await site.requestCount
         let outcome = try await load(site)
-        // The first count was a request too.
+        // Reading the first count was a request too.
         let requests = try await site.requestCount - before - 1
-        guard outcome.bytes == count * Content.smallSize else { throw WorkMissing("\(outcome.bytes) bytes have come") }
-        guard requests == count else { throw WorkMissing("\(requests) requests have reached the server") }
+        guard outcome.bytes == count * Content.smallSize else { throw WorkMissing("\(outcome.bytes) bytes arrived") }
+        guard requests == count else { throw WorkMissing("\(requests) requests reached the server") }
         return outcome.sample
     }
 

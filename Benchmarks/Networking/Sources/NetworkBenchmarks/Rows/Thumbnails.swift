@@ -12,7 +12,7 @@ extension Row {
                 + "\(Thumbnails.cores) cores",
             reference: .vipsthumbnail, measures: [.time, .processorTime],
             entries: [
-                Entry(contender: .decoder, manner: "OperationQueue of width \(Thumbnails.cores)", bars: bars) {
+                Entry(contender: .decoder, manner: "OperationQueue with limit \(Thumbnails.cores)", bars: bars) {
                     try await work.decoder($0)
                 },
                 Entry(contender: .vipsthumbnail, manner: "one process, one by one") { try work.vipsthumbnail($0) },
@@ -20,7 +20,7 @@ extension Row {
     }
 }
 
-/// Makes small files of large ones: reads, decodes, scales, encodes and writes.
+/// The creation of thumbnails: reads, decodes, scales, encodes and writes.
 struct Thumbnails {
     static let size = 256
     static let quality = 75
@@ -80,7 +80,7 @@ struct Thumbnails {
 
     private static let sizes = [(2000, 1000), (1920, 1280), (1536, 2048), (2048, 1536), (2400, 1600), (1600, 2500)]
 
-    /// Few pictures under many names: reading them is not the question.
+    /// Few images under many names, because reading is not measured.
     private func sources(_ site: Site) throws -> [String] {
         let folder = "\(site.folder)/photographs"
         let paths = (0..<count).map { "\(folder)/\($0).jpg" }
@@ -97,7 +97,7 @@ struct Thumbnails {
         return paths
     }
 
-    /// Slow colours with some noise on them: about as many bytes as a camera would make of it.
+    /// Smooth colors with noise, with about as many bytes as a photograph.
     private static func photograph(_ size: (width: Int, height: Int), seed: UInt64) throws -> [UInt8] {
         var state = seed &* 0x9e37_79b9_7f4a_7c15
         var pixels: [UInt8] = []
@@ -115,7 +115,7 @@ struct Thumbnails {
             }
         }
         guard let image = RasterImage(width: size.width, height: size.height, pixels: pixels) else {
-            throw SiteFailed("a picture cannot be made")
+            throw SiteFailed("an image cannot be created")
         }
         return try image.encoded(as: .jpeg, quality: 90)
     }

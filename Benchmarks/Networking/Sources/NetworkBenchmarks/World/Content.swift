@@ -7,11 +7,11 @@ import struct Foundation.Data
 import class Foundation.FileManager
 #endif
 
-/// What is served. The same in every run: a mebibyte of noise, once or many times.
+/// The served content, equal in every run: a mebibyte of noise, repeated for large files.
 enum Content {
     static let smallName = "small.bin"
     static let smallSize = 1_024
-    /// Loaded before the memory is looked at.
+    /// The file that is loaded before the memory is measured.
     static let warmName = "warm.bin"
     static let warmMebibytes = 16
     static let bigName = "big.bin"
@@ -40,12 +40,14 @@ enum Content {
         let isWritten = block.withUnsafeBytes { bytes in
             (0..<times).allSatisfy { _ in fwrite(bytes.baseAddress, 1, bytes.count, file) == bytes.count }
         }
-        guard fclose(file) == 0, isWritten else { throw SiteFailed("\(path) cannot be written: is there room?") }
+        guard fclose(file) == 0, isWritten else { throw SiteFailed("\(path) cannot be written. Is the disk full?") }
     }
 
-    /// - Throws: `WorkMissing`, if the file is anything but so many blocks.
+    /// Compares a file with the content.
+    ///
+    /// - Throws: `WorkMissing`, if the file is not the block repeated this many times.
     static func check(fileAt path: String, mebibytes: Int) throws {
-        guard let file = fopen(path, "r") else { throw WorkMissing("\(path) is not there") }
+        guard let file = fopen(path, "r") else { throw WorkMissing("\(path) is missing") }
         defer { fclose(file) }
         var (check, bytes) = (Check(), [UInt8](repeating: 0, count: 1 << 20))
         while case let count = fread(&bytes, 1, bytes.count, file), count > 0 {
@@ -54,7 +56,7 @@ enum Content {
         try check.finish(mebibytes: mebibytes)
     }
 
-    /// Compares bytes as they come.
+    /// A comparison of bytes as they arrive.
     struct Check {
         private var count = 0
         private var isRight = true
@@ -71,10 +73,12 @@ enum Content {
             }
         }
 
-        /// - Throws: `WorkMissing`, if anything else has come than so many blocks.
+        /// Ends the comparison.
+        ///
+        /// - Throws: `WorkMissing`, if the bytes are not the block repeated this many times.
         func finish(mebibytes: Int) throws {
-            guard count == mebibytes << 20 else { throw WorkMissing("\(count) bytes have come") }
-            guard isRight else { throw WorkMissing("other bytes have come") }
+            guard count == mebibytes << 20 else { throw WorkMissing("\(count) bytes arrived") }
+            guard isRight else { throw WorkMissing("the received bytes are wrong") }
         }
     }
 }

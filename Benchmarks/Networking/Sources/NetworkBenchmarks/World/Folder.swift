@@ -7,22 +7,22 @@ import struct Foundation.Data
 import class Foundation.FileManager
 #endif
 
-/// What is done with files besides measuring.
+/// File operations outside of the measurements.
 enum Folder {
     static func make(_ path: String) throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
-    /// With all that is in it, if it is there.
+    /// Removes a file or folder with its content, if it exists.
     static func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
 
     static func names(_ path: String) throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: path) }
 
-    /// Of all files in it together.
+    /// Returns the size of all files in a folder together.
     static func byteCount(_ path: String) throws -> Int {
         try names(path).reduce(0) { count, name in
             var status = stat()
-            guard stat("\(path)/\(name)", &status) == 0 else { throw WorkMissing("\(name) cannot be looked at") }
+            guard stat("\(path)/\(name)", &status) == 0 else { throw WorkMissing("\(name) cannot be examined") }
             return count + Int(status.st_size)
         }
     }
@@ -41,7 +41,9 @@ enum Folder {
 }
 
 extension Contender {
-    /// - Throws: `SiteFailed`, when it is not installed.
+    /// Returns the program of the contender.
+    ///
+    /// - Throws: `SiteFailed`, if the program is not installed.
     func installed() throws -> Program {
         guard let name = program?.name, let program = Program(name) else {
             throw SiteFailed("\(rawValue) is not installed")

@@ -7,14 +7,14 @@ import struct Foundation.Data
 import class Foundation.FileManager
 #endif
 
-/// Another program, run as a process of its own.
+/// Another program, which runs as a separate process.
 struct Program: Sendable {
     let path: String
 
-    /// nil if it is not installed.
+    /// Finds a program by name; nil if it is not installed.
     init?(_ name: String) {
         let folders = (getenv("PATH").map { String(cString: $0) } ?? "").split(separator: ":").map(String.init)
-        // Not everybody's path has the folder of daemons.
+        // Not every search path contains the folder of daemons.
         let paths = (folders + ["/usr/sbin", "/usr/local/sbin"]).map { "\($0)/\(name)" }
         guard let path = paths.first(where: { access($0, X_OK) == 0 }) else { return nil }
         self.path = path
@@ -22,19 +22,19 @@ struct Program: Sendable {
 
     private init(path: String) { self.path = path }
 
-    /// This program.
+    /// The running program itself.
     static let own = Program(path: "/proc/self/exe")
 
     struct Run {
-        /// Both from its start to its end.
+        /// The time from start to end.
         let sample: Sample
-        /// Of resident memory, in MiB.
+        /// The peak of resident memory in MiB.
         let peak: Double
     }
 
-    /// Runs it to its end. Blocks the thread.
+    /// Runs the program to its end. Blocks the thread.
     ///
-    /// - Parameter output: The file that its standard output goes to. Its errors go to the same with `.errors` behind.
+    /// - Parameter output: The file for the standard output. Errors go to the same name with the suffix `.errors`.
     /// - Throws: `ProgramFailed`.
     @discardableResult
     func run(_ arguments: [String], output: String) throws -> Run {
@@ -71,8 +71,8 @@ struct Program: Sendable {
     func spawn(_ arguments: [String], _ actions: inout posix_spawn_file_actions_t) throws -> pid_t {
         var pointers = ([path] + arguments).map { strdup($0) } + [nil]
         defer { for pointer in pointers { free(pointer) } }
-        // Threads of pools block most signals, and a program begins with what its starter blocks: it would wait for ever for
-        // its own children.
+        // Pool threads block most signals, and a child inherits the blocked signals. The program would wait forever for its own
+        // children.
         var (attributes, none) = (posix_spawnattr_t(), sigset_t())
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -88,7 +88,7 @@ struct Program: Sendable {
     }
 }
 
-/// A program could not be started, or ended otherwise than well.
+/// An error for a program that did not start or that failed.
 struct ProgramFailed: Error, CustomStringConvertible {
     let path: String
     let status: Int32

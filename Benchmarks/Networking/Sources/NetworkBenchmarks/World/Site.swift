@@ -9,25 +9,27 @@ import struct Foundation.Data
 import class Foundation.FileManager
 #endif
 
-/// A folder for this run, and nginx on a free port of the loopback interface, which serves its part `www`.
+/// A folder for this run, and nginx on a free port of the loopback interface, which serves the subfolder `www`.
 ///
-/// A shell keeps both. It waits for this program to close a pipe, which it does by dying too, however it dies; then the
+/// A shell owns both. The shell waits until this program closes a pipe, which also happens when the program dies. Then the
 /// shell stops nginx and removes the folder.
 final class Site: Sendable {
     let folder: String
     let address: String
     private let keeper: pid_t
-    /// The pipe's end that nobody writes to.
+    /// The end of the pipe to which no data is written.
     private let lifeline: Int32
 
-    /// - Throws: `SiteFailed`, when nginx is not there or does not start.
+    /// Starts nginx.
+    ///
+    /// - Throws: `SiteFailed`, if nginx is missing or does not start.
     init(in parent: String) async throws {
         guard let nginx = Program("nginx") else { throw SiteFailed("nginx is not installed (Debian: nginx-light)") }
         folder = "\(parent)/swift-operations-benchmark-\(getpid())"
         do {
             try FileManager.default.createDirectory(atPath: folder + "/www", withIntermediateDirectories: true)
         } catch {
-            throw SiteFailed("\(folder) cannot be made: \(error)")
+            throw SiteFailed("\(folder) cannot be created: \(error)")
         }
         let port = try Self.freePort()
         address = "http://127.0.0.1:\(port)"
@@ -48,18 +50,18 @@ final class Site: Sendable {
         while waitpid(keeper, &status, 0) < 0, errno == EINTR {}
     }
 
-    /// How many requests have reached nginx since it was started, this one not counted.
+    /// The number of requests that have reached nginx since its start, without this request.
     var requestCount: Int {
         get async throws {
             let request = HTTPClientRequest(url: address + "/status")
             let response = try await HTTPClient.shared.execute(request, timeout: .seconds(5))
             let text = String(buffer: try await response.body.collect(upTo: 4096))
-            // Of the connections accepted and handled, and the requests.
+            // The counts of accepted connections, handled connections, and requests.
             let counts = text.split(separator: "\n").compactMap { line in
                 let numbers = line.split(separator: " ").map { Int($0) }
                 return numbers.count == 3 && !numbers.contains(nil) ? numbers[2] : nil
             }
-            guard let count = counts.first else { throw SiteFailed("nginx does not tell its counts: \(text)") }
+            guard let count = counts.first else { throw SiteFailed("nginx does not report its counts: \(text)") }
             return count - 1
         }
     }
@@ -68,15 +70,15 @@ final class Site: Sendable {
 
     private static func keep(_ folder: String, _ nginx: Program, _ configuration: String) throws -> (pid_t, Int32) {
         var ends: [Int32] = [0, 0]
-        guard let shell = Program("sh"), pipe(&ends) == 0 else { throw SiteFailed("there is no shell, or no pipe") }
+        guard let shell = Program("sh"), pipe(&ends) == 0 else { throw SiteFailed("no shell or no pipe is available") }
         defer { _ = Glibc.close(ends[0]) }
-        // Whatever program is started later does not have them: else that would keep the folder.
+        // Later programs must not inherit the ends, or they would keep the folder.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO)
-        // Ctrl-C goes to all that was started here, and is not for the shell.
+        // Ctrl-C reaches all child processes, but the shell must ignore it.
         let script = """
             trap '' INT TERM HUP QUIT
             cd "$1" || exit 1
@@ -134,7 +136,7 @@ final class Site: Sendable {
             let pointer = bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self)
             return bind(socket, pointer, length) == 0 && getsockname(socket, pointer, &length) == 0
         }
-        guard isBound else { throw SiteFailed("there is no free port") }
+        guard isBound else { throw SiteFailed("no port is free") }
         return UInt16(bigEndian: address.sin_port)
     }
 
@@ -148,7 +150,7 @@ final class Site: Sendable {
     }
 }
 
-/// There is nothing to measure against.
+/// An error of the setup, without which no measurement is possible.
 struct SiteFailed: Error, CustomStringConvertible {
     let description: String
 
