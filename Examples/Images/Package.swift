@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// What takes a while to build, and libvips (Debian: libvips-dev), apart from the other examples: `swift run ImageLoading`.
+// A separate package, because it takes long to build and needs libvips (Debian: libvips-dev): `swift run ImageLoading`.
 
 let package = Package(
     name: "ImageExamples",

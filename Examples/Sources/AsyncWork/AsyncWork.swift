@@ -1,8 +1,8 @@
 import Operations
 import OperationsFoundation
 
-// Async closures with typed results, in a queue with a width; a class of one's own; cancellation both ways; a group; a batch;
-// a condition; a retry; plain tasks on the queue.
+// Async closures with typed results, a subclass of `AsyncOperation`, and cancellation in both directions.
+// A batch, a group, a retry, a condition, and plain tasks on the queue.
 
 struct Unreachable: Error {}
 
@@ -10,7 +10,7 @@ enum Request {
     @TaskLocal static var id = "none"
 }
 
-/// An async operation with a class of its own.
+/// A subclass of `AsyncOperation`.
 final class Measure: AsyncOperation, @unchecked Sendable {
     // Sendable: `size` is written by `run()` and read after the end.
     private let page: Int
@@ -21,7 +21,7 @@ final class Measure: AsyncOperation, @unchecked Sendable {
     override func run() async throws { size = try await fetch(page).count }
 }
 
-/// Counts who is in.
+/// Counts the visitors that are present.
 actor Visitors {
     private var now = 0
     private(set) var most = 0
@@ -34,7 +34,7 @@ actor Visitors {
     func leave() { now -= 1 }
 }
 
-/// Stands for something that takes its time.
+/// Simulates a request.
 func fetch(_ page: Int) async throws -> String {
     await Task.yield()
     return "page \(page)"
@@ -87,7 +87,7 @@ struct AsyncWork {
         try await plainTasks(on: queue)
     }
 
-    /// Cancelling the operation cancels its task, and cancelling who waits for `run` cancels the operation.
+    /// Cancelling the operation cancels its task. Cancelling the task that awaits `run` cancels the operation.
     static func cancelling(in queue: OperationQueue) async throws {
         let endless = queue.addTask { try await Task.sleep(for: .seconds(3600)) }
         endless.cancel()
@@ -100,7 +100,7 @@ struct AsyncWork {
         print("its caller was cancelled:", result)
     }
 
-    /// Between its suspensions a task takes a slot of the queue.
+    /// A task takes a slot of the queue while it runs, and none while it is suspended.
     static func plainTasks(on queue: OperationQueue) async throws {
         let sum = await withTaskExecutorPreference(queue) {
             await withTaskGroup(of: Int.self) { group in

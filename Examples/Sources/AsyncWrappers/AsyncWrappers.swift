@@ -3,15 +3,15 @@ import Operations
 import OperationsFoundation
 import Synchronization
 
-// What code does that wraps operation queues for async use, and what takes its place.
+// Common wrappers around operation queues for async use, and their replacements.
 
-/// Stands for something that takes its time.
+/// Simulates a download.
 func download(_ number: Int) async throws -> String {
     try await Task.sleep(for: .milliseconds(1))
     return "page \(number)"
 }
 
-/// What has happened, in order.
+/// A list of events in their order.
 final class Log: Sendable {
     private let list = Mutex([String]())
 
@@ -20,7 +20,7 @@ final class Log: Sendable {
     func append(_ entry: String) { list.withLock { $0.append(entry) } }
 }
 
-/// Stands for work without suspensions.
+/// Simulates work without suspensions.
 func checksum(_ text: String) -> Int { text.utf8.reduce(0) { $0 &+ Int($1) } }
 
 // MARK: - A continuation around addOperation
@@ -94,12 +94,12 @@ func stateMachines(in queue: OperationQueue) async throws {
     let old = try before.result?.get()
     precondition(old == after.page)
 
-    // Where the class had a result and nothing else:
+    // If the class had only a result:
     let page = queue.addTask(name: "page 1") { try await download(1) }
     print("state machine:", try await page.value)
 }
 
-// MARK: - A semaphore as a width
+// MARK: - A semaphore as a limit
 
 func semaphores() async throws {
     // Before: each operation keeps a thread blocked until its task is done.
@@ -135,7 +135,7 @@ func tasksInBlocks() async {
     let queue = OperationQueue()
     let log = Log()
 
-    // Before: the operation has ended when the task has been made.
+    // Before: the operation ends as soon as the task has been created.
     let (network, arrives) = AsyncStream.makeStream(of: Void.self)
     let load = BlockOperation {
         Task {
@@ -149,15 +149,15 @@ func tasksInBlocks() async {
     print("after the block:", log.entries)
     arrives.finish()
 
-    // After: it ends when its work does.
+    // After: the operation ends when its work ends.
     let page = queue.addTask { try await download(1) }
     let after = queue.addTask(after: [page]) { try await page.value }
     print("after the task:", (try? await after.value) ?? "nothing")
 }
 
-// MARK: - A line of tasks
+// MARK: - A chain of tasks
 
-/// Before: each task waits for the one before.
+/// Before: each task waits for the previous task.
 actor TaskLine {
     private var last: Task<Void, Never>?
 

@@ -1,12 +1,12 @@
-// An asynchronous operation: `start()` only sets something going and returns. So the operation keeps its state itself, and
-// announces every change of it; its queue listens, and waits with the next operation until `isFinished` was announced.
+// An asynchronous operation: `start()` starts a timer and returns. So the operation stores its state itself, and announces
+// every change of the state. Its queue frees the slot when the operation has announced `isFinished`.
 import OperationsFoundation
 
-/// Rings after a while. No thread waits meanwhile.
+/// An operation that rings after a delay, without blocking a thread.
 final class Alarm: Operation, @unchecked Sendable {
     private enum State { case waiting, executing, finished }
 
-    // Sendable: the state is guarded by the lock, the rest is constant.
+    // Sendable: the lock guards the state, and the other properties are constant.
     private let lock = NSLock()
     private var state = State.waiting
     private let delay: DispatchTimeInterval
@@ -21,7 +21,7 @@ final class Alarm: Operation, @unchecked Sendable {
     override var isExecuting: Bool { lock.withLock { state == .executing } }
     override var isFinished: Bool { lock.withLock { state == .finished } }
 
-    // Instead of `main()`, and without `super.start()`.
+    // Replaces `main()`, and does not call `super.start()`.
     override func start() {
         guard !isCancelled else { return finish() }
         willChangeValue(forKey: "isExecuting")
@@ -46,7 +46,7 @@ final class Alarm: Operation, @unchecked Sendable {
 let queue = OperationQueue()
 queue.maxConcurrentOperationCount = 2
 
-// Two at a time: the third is set when the first has rung.
+// Two run at a time: the third alarm is set after the first has rung.
 queue.addOperation(Alarm("first alarm", after: .milliseconds(100)))
 queue.addOperation(Alarm("second alarm", after: .milliseconds(250)))
 queue.addOperation(Alarm("third alarm", after: .milliseconds(50)))

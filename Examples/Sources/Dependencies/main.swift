@@ -1,4 +1,4 @@
-// Dependencies: an operation starts when all that it depends on have finished.
+// Dependencies: an operation starts when all its dependencies have finished.
 //
 //     A ─┐
 //        ├─▶ C ─┐
@@ -19,7 +19,7 @@ e.addDependency(c)
 e.addDependency(d)
 
 let queue = OperationQueue()
-// The order of adding says nothing: A, B and D may run at the same time, C comes after A and B, and E is the last.
+// The order of adding does not matter: A, B and D may run at the same time, C runs after A and B, and E runs last.
 queue.addOperations([e, d, c, b, a], waitUntilFinished: true)
 
 for operation in [c, e] {

@@ -1,7 +1,7 @@
-// The work is done in a queue; what comes of it is handed to the main queue, where a program keeps what it shows.
+// A queue does the work, and passes each result to the main queue, which updates the screen.
 import OperationsFoundation
 
-/// What the user sees. Belongs to the main thread.
+/// The output for the user. It belongs to the main thread.
 @MainActor final class Screen {
     private var shown = 0
 
@@ -9,7 +9,7 @@ import OperationsFoundation
         precondition(Thread.isMainThread)
         print("on the main thread: \(line)")
         shown += 1
-        // Nothing is left to wait for.
+        // All lines are shown.
         if shown == count { exit(0) }
     }
 }
@@ -24,11 +24,11 @@ for word in words {
         let isPalindrome = word == String(word.reversed())
         let line = "\(word) is \(isPalindrome ? "a" : "no") palindrome"
         OperationQueue.main.addOperation {
-            // The main queue runs on the main actor's thread; the compiler has to be told.
+            // The main queue runs on the main actor's thread. The compiler does not know this.
             MainActor.assumeIsolated { screen.show(line, outOf: words.count) }
         }
     }
 }
 
-// The main thread serves the main queue from now on. In a program with a user interface its framework does this.
+// From here on the main thread runs the main queue. In a program with a user interface the framework does this.
 RunLoop.main.run()

@@ -1,12 +1,12 @@
 import OperationsFoundation
 import OperationsTesting
 
-// How many, how fast, and in which order: bounds, rates, keys and priorities, step by step in virtual time.
+// Flow control: capacities, rates, keys and priorities, step by step in virtual time.
 
 let executor = ManualExecutor()
 let clock = VirtualClock()
 
-/// What has run, in order. Everything here runs on one thread.
+/// The operations that have run, in their order. The whole program runs on one thread.
 nonisolated(unsafe) var log: [String] = []
 
 func write(_ text: String) -> BlockOperation {
@@ -15,7 +15,7 @@ func write(_ text: String) -> BlockOperation {
     return operation
 }
 
-/// Runs everything, and prints what has run.
+/// Runs all operations, and prints them in the order in which they ran.
 func show(_ title: String, expecting expected: [String]) {
     executor.runUntilIdle(advancing: clock)
     print("\(title):", log.joined(separator: ", "))
@@ -23,18 +23,18 @@ func show(_ title: String, expecting expected: [String]) {
     log = []
 }
 
-// A bound that refuses.
+// A capacity that refuses further operations.
 let small = executor.makeQueue()
 small.name = "small"
 try small.setBound(2)
 for number in 1...3 {
     do { try small.tryAddOperation(write("\(number)")) } catch { print(error) }
 }
-// A task waits for room.
+// A task waits for a free place.
 executor.task { try await small.addOperationWhenRoom(write("patient")) }
 show("bounded", expecting: ["1", "2", "patient"])
 
-// Bounds that shed.
+// Capacities that cancel waiting operations.
 try small.setBound(2, whenFull: .shedOldest)
 for number in 1...3 { try small.tryAddOperation(write("\(number)")) }
 show("without the oldest", expecting: ["2", "3"])
@@ -46,7 +46,7 @@ for (text, priority) in [("low", Operation.QueuePriority.low), ("normal", .norma
 }
 show("without the lowest", expecting: ["high", "normal"])
 
-// Rates: the times at which operations start.
+// Rates: the start times of operations.
 let paced = executor.makeQueue()
 paced.setRateLimit(try .tokenBucket(10, per: .seconds(1), burst: 2), clock: clock)
 let start = clock.now
@@ -75,7 +75,7 @@ func add(_ text: String, _ priority: Operation.QueuePriority, to queue: Operatio
 let line = executor.makeQueue()
 line.maxConcurrentOperationCount = 1
 
-/// A low operation that an urgent one depends on, and a normal one.
+/// Adds a low operation, a normal operation, and an urgent operation that depends on the low one.
 func addInversion() {
     line.isSuspended = true
     let low = add("low", .low, to: line)

@@ -1,10 +1,10 @@
-// Observing operations, a queue, and a class of one's own.
+// Observing operations, a queue, and your own class.
 
 import Observation
 import Operations
 import OperationsFoundation
 
-// A class of one's own: one line for the class, one word for each property.
+// Your own class: one line for the class, one attribute for each property.
 
 final class Download: KeyValueObservable {
     let keyValueObservers = KeyValueObservers()
@@ -32,7 +32,7 @@ struct Observing {
         download.setValue(100, forKey: "bytes")
         fractions.invalidate()
 
-        // An operation: the code known from other platforms.
+        // An operation: the same code as on Apple's systems.
 
         let operation = BlockOperation { print("main") }
         operation.name = "fetch"
@@ -40,7 +40,7 @@ struct Observing {
             print(operation.name!, "is finished:", change.newValue!)
         }
 
-        // A queue: when is it all done?
+        // A queue: its properties, and the wait for its operations.
 
         let queue = OperationQueue()
         queue.name = "downloads"
@@ -51,7 +51,7 @@ struct Observing {
         queue.addOperation(operation)
         await queue.waitUntilAllOperationsAreFinished()
 
-        // The same as an asynchronous sequence: the present value, then one for each change.
+        // An asynchronous sequence: the current value, then one value for each change.
 
         let second = BlockOperation {}
         let states = second.values(for: \.isFinished, bufferingPolicy: .unbounded)
@@ -61,7 +61,7 @@ struct Observing {
             if isFinished { break }
         }
 
-        // The Observation framework: told once, of the next change of what was read.
+        // The Observation framework: one notification, of the next change of a property that was read.
 
         let third = BlockOperation {}
         let (changes, told) = AsyncStream.makeStream(of: Void.self)

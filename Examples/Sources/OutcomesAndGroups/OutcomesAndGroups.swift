@@ -1,17 +1,17 @@
 import Operations
 import OperationsFoundation
 
-// How operations end, what dependents make of it, and groups of operations that end as one.
+// Outcomes of operations, the reactions of dependents, and groups of operations that end together.
 
 struct NotFound: Error {}
 
-/// An operation of the plain kind says in its work that it failed.
+/// A plain operation that reports its failure in its work.
 final class Load: Operation, @unchecked Sendable {
     // Sendable: nothing changes.
     override func main() { reportFailure(NotFound()) }
 }
 
-/// A group that decides on its children when it starts.
+/// A group that creates its children when it starts.
 final class Archive: GroupOperation, @unchecked Sendable {
     // Sendable: nothing changes.
     override func run() async throws {
@@ -29,7 +29,7 @@ struct OutcomesAndGroups {
         try await groups(in: queue)
     }
 
-    /// What a dependent does about a failure is its own choice.
+    /// Each dependent chooses its own reaction to a failure.
     static func policies(in queue: OperationQueue) async {
         let load = Load()
         load.name = "load"
@@ -51,7 +51,7 @@ struct OutcomesAndGroups {
         precondition(error.rootCause is NotFound)
     }
 
-    /// A failure at which nobody has looked when its operation is let go of.
+    /// A failed operation that is released before any code has read its outcome.
     static func unseen(in queue: OperationQueue) async {
         let (failures, told) = AsyncStream.makeStream(of: UnseenFailure.self)
         queue.name = "downloads"

@@ -1,7 +1,7 @@
-// A queue of width 1 runs one operation at a time, those of equal priority in the order in which they were added.
+// A serial queue runs one operation at a time, and operations of equal priority in the order of adding.
 import OperationsFoundation
 
-/// Lines on their way to a file. Touched by operations of the serial queue alone, so it needs no lock.
+/// Lines for a file. Only operations of the serial queue use them, so they need no lock.
 final class Journal: @unchecked Sendable {
     var lines: [String] = []
 }
@@ -11,7 +11,7 @@ let writer = OperationQueue()
 writer.name = "journal"
 writer.maxConcurrentOperationCount = 1
 
-// Held back for a moment, so that all are there before the first starts.
+// The queue is suspended, so that all operations are in the queue before the first one starts.
 writer.isSuspended = true
 for number in 1...5 {
     writer.addOperation { journal.lines.append("entry \(number)") }

@@ -2,7 +2,7 @@ import Operations
 import OperationsFoundation
 import OperationsTesting
 
-// Conditions, shared resources, retry and time limits, in virtual time: the hours of this program take no time.
+// Conditions, shared resources, a retry and time limits, in virtual time: the hours of this program take no time.
 
 let executor = ManualExecutor()
 let clock = VirtualClock()
@@ -29,7 +29,7 @@ store.addCondition(hasSpace)
 let nightly = named("nightly", TaskOperation {})
 nightly.addCondition(.notBefore(clock.now.advanced(by: .seconds(3600)), clock: clock))
 
-// Resources: one of the renderings waits until the other has given its memory back.
+// Resources: one rendering waits until the other rendering has returned its memory.
 let machine = try ResourcePool(["memory": 8, "licence": 1])
 let renderings = try (1...2).map { number in
     let rendering = named("render \(number)", TaskOperation { try await clock.sleep(for: .seconds(10)) })
@@ -72,7 +72,7 @@ guard case .failed(is OperationConditionFailure)? = store.operationOutcome else 
 guard case .failed(OperationTimeout.timeout)? = slow.operationOutcome else { fatalError("\(slow)") }
 guard case .failed(OperationTimeout.deadline)? = late.operationOutcome else { fatalError("\(late)") }
 
-// A new operation for each attempt. They run in a queue of the retry operation's own, on threads.
+// A new operation for each attempt. The attempts run in a queue of the retry operation, on real threads.
 let attempts = try RetryPolicy(retries: 3, backoff: .none)
 let reload = RetryOperation(attempts) { attempt in TaskOperation { if attempt < 3 { throw Unreachable() } } }
 OperationQueue().addOperations([reload], waitUntilFinished: true)

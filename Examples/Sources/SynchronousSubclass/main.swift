@@ -1,9 +1,9 @@
-// A synchronous operation: override `main()`, do the work, return. The queue does the rest.
+// A synchronous operation: override `main()`, do the work, and return.
 import OperationsFoundation
 
-/// Counts the primes below a limit.
+/// An operation that counts the primes below a limit.
 final class PrimeCount: Operation, @unchecked Sendable {
-    // Sendable, though `count` changes: `main()` alone writes it, and others read it when the operation is finished.
+    // Sendable: only `main()` writes `count`, and other code reads `count` after the operation has finished.
     let limit: Int
     private(set) var count = 0
 
@@ -15,7 +15,7 @@ final class PrimeCount: Operation, @unchecked Sendable {
 
     override func main() {
         for number in 2..<limit {
-            // Nobody stops an operation by force. It has to look whether it is still wanted.
+            // Nothing stops an operation by force. The operation has to check whether it is cancelled.
             if isCancelled { return }
             if isPrime(number) { count += 1 }
         }

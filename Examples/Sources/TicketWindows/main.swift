@@ -1,17 +1,17 @@
-// Two windows sell tickets for the same show. Each is a serial queue; the stock is shared, so it is behind a lock.
+// Two windows sell tickets for the same show. Each window is a serial queue. Both share the stock, which has a lock.
 import OperationsFoundation
 
 /// The tickets that are left.
 final class Stock: @unchecked Sendable {
-    // Sendable: the count is reached under the lock only.
+    // Sendable: the lock guards the count.
     private let lock = NSLock()
     private var left: Int
 
     init(_ count: Int) { left = count }
 
-    /// Takes one, and answers how many are left then; nil when there was none.
+    /// Takes one ticket, and returns the number of tickets that are left. Returns nil if there was no ticket.
     ///
-    /// Looking and taking are one step under the lock. Were they two, both windows could see the last ticket, and sell it.
+    /// The check and the change are one step under the lock. With two steps, both windows could sell the last ticket.
     func take() -> Int? {
         lock.withLock {
             guard left > 0 else { return nil }
@@ -21,9 +21,9 @@ final class Stock: @unchecked Sendable {
     }
 }
 
-/// A window: one customer at a time.
+/// A window that serves one customer at a time.
 final class Window: @unchecked Sendable {
-    // Sendable: `sold` is changed by operations of the serial queue alone.
+    // Sendable: only operations of the serial queue change `sold`.
     private let name: String
     private let stock: Stock
     private let queue = OperationQueue()
@@ -36,13 +36,13 @@ final class Window: @unchecked Sendable {
         queue.maxConcurrentOperationCount = 1
     }
 
-    /// Serves a customer, and after that the next, while there are tickets.
+    /// Serves one customer after the other while there are tickets.
     func open() {
         queue.addOperation { [self] in
             guard let left = stock.take() else { return }
             sold += 1
             print("\(name) sells a ticket, \(left) left")
-            // The customer counts the change. Meanwhile the other window sells.
+            // The customer counts the change. The other window sells meanwhile.
             Thread.sleep(forTimeInterval: .random(in: 0.001...0.01))
             open()
         }

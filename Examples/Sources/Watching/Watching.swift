@@ -3,7 +3,7 @@ import OperationsTesting
 import OperationsTrace
 import Synchronization
 
-// Seeing what a queue does, and testing it without time.
+// Events, snapshots, stall reports and traces of a queue, and tests in virtual time.
 
 struct Lost: Error {}
 
@@ -18,7 +18,7 @@ struct Watching {
         explore()
     }
 
-    /// What happens, as it happens.
+    /// Prints the events of a queue.
     static func events() async {
         let queue = OperationQueue()
         queue.name = "pages"
@@ -38,7 +38,7 @@ struct Watching {
         }
     }
 
-    /// How a queue stands, and why an operation waits.
+    /// Prints snapshots of a queue, and explains why an operation waits.
     static func snapshots() {
         let executor = ManualExecutor()
         let queue = executor.makeQueue()
@@ -55,7 +55,7 @@ struct Watching {
         print(queue.snapshot())
     }
 
-    /// A queue in which nothing can start.
+    /// Prints the report of a queue in which no operation can start.
     static func stall() {
         let queue = OperationQueue()
         queue.name = "ring"
@@ -70,7 +70,7 @@ struct Watching {
         queue.waitUntilAllOperationsAreFinished()
     }
 
-    /// What ran when, for a trace viewer and a browser.
+    /// Writes a timeline for a trace viewer and one for a browser.
     static func trace() throws {
         let trace = OperationTrace()
         let queue = OperationQueue()
@@ -83,7 +83,7 @@ struct Watching {
         print("spans:", trace.spans.count)
     }
 
-    /// An hour takes no time.
+    /// Runs an hour of virtual time at once.
     static func steps() {
         let executor = ManualExecutor()
         let clock = VirtualClock()
@@ -99,7 +99,7 @@ struct Watching {
         print(recorder.timeline)
     }
 
-    /// Orders that follow from seeds find a mistake, and find it again.
+    /// Finds a fault with a random order, and finds it again with the same seed.
     static func explore() {
         func increment(on executor: ManualExecutor) throws {
             let counted = Counted()
@@ -108,7 +108,7 @@ struct Watching {
                 queue.addTask {
                     let old = counted.counter.withLock { $0 }
                     await Task.yield()
-                    counted.counter.withLock { $0 = old + 1 }  // somebody may have counted meanwhile
+                    counted.counter.withLock { $0 = old + 1 }  // the other operation may have counted meanwhile
                 }
             }
             executor.runUntilIdle()

@@ -8,8 +8,8 @@ import OperationsNetworking
 typealias Operation = Operations.Operation
 typealias OperationQueue = Operations.OperationQueue
 
-/// Photographs from a server on this machine: shared transfers, sizes, caches, priorities, pauses. Each fact that is printed
-/// is looked at first; the first one that does not hold ends the program with status 1.
+/// Loads photographs from a server on this machine: shared transfers, sizes, caches, priorities, pauses. The program checks
+/// each fact before it prints the fact. The first fact that does not hold ends the program with status 1.
 @main enum ImageLoading {
     static func main() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "image-loading-\(UUID().uuidString)")
@@ -23,7 +23,7 @@ typealias OperationQueue = Operations.OperationQueue
         print("All of this is as it should be.")
     }
 
-    /// Nine views want a photograph in three sizes.
+    /// Loads a photograph for nine views, in three sizes.
     static func sharing(_ album: Album) async throws {
         try await LoopbackServer.with(handler: { album.photo.response(to: $0) }) { server in
             let loader = ImageLoader()
@@ -42,7 +42,7 @@ typealias OperationQueue = Operations.OperationQueue
         }
     }
 
-    /// The same after a restart of the program, so to speak.
+    /// Loads a drawing twice with a disk cache, as after a restart of the program.
     static func caching(_ album: Album, _ folder: String) async throws {
         try await LoopbackServer.with(handler: { album.drawing.response(to: $0) }) { server in
             var configuration = ImageLoader.Configuration()
@@ -60,7 +60,7 @@ typealias OperationQueue = Operations.OperationQueue
         }
     }
 
-    /// Six photographs wait, one is scrolled into view.
+    /// Raises the priority of one of six waiting photographs.
     static func rising(_ album: Album) async throws {
         let gate = LoopbackGate()
         try await LoopbackServer.with(handler: { request in
@@ -83,7 +83,7 @@ typealias OperationQueue = Operations.OperationQueue
         }
     }
 
-    /// The train enters a tunnel.
+    /// Pauses and resumes a transfer, as for a train in a tunnel.
     static func pausing(_ album: Album) async throws {
         let gate = LoopbackGate()
         let half = album.photo.body.length / 2
@@ -107,7 +107,7 @@ typealias OperationQueue = Operations.OperationQueue
         }
     }
 
-    /// What will be wanted next, and a page that is not there.
+    /// Loads photographs ahead, and one that does not exist.
     static func prefetching(_ album: Album) async throws {
         try await LoopbackServer.with(handler: { request in
             request.path.hasSuffix("7") ? .notFound : album.drawing.response(to: request)
@@ -137,7 +137,7 @@ typealias OperationQueue = Operations.OperationQueue
     }
 }
 
-/// Two pictures, made here: a photograph and a drawing.
+/// Two generated pictures: a photograph and a drawing.
 struct Album: Sendable {
     let photo: LoopbackResource
     let drawing: LoopbackResource
