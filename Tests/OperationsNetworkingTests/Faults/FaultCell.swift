@@ -34,9 +34,9 @@ enum FaultOutcome: Sendable, Equatable {
     case cannotBe(String)
 
     private static let broken = FaultOutcome.fails(["connection", "truncated"])
-    private static let noAnswer = FaultOutcome.cannotBe("there is no answer yet")
+    private static let noAnswer = FaultOutcome.cannotBe("there is no response yet")
     private static let noConnection = FaultOutcome.cannotBe("there is no connection yet")
-    private static let answered = FaultOutcome.cannotBe("the answer is there already")
+    private static let answered = FaultOutcome.cannotBe("the response is complete")
 
     static func of(_ kind: FaultKind, in phase: FaultPhase) -> FaultOutcome {
         switch (kind, phase) {

@@ -54,7 +54,7 @@ import Testing
             lines.append(row([phase.rawValue] + cells))
         }
         lines.append("")
-        lines += reasons.enumerated().map { "–\($0 + 1): cannot be, since \($1)." }
+        lines += reasons.enumerated().map { "–\($0 + 1): impossible, because \($1)." }
         return lines.joined(separator: "\n")
     }
 }
