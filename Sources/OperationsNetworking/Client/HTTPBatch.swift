@@ -123,6 +123,7 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
 
     // MARK: - The work
 
+    /// Runs the members. The client's queue of batches calls this method.
     public override func run() async throws {
         let isOver = steering.withLock { steering in
             steering.hasBegun = true

@@ -68,11 +68,13 @@ public struct TransferReports: AsyncSequence, Sendable {
         Iterator(updates: updates.makeAsyncIterator(), filter: filter, part: part)
     }
 
+    /// The iterator of the reports.
     public struct Iterator: AsyncIteratorProtocol {
         var updates: AsyncStream<HTTPProgress>.Iterator
         var filter: ProgressFilter
         let part: @Sendable (HTTPProgress) -> (total: Int64, expected: Int64?)
 
+        /// Returns the next report; nil after the operation has ended.
         @concurrent
         public mutating func next() async -> TransferProgress? {
             while let now = await updates.next() {

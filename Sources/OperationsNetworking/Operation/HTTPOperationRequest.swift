@@ -80,7 +80,9 @@ extension HTTPOperationRequest: Codable {
 
 /// The body of a request.
 public enum HTTPRequestBody: Sendable, Hashable, Codable {
+    /// No body.
     case none
+    /// Bytes in memory.
     case bytes(Data)
     /// A file, which is read while it is sent.
     case file(path: String)
@@ -102,6 +104,7 @@ public struct HTTPLimits: Sendable, Hashable, Codable {
     /// With nil, only the session's cap applies.
     public var bandwidth: UInt64?
 
+    /// Creates the default limits.
     public init() {}
 }
 #endif
