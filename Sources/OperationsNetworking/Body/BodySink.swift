@@ -9,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The destination of a response body. One task at a time uses it, over all attempts of an operation.
+/// The destination of a response body. One task at a time uses the sink, over all attempts of an operation.
 protocol BodySink: AnyObject, Sendable {
     /// Whether an interrupted transfer can continue. The body must then not be compressed.
     var prefersRanges: Bool { get }

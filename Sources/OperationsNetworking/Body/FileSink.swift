@@ -13,9 +13,9 @@ import Foundation
 
 /// A sink that writes the body to a file beside the target and renames it when it is complete.
 ///
-/// The part and a note about its origin stand beside the target (`PartNames`). Another operation can continue from them, even
-/// in another process. Both disappear when the target is complete. A lock on the part excludes concurrent writers of the same
-/// target.
+/// The part and a note about its origin stand beside the target (`PartNames`). Another operation can continue from the part and
+/// its note, even in another process. Part and note disappear when the target is complete. A lock on the part excludes
+/// concurrent writers of the same target.
 final class FileSink: BodySink, @unchecked Sendable {
     // Sendable: used by one task at a time.
     private let target: FilePath

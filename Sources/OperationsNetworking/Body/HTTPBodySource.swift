@@ -18,7 +18,7 @@ public final class HTTPBodySource: Sendable {
     /// Creates a body from byte buffers.
     ///
     /// - Parameters:
-    ///   - portions: The sequence of portions. One task iterates it, at most once.
+    ///   - portions: The sequence of portions. One task iterates the sequence, at most once.
     ///   - length: The length of all portions together, in bytes. The request fails if the actual length differs.
     public init<Portions: AsyncSequence & Sendable>(_ portions: Portions, length: Int64? = nil)
     where Portions.Element == ByteBuffer {

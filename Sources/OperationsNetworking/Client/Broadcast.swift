@@ -129,7 +129,8 @@ extension Broadcast where Element: Equatable {
         return id
     }
 
-    /// Two threads that change the element one after the other may both read the second change. Each follower gets it once.
+    /// Two threads that change the element one after the other may both read the second change. Each follower gets the second
+    /// change once.
     private func tell(_ latest: () -> Element) {
         while true {
             let element = latest()
@@ -167,7 +168,7 @@ struct Telling: Equatable {
         return phase == .telling
     }
 
-    /// Ends one round of delivery. Only the delivering thread calls it.
+    /// Ends one round of delivery. Only the delivering thread calls this function.
     mutating func told() -> Next {
         if phase == .tellingWithNews {
             phase = .telling
@@ -177,7 +178,7 @@ struct Telling: Equatable {
         return isToEnd ? .end : .rest
     }
 
-    /// Ends the broadcast. Returns false if the delivering thread ends it later.
+    /// Ends the broadcast. Returns false if the delivering thread ends the broadcast later.
     mutating func finish() -> Bool {
         isToEnd = true
         guard phase == .silent else { return false }

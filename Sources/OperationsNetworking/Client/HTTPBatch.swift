@@ -4,10 +4,10 @@ public import Operations
 
 /// Several requests with one common progress and one completion. `HTTPClientQueue.batch` creates and starts a batch.
 ///
-/// A batch finishes after all its members. It is an operation, so it can have dependents, completion blocks and observers. It
-/// is not a `GroupOperation`: its members run in the client's queue together with all other requests, within the client's
-/// limits. Members may share transfers with other requests. The batch waits in a queue of its own, so it occupies no slot of
-/// the client's queue.
+/// A batch finishes after all its members. A batch is an operation, so it can have dependents, completion blocks and observers.
+/// A batch is not a `GroupOperation`: its members run in the client's queue together with all other requests, within the
+/// client's limits. Members may share transfers with other requests. The batch waits in a queue of its own, so it occupies no
+/// slot of the client's queue.
 ///
 /// A member's failure fails the batch only with ``HTTPBatchFailurePolicy/cancelsTheRest``. ``results`` holds the outcome of
 /// each member. All members of this class are safe to use on any thread.
@@ -19,7 +19,7 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
     let tally: Locked<BatchTally>
     private let steering = Locked(Steering())
     let followers = Broadcast<BatchProgress>()
-    // The batch's only task writes this value before the batch ends. Other threads read it after the end.
+    // The batch's only task writes this value before the batch ends. Other threads read the value after the end.
     nonisolated(unsafe) private var collected: [Result<Value, any Error>] = []
 
     private struct Steering {
@@ -83,7 +83,7 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
             steering.isOver = true
             return steering.hasBegun
         }
-        // Cancelled before `run()`, the batch could end before its members. In that case `run()` cancels it.
+        // Cancelled before `run()`, the batch could end before its members. In that case `run()` cancels the batch.
         if hasBegun { super.cancel() }
         stopMembers()
     }
@@ -154,7 +154,7 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
         return running
     }
 
-    /// Registers a running member. A cancellation from now on reaches the member, and an earlier one is applied here.
+    /// Registers a running member. A later cancellation reaches the member, and an earlier cancellation is applied here.
     @discardableResult
     private func enter(_ member: any Steerable) -> Int {
         let (number, isOver, isPaused) = steering.withLock { steering in

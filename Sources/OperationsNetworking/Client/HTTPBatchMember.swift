@@ -54,7 +54,7 @@ public struct HTTPBatchMember<Value: Sendable>: Sendable {
 }
 
 extension HTTPBatchMember where Value == String {
-    /// Returns a member that downloads to a file. Its value is the path of the file.
+    /// Returns a member that downloads to a file. The value is the path of the file.
     public static func download(
         _ url: String, to target: String, digest: HTTPDigest? = nil, priority: Operation.QueuePriority = .normal
     ) -> Self {
@@ -74,7 +74,7 @@ extension HTTPBatchMember where Value == String {
 }
 
 extension HTTPBatchMember where Value == AnyHTTPOperation {
-    /// Returns a member for an existing operation of any kind. Its value is the operation itself, if the operation succeeds.
+    /// Returns a member for an existing operation of any kind. The value is the operation itself, if the operation succeeds.
     public static func any(_ operation: AnyHTTPOperation) -> Self {
         member(operation) {
             try await operation.waitForEnd()

@@ -39,7 +39,7 @@ extension HTTPClientQueue {
             onFailure: onFailure)
     }
 
-    /// Begins a batch of operations of any kind. The value of each member is the operation itself, if it succeeds.
+    /// Begins a batch of operations of any kind. The value of each member is the operation itself, if the operation succeeds.
     public func batch(
         _ operations: [AnyHTTPOperation], measuresFirst: Bool = false, onFailure: HTTPBatchFailurePolicy = .goesOn
     ) -> HTTPBatch<AnyHTTPOperation> {

@@ -119,7 +119,8 @@ final class Wish: Sendable {
         }
     }
 
-    /// Calls `use` with the response before the transfer ends. No call follows a cancellation, or if it is too late.
+    /// Calls `use` with the response before the transfer ends. No call happens after a cancellation or after the transfer has
+    /// ended.
     func whenReceived(_ use: @escaping @Sendable (HTTPAnswer) -> Void) {
         _ = shared.useValue { [weak self] answer in
             guard let self, !state.withLock({ $0.isCancelled }) else { return }

@@ -93,8 +93,8 @@ public final class HTTPClientQueue: Sendable {
     /// The names of further credential fields besides `Authorization`, `Proxy-Authorization` and `Cookie`, such as `X-Api-Key`.
     /// The names are case-insensitive.
     ///
-    /// Default ``fields`` of these names go to the base's origin only. They follow no redirect to another origin. The cache
-    /// does not serve a response to requests with other values.
+    /// Default ``fields`` of these names go to the base's origin only. Fields of these names follow no redirect to another
+    /// origin. The cache does not serve a response to requests with other values.
     ///
     /// A request can name more credential fields in its `RedirectPolicy`.
     public var credentialFields: Set<String> {
@@ -115,7 +115,7 @@ public final class HTTPClientQueue: Sendable {
         set { queue.isSuspended = newValue }
     }
 
-    /// Cancels all requests and batches. Their values throw an `HTTPError` with the reason `cancelled`.
+    /// Cancels all requests and batches. The values of these requests throw an `HTTPError` with the reason `cancelled`.
     public func cancelAll() {
         // Batches first: they would otherwise begin further members.
         batches.cancelAllOperations()

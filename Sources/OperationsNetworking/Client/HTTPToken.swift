@@ -62,7 +62,8 @@ public final class HTTPToken<Value: Sendable>: Sendable {
         }
     }
 
-    /// Cancels this handle. Its `value` throws the error `cancelled`. Other handles of the same transfer are not affected.
+    /// Cancels this handle. The handle's `value` throws the error `cancelled`. Other handles of the same transfer are not
+    /// affected.
     public func cancel() { wish.cancel() }
 
     /// Pauses this handle. The transfer pauses once all its handles are paused.
@@ -77,7 +78,8 @@ public final class HTTPToken<Value: Sendable>: Sendable {
         set { wish.priority = newValue }
     }
 
-    /// The operation that runs the transfer. Pausing, resuming or cancelling the operation affects all handles that share it.
+    /// The operation that runs the transfer. Pausing, resuming or cancelling the operation affects all handles that share the
+    /// transfer.
     public var operation: AnyHTTPOperation { wish.operation }
 }
 #endif

@@ -30,7 +30,7 @@ extension AnyHTTPOperation {
     /// Returns a new `Progress` that counts the received bytes. The progress is indeterminate while the total is unknown.
     ///
     /// Cancelling the progress cancels the operation. Pausing or resuming the progress pauses or resumes the operation. Use the
-    /// progress for display, or add it to another progress. It changes on the thread on which bytes arrive.
+    /// progress for display, or add it to another progress. The progress changes on the thread on which bytes arrive.
     public final func makeDownloadProgress() -> Progress { progress { ($0.received, $0.expected) } }
 
     /// Returns a new `Progress` that counts the sent bytes, like ``makeDownloadProgress()``.

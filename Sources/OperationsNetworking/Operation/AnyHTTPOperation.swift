@@ -11,12 +11,12 @@ import Foundation
 
 /// An HTTP request as an operation.
 ///
-/// This is the base class. ``HTTPOperation`` decodes the body, ``HTTPDownloadOperation`` writes it to a file, and
-/// ``HTTPStreamOperation`` delivers it in portions.
+/// This class is the base class. ``HTTPOperation`` decodes the body, ``HTTPDownloadOperation`` writes the body to a file, and
+/// ``HTTPStreamOperation`` delivers the body in portions.
 ///
-/// The operation has dependencies, a priority and completion blocks like every other operation. While it waits for the network,
-/// it occupies a slot of its queue and no thread. ``pause()`` stops the transfer and frees the slot. All members are safe to
-/// use on any thread.
+/// The operation has dependencies, a priority and completion blocks like every other operation. While the operation waits for
+/// the network, it occupies a slot of its queue and no thread. ``pause()`` stops the transfer and frees the slot. All members
+/// are safe to use on any thread.
 public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendable {
     // Sendable: locks guard the mutable state.
 

@@ -5,9 +5,9 @@ import Operations
 /// A download to a file.
 ///
 /// The operation writes to `.NAME.part` beside the target. When the file is complete and its digest is correct, the operation
-/// renames it to the target. The next download to the same target continues an interrupted one, even in another process, if the
-/// server still has the same resource. For a long `NAME`, the name of the partial file contains the beginning of `NAME` and a
-/// digest.
+/// renames the file to the target. The next download to the same target continues an interrupted one, even in another process,
+/// if the server still has the same resource. For a long `NAME`, the name of the partial file contains the beginning of `NAME`
+/// and a digest.
 public final class HTTPDownloadOperation: AnyHTTPOperation, @unchecked Sendable {
     /// The path of the finished file.
     public let target: String

@@ -21,7 +21,7 @@ public import Foundation
 public final class HTTPOperation<Value: Sendable>: AnyHTTPOperation, @unchecked Sendable {
     private let serializer: HTTPSerializer<Value>
     private let sink: MemorySink
-    // The operation's task writes this value before the operation ends. Other threads read it after the end.
+    // The operation's task writes this value before the operation ends. Other threads read the value after the end.
     nonisolated(unsafe) private var decoded: Value?
     /// Further uses of the value before the operation ends; nil once they have begun.
     private let uses = Locked<[@Sendable (Value) -> Void]?>([])
@@ -75,8 +75,8 @@ public final class HTTPOperation<Value: Sendable>: AnyHTTPOperation, @unchecked 
     /// The outcome of a finished operation.
     package var resultSoFar: Result<Value, any Error> { decoded.map { .success($0) } ?? .failure(failure) }
 
-    // Callers that share a transfer check the status after the transfer has ended. That is too late for a retry, and does not
-    // happen if the transfer fails.
+    // Callers that share a transfer check the status after the transfer has ended. This check is too late for a retry, and does
+    // not happen if the transfer fails.
     override var complaint: HTTPError? {
         guard Value.self == HTTPAnswer.self else { return nil }
         let (head, url) = transfer.record.withLock { ($0.response, $0.url) }
@@ -102,7 +102,8 @@ public final class HTTPOperation<Value: Sendable>: AnyHTTPOperation, @unchecked 
         for use in uses ?? [] { use(value) }
     }
 
-    /// Adds a use of the value, which the operation's task runs before the operation ends. Returns false if it is too late.
+    /// Adds a use of the value, which the operation's task runs before the operation ends. Returns false if the uses have begun
+    /// already.
     func useValue(_ use: @escaping @Sendable (Value) -> Void) -> Bool {
         uses.withLock { uses in
             uses?.append(use)

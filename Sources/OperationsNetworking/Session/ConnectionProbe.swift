@@ -54,8 +54,8 @@ struct StaleConnection: Error, CustomStringConvertible {
 
 /// A channel handler in front of async-http-client, which does not report the connection of an exchange.
 ///
-/// The probe notes the connection in the head of the response. It also replaces the error that ends a reused connection with
-/// `StaleConnection`.
+/// The probe notes the connection in the head of the response. The probe also replaces the error that ends a reused connection
+/// with `StaleConnection`.
 final class ConnectionProbe: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart

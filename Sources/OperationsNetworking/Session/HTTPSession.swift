@@ -86,7 +86,8 @@ public final class HTTPSession: Sendable {
         public var cache: HTTPCache?
         /// The source of credentials for challenges of servers and proxies; nil for none.
         public var credentials: (any HTTPCredentialSource)?
-        /// A function that may change a redirect. If it returns false, the request ends with the redirecting response.
+        /// A function that may change a redirect. If the function returns false, the request ends with the redirecting
+        /// response.
         public var redirectHook: (@Sendable (inout HTTPRedirect) async -> Bool)?
         var ticker = Ticker(ContinuousClock())
         var fileSteps: FileStepHook?

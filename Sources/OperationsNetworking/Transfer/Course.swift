@@ -29,8 +29,8 @@ final class Course {
 
     /// Whether to send a request again after an error.
     ///
-    /// Only a safe request without a body on a closing connection is sent again (RFC 9112, section 9.3.1). Receiving it twice
-    /// does no harm.
+    /// Only a safe request without a body on a closing connection is sent again (RFC 9112, section 9.3.1). Receiving the
+    /// request twice does no harm.
     func resends(_ request: OutgoingRequest, after error: any Error) -> Bool {
         guard request.body == nil, method.isSafe, staleConnections < Self.mostStaleConnections else { return false }
         // The latter two errors mean that async-http-client could send nothing: `ioOnClosedChannel` on HTTP/1, `cancelled` on

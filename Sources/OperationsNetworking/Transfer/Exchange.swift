@@ -8,11 +8,11 @@ import Operations
 /// One request that is being sent, and the received part of its response. Event loops of async-http-client fill it, and the
 /// operation's task empties it. When the buffer is full, reading from the server stops.
 ///
-/// async-http-client's own `execute` for tasks creates two tasks, an actor and a timer per request. It also delivers head,
-/// portions and end separately. Both cost more than the rest of a small exchange. This type delivers together all parts that
-/// arrive together. Only a request with a body uses `execute`, in a task that pumps the response into this type.
+/// async-http-client's own `execute` for tasks creates two tasks, an actor and a timer per request. `execute` also delivers
+/// head, portions and end separately. These costs exceed the rest of a small exchange. This type delivers together all parts
+/// that arrive together. Only a request with a body uses `execute`, in a task that pumps the response into this type.
 final class Exchange: Sendable {
-    /// The number of buffered bytes at which reading stops. The last portion may exceed it.
+    /// The number of buffered bytes at which reading stops. The last portion may exceed this number.
     static let capacity = 128 << 10
 
     private struct State {

@@ -36,7 +36,7 @@ struct OutgoingRequest {
 struct Answer {
     let head: HTTPResponse
     let body: IncomingBody
-    /// The time of the request, by the session's clock and by the calendar. Waiting for a connection comes before it.
+    /// The time of the request, by the session's clock and by the calendar. Waiting for a connection comes before this time.
     let sent: (time: Duration, date: Date)
     /// The use of the connection of the response.
     let use: ConnectionUse?

@@ -80,7 +80,7 @@ extension Transfer {
     }
 
     /// Returns the request for the cache. The field `Authorization` stands for all credentials of the request. The cache stores
-    /// at most a digest of them.
+    /// at most a digest of the credentials.
     private func known(_ course: Course) -> HTTPRequest {
         let target = course.address.withoutFragment.withoutCredentials
         let user = UserIdentity(

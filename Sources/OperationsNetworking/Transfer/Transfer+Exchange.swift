@@ -73,7 +73,7 @@ extension Transfer {
         return true
     }
 
-    /// Returns the resume point for the address; nil for a request with a range of its own. That range counts from the
+    /// Returns the resume point for the address; nil for a request with a range of its own. Such a range counts from the
     /// beginning of the resource. Also nil for a request to the cache alone, which stores whole bodies.
     private func resumePoint(at address: HTTPAddress) throws -> ResumePoint? {
         guard request.fields[.range] == nil, request.cachePolicy.reading != .onlyIfCached else { return nil }

@@ -3,7 +3,7 @@ import HTTPCore
 import NIOCore
 import Operations
 
-/// The body of a request. Each exchange sends it again, except a sequence.
+/// The body of a request. Each exchange sends the body again, except a sequence.
 struct OutgoingBody {
     var description = HTTPRequestBody.none
     var source: HTTPBodySource?
