@@ -10,7 +10,7 @@ import Testing
         "a\u{202E}gpj.exe", "a\u{2066}b", "a\u{2028}b", String(repeating: "a", count: 256),
         String(repeating: "ü", count: 128),
     ])
-    func `a name that leads elsewhere or looks like another is refused with the name`(name: String) {
+    func `a name that leads elsewhere or imitates another name is refused`(name: String) {
         #expect(!FileName.isUsable(name))
         let error = #expect(throws: HTTPError.self) { try FileName.checked(name, url: "http://h/") }
         guard case .unusableName(name) = error?.reason else { return #expect(Bool(false), "\(error as Any)") }
@@ -20,7 +20,7 @@ import Testing
         "a", "a b.txt", "...", "..a", ".hidden", "CON", "nul.txt", "ünï 日本.txt", "a:b*?\"<>|", "~", "-rf", " ",
         String(repeating: "a", count: 255),
     ])
-    func `other names are used as they are`(name: String) throws {
+    func `other names are used unchanged`(name: String) throws {
         #expect(try FileName.checked(name, url: "") == name)
     }
 
@@ -32,7 +32,7 @@ import Testing
         (".bash_login", "bash_login"), ("/.ssh/.config", "config"), (". .x", "x"), ("\u{1}.x", "x"),
         ("...", "download"),
     ])
-    func `from any text a usable name is made`(name: String, clean: String) {
+    func `every text is converted to a usable name`(name: String, clean: String) {
         #expect(FileName.sanitised(name) == clean)
     }
 
@@ -41,7 +41,7 @@ import Testing
         "x" + String(repeating: "\u{301}", count: 400), String(repeating: "👨‍👩‍👧‍👦", count: 60) + ".png",
         "." + String(repeating: "b", count: 1000),
     ])
-    func `a name that is too long is cut between characters, and keeps its extension`(name: String) {
+    func `a name that is too long is cut between characters and keeps its extension`(name: String) {
         let clean = FileName.sanitised(name)
         #expect(FileName.isUsable(clean))
         if let end = name.split(separator: ".").dropFirst().last { #expect(clean.hasSuffix(".\(end)")) }
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: 0..<200 as Range<UInt64>)
-    func `whatever comes, the name is usable`(seed: UInt64) {
+    func `the name is usable for every input`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let pieces = ["..", "/", "\\", "\0", "a", "ü", "\n", ".", " ", "%2f", "\u{202E}", "👍", "\u{301}", "日"]
         let name = (0..<random.below(400)).map { _ in random.pick(pieces) }.joined()
@@ -85,7 +85,7 @@ import Testing
             ("http://h/a", "attachment; filename=..", "a"),
             ("http://h/a", "attachment; filename*=UTF-8''..%2fpasswd", "passwd"),
         ] as [(String, String?, String)])
-    func `a download is called what the response says, else like its address`(
+    func `a download is named by the response, or else by its address`(
         url: String, disposition: String?, name: String
     ) throws {
         var fields = HTTPFields()

@@ -17,7 +17,7 @@ import Testing
         // Line breaks and other control characters.
         "http://host/a\r\nX: y", "http://host/\n", "http://ho\tst/", "http://host/\0", "http://host/\u{7F}",
         "\nhttp://host/",
-        // Hosts that different software reads differently.
+        // Hosts that different programs interpret in different ways.
         "http://a b/", "http://a%2eb/", "http://host%00/", "http://höst/", "http://ｈost/", "http://a..b/",
         "http://.host/",
         "http://host../", "http://./", "http://a_b!/", "http://a,b/", "http://a'b/", "http://a<b/", "http://a|b/",
@@ -35,7 +35,7 @@ import Testing
         "http://[1.2.3.4::]/", "http://[::01.2.3.4]/", "http://[:]/", "http://[:::]/", "http://[v1.x]/",
         "http://[::1]]/",
     ])
-    func `what is no absolute http or https URL is refused`(text: String) {
+    func `text that is not an absolute http or https URL is refused`(text: String) {
         #expect(HTTPAddress(text) == nil)
     }
 
@@ -79,13 +79,13 @@ import Testing
         ("http://host/...", "http://host/..."),
         ("http://host/%2e%2e%2e", "http://host/%2e%2e%2e"),
     ])
-    func `addresses are brought into a normal form, which stays what it is`(text: String, normal: String) throws {
+    func `addresses are normalized, and normal forms stay unchanged`(text: String, normal: String) throws {
         let address = try #require(HTTPAddress(text))
         #expect(address.description == normal)
         #expect(HTTPAddress(normal) == address)
     }
 
-    @Test func `bytes that are no UTF-8 are encoded one by one`() throws {
+    @Test func `bytes that are not UTF-8 are encoded one by one`() throws {
         let address = try #require(HTTPAddress(bytes: Array("http://host/".utf8) + [0xFC, 0x80]))
         #expect(address.path == "/%FC%80")
         #expect(HTTPAddress(bytes: Array("http://h".utf8) + [0xFC] + Array("/".utf8)) == nil)
@@ -123,7 +123,7 @@ import Testing
         #expect((one.origin == other.origin) == same)
     }
 
-    @Test func `the request's target is path and query, the field Host host and port`() throws {
+    @Test func `the request's target has path and query, and the field Host has host and port`() throws {
         let address = try #require(HTTPAddress("http://u:p@host:8080/a?b=c#d"))
         #expect(address.requestTarget == "/a?b=c")
         #expect(address.origin.authority == "host:8080")
@@ -134,7 +134,7 @@ import Testing
         #expect(HTTPAddress("http://h/")?.appending(query: "").requestTarget == "/")
     }
 
-    @Test func `an address is saved with its password and read again, and nothing else is`() throws {
+    @Test func `an address is encoded with its password and decoded again, and invalid text is refused`() throws {
         let address = try #require(HTTPAddress("http://u:p@host/a?b#c"))
         let saved = try JSONEncoder().encode([address])
         #expect(try JSONDecoder().decode([HTTPAddress].self, from: saved) == [address])
@@ -149,11 +149,11 @@ import Testing
         ("http://user:secret@host/ok", "http://host/ok"), ("http://x\r\ny", "http://xy"),
         ("ftp://u:secret@\u{301}host", "ftp://\u{301}host"), ("", ""),
     ])
-    func `what is no address is reported without password and line breaks`(text: String, redacted: String) {
+    func `invalid addresses are reported without password and line breaks`(text: String, redacted: String) {
         #expect(HTTPAddress.redacted(text) == redacted)
     }
 
-    @Test func `what is reported has an end`() {
+    @Test func `reported addresses have a maximum length`() {
         #expect(HTTPAddress.redacted("ftp://" + String(repeating: "x", count: 100_000)).count == 2000)
         #expect(HTTPAddress.redacted("http://h/" + String(repeating: "x", count: 100_000)).count == 2000)
     }

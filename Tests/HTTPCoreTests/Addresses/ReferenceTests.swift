@@ -3,7 +3,8 @@ import HTTPCore
 import Testing
 
 @Suite struct ReferenceTests {
-    /// RFC 3986, sections 5.4.1 and 5.4.2; nil where it leads to something that is not HTTP. `http:g` is read strictly.
+    /// The examples of RFC 3986, sections 5.4.1 and 5.4.2. The result is nil for an address that is not HTTP. The
+    /// parser is strict about `http:g`.
     static let table: [(String, String?)] = [
         ("g:h", nil), ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"),
         ("/g", "http://a/g"),
@@ -22,7 +23,7 @@ import Testing
         ("g#s/../x", "http://a/b/c/g#s/../x"), ("http:g", nil),
     ]
 
-    @Test(arguments: table) func `references mean what RFC 3986 says`(reference: String, result: String?) throws {
+    @Test(arguments: table) func `references resolve as in RFC 3986`(reference: String, result: String?) throws {
         let base = try #require(HTTPAddress("http://a/b/c/d;p?q"))
         #expect(base.resolving(reference)?.description == result)
     }
@@ -36,12 +37,12 @@ import Testing
             ("a\r\nb", nil), ("//a\\@b/", nil), ("\\\\evil.example/", "http://host/%5C%5Cevil.example/"),
             ("a:b", nil), ("./a:b", "http://host/a:b"), ("/ü", "http://host/%C3%BC"), (" /x ", "http://host/x"),
         ] as [(String, String?)])
-    func `what servers send as a location leads to HTTP or nowhere`(reference: String, result: String?) throws {
+    func `locations of servers resolve to HTTP addresses or to nil`(reference: String, result: String?) throws {
         let base = try #require(HTTPAddress("http://host"))
         #expect(base.resolving(reference)?.description == result)
     }
 
-    @Test func `a relative reference keeps user name and password, one with a host does not`() throws {
+    @Test func `a relative reference keeps user name and password, a reference with a host does not`() throws {
         let base = try #require(HTTPAddress("http://u:p@host/a"))
         #expect(base.resolving("b")?.textWithCredentials == "http://u:p@host/b")
         #expect(base.resolving("//host/b")?.textWithCredentials == "http://host/b")

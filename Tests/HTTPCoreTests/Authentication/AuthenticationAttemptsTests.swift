@@ -29,7 +29,7 @@ import Testing
         attempts.sendUnasked(credential, to: peer)
     }
 
-    @Test func `before anything is asked nothing is sent`() {
+    @Test func `no credential is sent before a challenge`() {
         var attempts = AuthenticationAttempts()
         #expect(value(&attempts, origin) == nil)
         #expect(value(&attempts, .proxy) == nil)
@@ -37,13 +37,13 @@ import Testing
     }
 
     @Test(arguments: ["", "Negotiate", "NTLM abc", "Digest realm=x, nonce=y, qop=auth-int", "Digest realm=x"])
-    func `a challenge that nobody can answer fails`(line: String) {
+    func `an unsupported challenge fails`(line: String) {
         var attempts = AuthenticationAttempts()
         #expect(attempts.challenged(by: origin, AuthenticationChallenge.parse(line)) == .fail)
         #expect(!answer(&attempts, origin, with: password))
     }
 
-    @Test func `the strongest challenge comes first and is answered, whatever the order`() {
+    @Test func `the strongest challenge comes first in any order, and is answered`() {
         let lines = [
             "Basic realm=r", "Digest realm=r, nonce=m, qop=auth",
             "Digest realm=r, nonce=s, qop=auth, algorithm=SHA-256",
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `a token answers Bearer, a password what goes with it`() {
+    @Test func `a token answers Bearer, and a password answers Digest and Basic`() {
         var attempts = AuthenticationAttempts()
         let both = AuthenticationChallenge.parse("Basic realm=r, Bearer realm=r")
         #expect(attempts.challenged(by: origin, both) == .ask([both[1], both[0]]))
@@ -71,7 +71,7 @@ import Testing
         #expect(!answer(&attempts, other, with: password))
     }
 
-    @Test func `a credential is tried once, another one may follow`() {
+    @Test func `a credential is tried once, and another credential may follow`() {
         for challenge in [basic, digest("n")] {
             var attempts = AuthenticationAttempts()
             #expect(attempts.challenged(by: origin, challenge) == .ask(challenge))
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `a new nonce alone is no new challenge`() {
+    @Test func `a new nonce alone is not a new challenge`() {
         var attempts = AuthenticationAttempts()
         _ = attempts.challenged(by: origin, digest("1"))
         #expect(answer(&attempts, origin, with: password))
@@ -93,7 +93,7 @@ import Testing
         #expect(!answer(&attempts, origin, with: password))
     }
 
-    @Test func `a stale nonce is answered once again without asking`() {
+    @Test func `a stale nonce is answered again once, without a new credential`() {
         var attempts = AuthenticationAttempts()
         _ = attempts.challenged(by: origin, digest("1"))
         #expect(answer(&attempts, origin, with: password))
@@ -103,7 +103,7 @@ import Testing
         #expect(!answer(&attempts, origin, with: password))
     }
 
-    @Test func `stale means nothing with the same nonce, another realm, or before an answer`() {
+    @Test func `stale is ignored with the same nonce, another realm, or before an answer`() {
         for challenge in [digest("1", stale: true), digest("2", stale: true, realm: "s")] {
             var attempts = AuthenticationAttempts()
             _ = attempts.challenged(by: origin, digest("1"))
@@ -114,7 +114,7 @@ import Testing
         #expect(fresh.challenged(by: origin, digest("1", stale: true)) == .ask(digest("1", stale: true)))
     }
 
-    @Test func `origin, other origins and the proxy are kept apart`() {
+    @Test func `each origin and the proxy have separate state`() {
         var attempts = AuthenticationAttempts()
         for peer in [origin, other, .proxy] {
             _ = attempts.challenged(by: peer, basic)
@@ -129,7 +129,7 @@ import Testing
         #expect(origin.authorizationField == .authorization && origin.challengeField == .wwwAuthenticate)
     }
 
-    @Test func `another realm may be answered with the same credential`() {
+    @Test func `the same credential may answer another realm`() {
         var attempts = AuthenticationAttempts()
         _ = attempts.challenged(by: origin, basic)
         #expect(answer(&attempts, origin, with: password))
@@ -137,7 +137,7 @@ import Testing
         #expect(answer(&attempts, origin, with: password))
     }
 
-    @Test func `what was sent unasked counts as tried in every realm, but not for Digest`() {
+    @Test func `a credential sent before a challenge counts as tried in every realm, but not for Digest`() {
         var attempts = AuthenticationAttempts()
         #expect(sendUnasked(&attempts, password, to: origin))
         #expect(value(&attempts, origin) == "Basic dTpw")
@@ -151,7 +151,7 @@ import Testing
         #expect(!sendUnasked(&attempts, .password(user: "a:b", password: ""), to: .proxy))
     }
 
-    @Test func `a user name with a colon falls to Digest, never to Basic`() {
+    @Test func `a user name with a colon is sent by Digest and never by Basic`() {
         var attempts = AuthenticationAttempts()
         let colon = HTTPCredential.password(user: "a:b", password: "p")
         _ = attempts.challenged(by: origin, basic)
@@ -161,7 +161,7 @@ import Testing
         #expect(value(&attempts, origin)?.hasPrefix("Digest ") == true)
     }
 
-    @Test func `each request has a count of its own`() {
+    @Test func `each request has a separate nonce count`() {
         var attempts = AuthenticationAttempts()
         _ = attempts.challenged(by: origin, digest("1"))
         #expect(answer(&attempts, origin, with: password))
@@ -169,7 +169,7 @@ import Testing
         #expect(value(&attempts, origin)?.contains("nc=00000002") == true)
     }
 
-    @Test func `who always finds another credential comes to an end`() {
+    @Test func `a hook that always returns another credential reaches the limit`() {
         var attempts = AuthenticationAttempts()
         var answers = 0
         while case .ask = attempts.challenged(by: origin, basic) {

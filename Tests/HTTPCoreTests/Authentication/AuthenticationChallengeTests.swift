@@ -34,11 +34,11 @@ import Testing
             ("Basic realm=x y=z, w=v", ["basic|realm=x|w=v"]), ("Basic realm=ü, Digest a=b", ["basic", "digest|a=b"]),
             (#"Basic realm="ü""#, ["basic|realm=ü"]), (#"Basic realm="""#, ["basic|realm="]), ("(), Basic", ["basic"]),
         ] as [(String, [String])])
-    func `challenges are read, and what is none is skipped`(line: String, expected: [String]) {
+    func `challenges are parsed, and invalid text is skipped`(line: String, expected: [String]) {
         #expect(AuthenticationChallenge.parse(line).map(written) == expected)
     }
 
-    @Test func `several lines are one list`() {
+    @Test func `several lines form one list`() {
         var fields = HTTPFields()
         fields[values: .wwwAuthenticate] = [#"Digest realm="a", nonce="b""#, "Basic realm=c, Bearer"]
         #expect(
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: 0..<300 as Range<UInt64>)
-    func `whatever comes is read to its end`(seed: UInt64) {
+    func `every input is read to its end`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let pieces = ["Basic", "Digest", " ", ",", "=", "\"", "\\", "realm", "\t", ";", "ü", "abc", "==", "\"x\"", "/"]
         let line = (0..<random.below(60)).map { _ in random.pick(pieces) }.joined()
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)), arguments: ["\"\\", "\"", "Basic ", "a=\"\\\"", ",", "a=", "\\\""])
-    func `hostile lines take no longer than others`(piece: String) {
+    func `hostile lines take no longer than other lines`(piece: String) {
         _ = AuthenticationChallenge.parse(String(repeating: piece, count: 20_000))
     }
 }

@@ -17,7 +17,7 @@ import Testing
         ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
         ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
     ])
-    func `the examples of RFC 7616 come out`(algorithm: String, response: String) throws {
+    func `the digests match the examples of RFC 7616`(algorithm: String, response: String) throws {
         var session = try session(
             """
             Digest realm="http-auth@example.org", qop="auth, auth-int", algorithm=\(algorithm), nonce="\(Self.nonce)", \
@@ -31,7 +31,7 @@ import Testing
                 """)
     }
 
-    @Test func `the example of RFC 2617 comes out, and without qop the one of RFC 2069`() throws {
+    @Test func `the digests match the example of RFC 2617, and without qop the example of RFC 2069`() throws {
         let line = #"Digest realm="testrealm@host.com", nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093", opaque="5ccc""#
         var new = try session(line + #", qop="auth,auth-int""#, password: "Circle Of Life")
         let value = new.authorization(method: "GET", target: "/dir/index.html", clientNonce: "0a4f113b")
@@ -43,8 +43,7 @@ import Testing
         #expect(!answer.contains("qop") && !answer.contains("nc=") && !answer.contains("cnonce"))
     }
 
-    @Test func `answers are counted, each with a client nonce of its own, but session variants keep the first`() throws
-    {
+    @Test func `each answer has its own count and client nonce, and session variants keep the first nonce`() throws {
         for (algorithm, keeps) in [("MD5", false), ("md5-SESS", true), ("SHA-256", false), ("SHA-256-sess", true)] {
             var session = try session(#"Digest realm="r", nonce="n", qop=auth, algorithm=\#(algorithm)"#)
             let values = (0..<12).map { session.authorization(method: "GET", target: "/", clientNonce: "c\($0)") }
@@ -53,7 +52,7 @@ import Testing
         }
     }
 
-    /// Made with Python's hashlib.
+    /// The expected values come from Python's hashlib.
     @Test(arguments: [
         ("MD5-sess", "c53858fe6c46d2bb443411951c3db6fa"),
         ("SHA-256-sess", "e43e8327ec02b1035ee1329327e1c064f62062e7507c0a0f4d6a8627c836e9c5"),
@@ -64,7 +63,7 @@ import Testing
         #expect(value.contains(#"response="\#(response)""#))
     }
 
-    @Test func `user names are hashed where that is asked for`() throws {
+    @Test func `user names are hashed on request of the server`() throws {
         let hash = "5a1a8a47df5c298551b9b42ba9b05835174a5bd7d511ff7fe9191d8e946fc4e7"
         var session = try session(
             #"Digest realm="api@example.org", nonce="n", qop=auth, algorithm=SHA-256, userhash=true"#, user: "Jäsøn Doe"
@@ -73,7 +72,7 @@ import Testing
         #expect(value.contains(#"username="\#(hash)""#) && value.hasSuffix("userhash=true"))
     }
 
-    @Test func `names beyond ASCII are sent as the server understands them, and quotes are escaped`() throws {
+    @Test func `names beyond ASCII are sent in a supported encoding, and quotes are escaped`() throws {
         var modern = try session(#"Digest realm="a\"b", nonce="n", qop=auth, charset=UTF-8"#, user: "Jäs")
         let value = modern.authorization(method: "GET", target: "/", clientNonce: "c")
         #expect(value.contains("username*=UTF-8''J%C3%A4s,") && value.contains(#"realm="a\"b""#))
@@ -81,7 +80,7 @@ import Testing
         #expect(plain.authorization(method: "GET", target: "/", clientNonce: "c").contains(#"username="Jä\"s\\""#))
     }
 
-    @Test func `a quote with an accent on it is escaped as well`() throws {
+    @Test func `a quote with a combining accent is escaped`() throws {
         var session = try session("Digest realm=r, nonce=n, qop=auth", user: "a\"\u{301}, uri=\"b")
         let value = session.authorization(method: "GET", target: "/", clientNonce: "c")
         #expect(value.utf8.starts(with: "Digest username=\"a\\\"\u{301}, uri=\\\"b\", realm".utf8))
@@ -93,7 +92,7 @@ import Testing
         "Digest realm=x, nonce=y, qop=\"\"",
         "Digest realm=x, nonce=\"a\u{1}b\"", "Digest realm=x, nonce=y, opaque=\"a\r\nX: z\"",
     ])
-    func `what cannot be answered is no challenge`(line: String) throws {
+    func `a challenge without a possible answer is not parsed`(line: String) throws {
         let challenge = try #require(AuthenticationChallenge.parse(line).first)
         #expect(DigestChallenge(challenge) == nil)
     }
@@ -108,7 +107,7 @@ import Testing
     }
 
     @Test(arguments: [("true", true), ("TRUE", true), ("false", false), ("\"true\"", true), ("1", false)])
-    func `stale is true or it is not`(text: String, stale: Bool) throws {
+    func `only the value true means stale`(text: String, stale: Bool) throws {
         let challenge = try #require(AuthenticationChallenge.parse("Digest realm=x, nonce=y, stale=\(text)").first)
         #expect(DigestChallenge(challenge)?.isStale == stale)
     }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct BodyLengthTests {
     private func name(_ reason: HTTPError.Reason?) -> String? { reason.map { "\($0)" } }
 
-    @Test func `too few bytes are truncated, too many are overlong`() {
+    @Test func `too few bytes are truncated, and too many are overlong`() {
         var length = BodyLength(expected: 10)
         #expect(name(length.end()) == name(.truncated(received: 0, expected: 10)))
         #expect(length.receive(9) == nil)
@@ -17,13 +17,14 @@ import Testing
         #expect(name(length.receive(1)) == name(.overlong(expected: 10)))
     }
 
-    @Test func `an unknown length ends when it ends`() {
+    @Test func `a body of unknown length has any length`() {
         var length = BodyLength(expected: nil)
         #expect(length.end() == nil)
         #expect(length.receive(1_000_000) == nil && length.end() == nil)
     }
 
-    @Test(arguments: [nil, 10, 11] as [Int64?]) func `more than memory is for is refused, at once if it is announced`(
+    @Test(arguments: [nil, 10, 11] as [Int64?])
+    func `a body above the memory limit is refused, immediately if its length is announced`(
         expected: Int64?
     ) {
         var length = BodyLength(expected: expected, memoryLimit: 10)
@@ -32,7 +33,7 @@ import Testing
         if expected != 10 { #expect(name(length.receive(1)) == name(.bodyTooLarge(limit: 10))) }
     }
 
-    @Test func `memory is for what is inflated`() {
+    @Test func `the memory limit applies to decompressed bytes`() {
         var length = BodyLength(expected: 5, memoryLimit: 10)
         #expect(length.receiveCompressed(5) == nil && length.inflate(10) == nil)
         #expect(name(length.inflate(1)) == name(.bodyTooLarge(limit: 10)))
@@ -40,7 +41,7 @@ import Testing
         #expect(length.received == 5 && length.inflated == 11)
     }
 
-    @Test func `a bomb is refused by ratio, once it is large, and by size`() {
+    @Test func `a bomb is refused by its ratio once it is large, and by its size`() {
         let limit = InflationLimit(size: 5000, ratio: 10, ratioApplies: 1000)
         for (compressed, inflated, permitted) in [
             (1, 1000, true), (1, 1001, false), (101, 1010, true), (101, 1011, false), (500, 5000, true),
@@ -67,7 +68,7 @@ import Testing
             (["0x1"], .invalid),
             (["99999999999999999999"], .invalid), (["x", "x"], .invalid), (["1 2"], .invalid), (["１"], .invalid),
         ] as [([String], BodyLength.Announcement)])
-    func `lengths that contradict each other or are none are invalid`(
+    func `lengths that contradict each other or are not numbers are invalid`(
         values: [String], announced: BodyLength.Announcement
     ) {
         var response = HTTPResponse(status: .ok)
@@ -83,7 +84,7 @@ import Testing
         #expect(BodyLength.announced(by: response, to: .get) == .length(0))
     }
 
-    @Test(arguments: 0..<50 as Range<UInt64>) func `however it is cut, the verdict is the same`(seed: UInt64) {
+    @Test(arguments: 0..<50 as Range<UInt64>) func `the result does not depend on the pieces`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let (expected, sent, limit) = (random.below(50), random.below(50), random.below(50))
         var length = BodyLength(expected: Int64(expected), memoryLimit: limit)

@@ -13,7 +13,7 @@ import Testing
         "sun, 6 nov 1994 08:49:37 gmt", "  Sun,  06 Nov 1994   08:49:37 GMT ", "Mon, 06 Nov 1994 8:49:37 GMT",
         "Sunday, 06-Nov-1994 08:49:37 GMT",
     ])
-    func `the three formats of RFC 9110 are read`(text: String) {
+    func `the three formats of RFC 9110 are parsed`(text: String) {
         #expect(HTTPDate.parse(text, now: Self.now) == Self.example)
     }
 
@@ -31,7 +31,7 @@ import Testing
         "1, 06 Nov 1994 08:49:37 GMT", "Sun, 999999999999999999999 Nov 1994 08:49:37 GMT", "\0",
         "Sun,\n06 Nov 1994 08:49:37 GMT",
     ])
-    func `everything else is none`(text: String) {
+    func `other texts give nil`(text: String) {
         #expect(HTTPDate.parse(text, now: Self.now) == nil)
     }
 
@@ -51,11 +51,11 @@ import Testing
             (-0.5, "Wed, 31 Dec 1969 23:59:59 GMT"), (.infinity, "Fri, 31 Dec 9999 23:59:59 GMT"),
             (-.infinity, "Sat, 01 Jan 0000 00:00:00 GMT"), (.nan, "Thu, 01 Jan 1970 00:00:00 GMT"),
         ] as [(Double, String)])
-    func `dates are written as RFC 9110 wants`(seconds: Double, text: String) {
+    func `dates are formatted as in RFC 9110`(seconds: Double, text: String) {
         #expect(HTTPDate.format(Date(timeIntervalSince1970: seconds)) == text)
     }
 
-    @Test(arguments: 0..<50 as Range<UInt64>) func `what is written is read again`(seed: UInt64) {
+    @Test(arguments: 0..<50 as Range<UInt64>) func `formatted dates are parsed again`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         for _ in 0..<100 {
             let date = Date(timeIntervalSince1970: Double(random.below(315_569_519_999) - 62_167_219_200))

@@ -9,7 +9,7 @@ import Testing
         ("a(b)", "x"),
         ("A", "x\r\nB: y"), ("A", "x\n"), ("A", "\rx"), ("A", "x\0"), ("A", "\u{1}"), ("A", "\u{7F}"), ("A", "x\r\n y"),
     ])
-    func `what would end the header or is no name is refused, and named without line breaks`(
+    func `invalid names and values are refused, and errors show them without line breaks`(
         name: String, value: String
     ) {
         let error = #expect(throws: HTTPError.self) { try RequestFields.checked([(name, value)], url: "http://h/") }
@@ -23,14 +23,14 @@ import Testing
         "TE",
         "Trailer", "Upgrade", "Expect", "HTTP2-Settings",
     ])
-    func `fields of the transport are refused`(name: String) throws {
+    func `fields that the transport sets are refused`(name: String) throws {
         #expect(throws: HTTPError.self) { try RequestFields.checked([(name, "1")], url: "") }
         var fields = HTTPFields()
         fields[try #require(HTTPField.Name(name))] = "1"
         #expect(throws: HTTPError.self) { try RequestFields.checked(fields, url: "") }
     }
 
-    @Test func `others stay in their order, without spaces around the values`() throws {
+    @Test func `other fields keep their order and lose spaces around their values`() throws {
         let fields = try RequestFields.checked(
             [("B", " x "), ("a", "\ty\tz"), ("B", ""), ("X-Ü".replacing("Ü", with: "U"), "ünï"), ("c", "  ")], url: "")
         #expect(fields.map(\.name.rawName) == ["B", "a", "B", "X-U", "c"])
@@ -38,7 +38,7 @@ import Testing
         #expect(try RequestFields.checked(fields, url: "") == fields)
     }
 
-    @Test func `every byte is classified`() {
+    @Test func `every byte has the correct character class`() {
         for byte in UInt8.min...0x7F {
             let text = String(Unicode.Scalar(byte))
             let isName = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".contains(text)

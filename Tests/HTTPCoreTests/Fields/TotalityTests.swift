@@ -5,9 +5,9 @@ import HTTPTypes
 import TestSupport
 import Testing
 
-/// Whatever a server sends is read, or is not, but never stops the program, and takes no longer than its length.
+/// Tests that hostile text of a server never stops the program, and that parsing takes linear time.
 @Suite struct TotalityTests {
-    /// Everything that reads text of others.
+    /// Runs every parser that reads text of other programs.
     private func readAll(_ text: String) {
         if let address = HTTPAddress(text) {
             #expect(HTTPAddress(address.description)?.description == address.description)
@@ -38,12 +38,12 @@ import Testing
         "filename*", "Digest ", "attachment", "日", "👨‍👩‍👧", "\u{FEFF}", "\u{202E}",
     ]
 
-    @Test(arguments: 0..<40 as Range<UInt64>) func `random texts do no harm`(seed: UInt64) {
+    @Test(arguments: 0..<40 as Range<UInt64>) func `random texts cause no crash`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         for _ in 0..<50 { readAll((0..<random.below(12)).map { _ in random.pick(Self.pieces) }.joined()) }
     }
 
-    @Test(arguments: 0..<20 as Range<UInt64>) func `random bytes do no harm`(seed: UInt64) {
+    @Test(arguments: 0..<20 as Range<UInt64>) func `random bytes cause no crash`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let base = HTTPAddress("http://a/")!
         for _ in 0..<100 {
@@ -55,8 +55,9 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: pieces) func `long texts take no longer than their length`(piece: String)
-    {
+    @Test(.timeLimit(.minutes(1)), arguments: pieces) func `parsing time is linear in the length of the text`(
+        piece: String
+    ) {
         readAll(String(repeating: piece, count: 2000))
         readAll("http://h/" + String(repeating: piece, count: 2000))
     }

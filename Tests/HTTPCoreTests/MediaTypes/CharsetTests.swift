@@ -17,7 +17,7 @@ import Testing
             ("text/plain; charset=\"gbk//TRANSLIT\"", nil),
             ("text/plain; charset=\"../gbk\"", Charset(name: "gbk")), ("text/plain; charset=ISO-2022-CN-EXT", nil),
         ] as [(String, Charset?)])
-    func `the charset is the header's, else UTF-8, and none if it is not known`(type: String, charset: Charset?) {
+    func `the charset comes from the header or is UTF-8, and is nil if unknown`(type: String, charset: Charset?) {
         #expect(Charset(of: MediaType(type)) == charset)
     }
 
@@ -34,11 +34,11 @@ import Testing
             (.utf16LittleEndian, [0x61, 0x00, 0x62], "a\u{FFFD}"), (.utf16, [0x61], "\u{FFFD}"),
             (.utf16, [0xFE, 0xFF], ""),
         ] as [(Charset, [UInt8], String)])
-    func `bytes are read, and what is not valid is replaced`(charset: Charset, bytes: [UInt8], text: String) {
+    func `bytes are decoded, and invalid bytes are replaced`(charset: Charset, bytes: [UInt8], text: String) {
         #expect(charset.text(bytes) == text)
     }
 
-    // Made by Python's codecs.
+    // The bytes come from Python's codecs.
     static let foreign: [(name: String, bytes: [UInt8], text: String)] = [
         ("gbk", [0xC4, 0xE3, 0xBA, 0xC3, 0xA3, 0xAC, 0xCA, 0xC0, 0xBD, 0xE7], "你好，世界"),
         ("GB2312", [0xC4, 0xE3, 0xBA, 0xC3], "你好"),
@@ -67,7 +67,7 @@ import Testing
     ]
 
     @Test(arguments: foreign)
-    func `texts of all charsets of the web are read`(name: String, bytes: [UInt8], text: String) throws {
+    func `texts in all charsets of the web are decoded`(name: String, bytes: [UInt8], text: String) throws {
         #expect(try #require(Charset(name: name)).text(bytes) == text)
         #expect(Charset(name: name.uppercased()) == Charset(name: name))
     }
@@ -84,7 +84,7 @@ import Testing
         #expect(try #require(Charset(name: name)).text(bytes) == text)
     }
 
-    /// Of the web; each is read by a converter of its own, or by this module.
+    /// The charsets of the web. A separate converter, or this module, decodes each charset.
     static let all = [
         "utf-8", "ibm866", "iso-8859-1", "iso-8859-2", "iso-8859-3", "iso-8859-4", "iso-8859-5", "iso-8859-6",
         "iso-8859-7",
@@ -95,13 +95,13 @@ import Testing
         "utf-16le", "us-ascii",
     ]
 
-    @Test(arguments: all) func `nothing is nothing, and any bytes are read, however many`(name: String) throws {
+    @Test(arguments: all) func `no bytes give no text, and any number of bytes is decoded`(name: String) throws {
         let charset = try #require(Charset(name: name))
         #expect(charset.text([]) == "" && !charset.text(0...255).isEmpty)
         var random = SeededRandom(seed: 1)
         let bytes = (0..<100_000).map { _ in UInt8(random.below(256)) }
         #expect(!charset.text(bytes).isEmpty)
-        // More than is converted in one step.
+        // The text is longer than the output of one conversion step.
         let ascii = String(repeating: "abc ", count: 20_000)
         if !name.hasPrefix("utf-16") { #expect(charset.text(ascii.utf8) == ascii) }
     }

@@ -7,7 +7,7 @@ import Testing
         "", " ", "text", "text/", "/html", "text /html", "text/ html", "text/html charset=x", "text/html,",
         "te(xt/html", "ü/x", ";a=b",
     ])
-    func `what is no type is none`(text: String) {
+    func `text that is not a type gives nil`(text: String) {
         #expect(MediaType(text) == nil)
         #expect(MediaRange(text) == nil)
     }
@@ -21,7 +21,7 @@ import Testing
         (#"a/b; c="""#, #"a/b; c="""#),
         ("application/ld+json", "application/ld+json"),
     ])
-    func `types are read with their parameters`(text: String, normal: String) {
+    func `types are parsed with their parameters`(text: String, normal: String) {
         #expect(MediaType(text)?.description == normal)
         #expect(MediaType(normal)?.description == normal)
     }
@@ -35,18 +35,18 @@ import Testing
         ("application/*+json", "image/x+json", false),
         ("Image/PNG", "image/png", true), ("text/html;q=0.5", "text/html", true),
     ])
-    func `ranges take in types`(range: String, media: String, takesIn: Bool) throws {
+    func `ranges contain types`(range: String, media: String, takesIn: Bool) throws {
         let media = try #require(MediaType(media))
         #expect(try #require(MediaRange(range)).contains(media) == takesIn)
     }
 
     @Test(arguments: ["*", "*/json", "image/p*", "*/*+", "a*/b", "image/*png", "image/*+a*"])
-    func `half a star is no range`(text: String) {
+    func `a partial wildcard is not a range`(text: String) {
         let range = MediaRange(text)
         #expect(range == nil || text == "a*/b" || text == "image/*+a*")
     }
 
-    @Test func `ranges are written as they are read`() {
+    @Test func `ranges keep their text`() {
         for text in ["*/*", "image/*", "image/png", "*/*+json", "application/*+xml"] {
             #expect(MediaRange(text)?.description == text)
         }

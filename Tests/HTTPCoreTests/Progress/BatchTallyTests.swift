@@ -9,7 +9,7 @@ import Testing
         #expect(progress.isComplete && progress.fraction == 1 && progress.expected == 0)
     }
 
-    @Test func `the whole is known as soon as each member's length is, by HEAD or by its answer`() {
+    @Test func `the total is known once each member's length is known, from HEAD or from its response`() {
         var tally = BatchTally(count: 3, stopsAtFailure: false)
         #expect(tally.progress.expected == nil)
         let areNews = [
@@ -18,11 +18,11 @@ import Testing
         ]
         #expect(areNews == [false, false, true, true])
         #expect(tally.progress.expected == 60 && tally.progress.received == 5)
-        // The answer knows better than HEAD did.
+        // The response has precedence over HEAD.
         let answer1 = tally.moved(0, received: 0, expected: 40)
         #expect(answer1)
         #expect(tally.progress.expected == 90)
-        // And an answer that says nothing leaves what HEAD has said, until more comes.
+        // A response without a length keeps the length from HEAD until more bytes arrive.
         let answer2 = tally.moved(2, received: 30, expected: nil)
         #expect(answer2)
         #expect(tally.progress.expected == 90)
@@ -34,7 +34,7 @@ import Testing
         #expect(tally.progress.expected == 95 && tally.progress.received == 40 && tally.progress.finished == 1)
     }
 
-    @Test func `what ends early counts as much as has come of it, and nothing that comes later`() {
+    @Test func `a member that ends early counts its received bytes, and later events do not count`() {
         var tally = BatchTally(count: 2, stopsAtFailure: false)
         _ = tally.measured(0, 100)
         _ = tally.measured(1, 100)
@@ -51,7 +51,7 @@ import Testing
         #expect(tally.progress.failed == 1)
     }
 
-    @Test func `the first failure stops the rest, once and if that was chosen; being cancelled does not`() {
+    @Test func `the first failure stops the rest once, if chosen, and a cancellation does not`() {
         var tally = BatchTally(count: 4, stopsAtFailure: true)
         let answer9 = tally.ended(0, received: 0, .cancelled)
         #expect(!answer9)
@@ -64,7 +64,7 @@ import Testing
         #expect(tally.progress.finished == 4 && tally.progress.failed == 3)
     }
 
-    @Test func `lengths that no body has are not known, and no sum overflows`() {
+    @Test func `implausible lengths count as unknown, and no sum overflows`() {
         var tally = BatchTally(count: 2, stopsAtFailure: false)
         for index in 0..<2 {
             _ = tally.measured(index, .max)
@@ -80,7 +80,7 @@ import Testing
         #expect(tally.progress.expected == 3 && tally.progress.received == 3)
     }
 
-    @Test(arguments: 0..<UInt64(50)) func `the tally is what adding up all members says`(seed: UInt64) {
+    @Test(arguments: 0..<UInt64(50)) func `the tally equals the sum over all members`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let count = 1 + random.below(5)
         var tally = BatchTally(count: count, stopsAtFailure: false)

@@ -11,7 +11,7 @@ import Testing
         "bytes -0-1/5", "bytes +0-1/5", "bytes 0-1/+5", "bytes 0-1/-5", "bytes 0-99999999999999999999/*", "bytes */",
         "bytes 0-1/99999999999999999999", "bytes 0-9223372036854775807/*", "bytes ٠-١/٥", "multipart/byteranges",
     ])
-    func `what is none or contradicts itself is refused`(value: String) {
+    func `invalid and contradictory values are refused`(value: String) {
         #expect(ContentRange(value) == nil)
     }
 
@@ -24,7 +24,7 @@ import Testing
             ("bytes 0-9223372036854775806/9223372036854775807", .bytes(0...(.max - 1), total: .max)),
             ("bytes 00-01/02", .bytes(0...1, total: 2)),
         ] as [(String, ContentRange)])
-    func `ranges are read`(value: String, range: ContentRange) {
+    func `ranges are parsed`(value: String, range: ContentRange) {
         #expect(ContentRange(value) == range)
     }
 }

@@ -18,7 +18,7 @@ import Testing
         ResumePoint(received: received, response: response(status, fields), now: Self.now)
     }
 
-    @Test func `without a strong validator there is no point to resume at`() {
+    @Test func `without a strong validator there is no resume point`() {
         let (tag, length): (_, _) = ((HTTPField.Name.eTag, "\"a\""), (HTTPField.Name.contentLength, "10"))
         #expect(point() == nil)
         #expect(point(length) == nil)
@@ -38,7 +38,7 @@ import Testing
         #expect(point(status: 206, tag, (.contentRange, "bytes */10")) == nil)
     }
 
-    @Test func `a strong ETag is best, else a date that was over when the response was made`() {
+    @Test func `a strong ETag is preferred to a date before the date of the response`() {
         #expect(
             point((.eTag, "\"a\""), (.contentLength, "10"))
                 == .init(received: 5, validator: .entityTag("\"a\""), total: 10))
@@ -56,14 +56,14 @@ import Testing
         #expect(byDate.isComplete == false)
     }
 
-    @Test func `the request asks for the rest, uncompressed, if it is the same`() {
+    @Test func `the request asks for the uncompressed rest of the same version`() {
         let byTag = ResumePoint(received: 5, validator: .entityTag("\"a\""), total: nil).requestFields
         #expect(byTag == [.range: "bytes=5-", .ifRange: "\"a\"", .acceptEncoding: "identity"])
         let byDate = ResumePoint(received: .max, validator: .lastModified(Self.modified), total: nil).requestFields
         #expect(byDate == [.range: "bytes=9223372036854775807-", .ifRange: Self.modified, .acceptEncoding: "identity"])
     }
 
-    @Test func `it survives a restart`() throws {
+    @Test func `a resume point can be saved and restored`() throws {
         for validator in [ResumePoint.Validator.entityTag("\"a\""), .lastModified(Self.modified)] {
             let point = ResumePoint(received: 5, validator: validator, total: 10)
             #expect(try JSONDecoder().decode(ResumePoint.self, from: JSONEncoder().encode(point)) == point)
@@ -105,14 +105,14 @@ import Testing
         (412, [], .unrelated), (503, [], .unrelated),
     ]
 
-    @Test(arguments: verdicts) func `only the very next bytes of the very same are taken`(
+    @Test(arguments: verdicts) func `only the next bytes of the same version are accepted`(
         status: Int, fields: [(HTTPField.Name, String)], verdict: ResumePoint.Verdict
     ) {
         let point = ResumePoint(received: 5, validator: .entityTag("\"a\""), total: 10)
         #expect(point.verdict(on: response(status, fields)) == verdict)
     }
 
-    @Test func `who has everything is told so by 416 with the same length and version`() {
+    @Test func `416 with the same length and version means that the body is complete`() {
         for total in [5, nil] as [Int64?] {
             let point = ResumePoint(received: 5, validator: .lastModified(Self.modified), total: total)
             #expect(point.verdict(on: response(416, [(.contentRange, "bytes */5")])) == .complete)
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func `a length that was not known is learnt`() {
+    @Test func `an unknown length is taken from the response`() {
         let point = ResumePoint(received: 5, validator: .entityTag("\"a\""), total: nil)
         #expect(point.verdict(on: response(206, [(.contentRange, "bytes 5-9/10")])) == .proceed(length: 5, total: 10))
         #expect(point.verdict(on: response(206, [(.contentRange, "bytes 5-9/*")])) == .proceed(length: 5, total: nil))

@@ -6,7 +6,7 @@ import Testing
 @Suite struct BandwidthMeterTests {
     private static let second: UInt64 = 1_000_000_000
 
-    @Test func `before the first byte, and long after the last, the rate is zero`() {
+    @Test func `the rate is zero before the first byte and long after the last byte`() {
         var meter = BandwidthMeter()
         #expect(meter.rate(at: 0) == 0)
         #expect(meter.rate(at: .max) == 0)
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: [0, 7, 1_000_000_007, 123_456_789_012, UInt64.max - 20_000_000_000] as [UInt64])
-    func `an even stream has its rate, from the first second on`(start: UInt64) {
+    func `an even stream has its rate from the first second on`(start: UInt64) {
         var meter = BandwidthMeter()
         for step in 0..<1500 as Range<UInt64> {
             let now = start + step * 10_000_000
@@ -27,14 +27,14 @@ import Testing
         #expect(meter.total == 1_500_000)
     }
 
-    @Test func `a change of rate is seen after a window`() {
+    @Test func `a change of rate is measured after one window`() {
         var meter = BandwidthMeter(window: Self.second, slices: 10)
         for step in 0..<200 as Range<UInt64> { meter.record(1000, at: step * 10_000_000) }
         for step in 200..<400 as Range<UInt64> { meter.record(10, at: step * 10_000_000) }
         #expect(abs(meter.rate(at: 4 * Self.second) - 1000) < 100)
     }
 
-    @Test func `one large piece is not an infinite rate, and a clock that stands still does no harm`() {
+    @Test func `one large piece has a finite rate, also with a clock that does not advance`() {
         var meter = BandwidthMeter(window: Self.second, slices: 10)
         meter.record(1_000_000, at: 5)
         #expect(meter.rate(at: 5) == 1e7)
@@ -46,7 +46,7 @@ import Testing
 @Suite struct BandwidthCapTests {
     private static let second: UInt64 = 1_000_000_000
 
-    /// Lets users transfer as fast as they may, in pieces of their own size; what each had by the end.
+    /// Lets users transfer as fast as possible in pieces of the given sizes. Returns the number of bytes of each user.
     private func run(
         _ cap: inout BandwidthCap<Int>, pieces: [Int], from start: UInt64 = 0, until end: UInt64,
         asleep: ((Int, UInt64) -> UInt64)? = nil, at events: [(UInt64, (inout BandwidthCap<Int>, UInt64) -> Void)] = []
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(arguments: [1000, 10_000, 123_457, 1_000_000, 50_000_000] as [UInt64])
-    func `over five seconds it is exact within five per cent`(rate: UInt64) {
+    func `the rate over five seconds is exact within five percent`(rate: UInt64) {
         for start in [0, 12_345_678_901, UInt64.max / 2] {
             var cap = BandwidthCap<Int>(rate: rate)
             let piece = cap.piece
@@ -89,8 +89,9 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<30 as Range<UInt64>) func `whatever the pieces and pauses, it is never exceeded`(seed: UInt64)
-    {
+    @Test(arguments: 0..<30 as Range<UInt64>) func `the limit is never exceeded, with any pieces and pauses`(
+        seed: UInt64
+    ) {
         var random = SeededRandom(seed: seed)
         let rate = UInt64(1 + random.below(100_000))
         var cap = BandwidthCap<Int>(rate: rate)
@@ -101,13 +102,13 @@ import Testing
             cap.request(bytes, for: 0, at: now)
             while cap.granted(at: now).isEmpty { now = max(cap.nextGrant(after: now)!, now) }
             passed += bytes
-            // From the start on: what is kept while nobody wants it counts for that time.
+            // The credit counts from the start, including the credit of times without requests.
             #expect(Double(passed) <= Double(rate) * (Double(now) / 1e9) + 1)
         }
     }
 
     @Test(arguments: [1000, 100_000, 10_000_000] as [UInt64])
-    func `it is as exact where everybody is called late`(rate: UInt64) {
+    func `late calls do not make the rate less exact`(rate: UInt64) {
         var cap = BandwidthCap<Int>(rate: rate)
         var random = SeededRandom(seed: rate)
         var (now, passed) = (0 as UInt64, 0)
@@ -123,7 +124,7 @@ import Testing
         #expect(abs(Double(passed) / Double(5 * rate) - 1) < 0.05, "\(passed)")
     }
 
-    @Test func `users share by bytes, whatever their pieces`() {
+    @Test func `users share the limit by bytes, with pieces of any size`() {
         for pieces in [[1000, 1000], [500, 16000], [100, 1000, 10_000], Array(repeating: 1000, count: 20)] {
             var cap = BandwidthCap<Int>(rate: 1_000_000)
             let had = run(&cap, pieces: pieces, until: 5 * Self.second)
@@ -135,15 +136,15 @@ import Testing
         }
     }
 
-    @Test func `what a slow user leaves goes to the other, and the slow one gets all it asks for`() {
+    @Test func `a slow user gets all requested bytes, and the other user gets the rest`() {
         var cap = BandwidthCap<Int>(rate: 1_000_000)
-        // User 0 asks for 10000 bytes ten times a second, user 1 for all there is.
+        // User 0 requests 10000 bytes about ten times a second. User 1 always has a waiting request.
         let had = run(&cap, pieces: [10_000, 5000], until: 5 * Self.second) { user, _ in user == 0 ? 90_000_000 : 0 }
         #expect(had[0] > 400_000)
         #expect(had[0] + had[1] > 4_750_000)
     }
 
-    @Test func `who was away has saved nothing up`() {
+    @Test func `an absent user gains no credit`() {
         var cap = BandwidthCap<Int>(rate: 1000)
         var had = [0, 0]
         var now: UInt64 = 0
@@ -162,7 +163,7 @@ import Testing
         #expect(abs(had[1] - 2600) <= 300, "\(had)")
     }
 
-    @Test func `a change holds for those who wait, both ways`() {
+    @Test func `a change of the limit applies to waiting users, in both directions`() {
         var cap = BandwidthCap<Int>(rate: 10)
         cap.request(1000, for: 0, at: 0)
         #expect(cap.granted(at: 0).isEmpty)
@@ -176,14 +177,14 @@ import Testing
         #expect(cap.nextGrant(after: Self.second) == nil)
     }
 
-    @Test func `changed in the middle it is exact on both sides`() {
+    @Test func `the rate is exact before and after a change`() {
         var cap = BandwidthCap<Int>(rate: 100_000)
         let change: (inout BandwidthCap<Int>, UInt64) -> Void = { $0.setRate(300_000, at: $1) }
         let had = run(&cap, pieces: [1000], until: 10 * Self.second, at: [(5 * Self.second, change)])[0]
         #expect(abs(had - 2_000_000) < 50_000)
     }
 
-    @Test func `without a cap everybody goes at once, and lifting or setting one leaves no debt`() {
+    @Test func `without a limit every request is granted, and a change of the limit leaves no debt`() {
         var cap = BandwidthCap<String>(rate: nil)
         #expect(cap.nextGrant(after: 5) == nil)
         for user in ["a", "b"] { cap.request(1 << 30, for: user, at: 0) }
@@ -194,7 +195,7 @@ import Testing
         #expect(cap.nextGrant(after: 0) == Self.second / 10)
     }
 
-    @Test func `who withdraws costs nothing, in turn or waiting`() {
+    @Test func `a withdrawn request uses no bytes`() {
         var cap = BandwidthCap<String>(rate: 1000)
         cap.request(1_000_000, for: "a", at: 0)
         cap.request(100, for: "b", at: 0)
@@ -207,7 +208,7 @@ import Testing
         #expect(cap.nextGrant(after: 0) == nil && cap.waitingCount == 0)
     }
 
-    @Test func `extremes neither trap nor stall`() {
+    @Test func `extreme values neither trap nor stall`() {
         for rate in [0, 1, UInt64.max] {
             var cap = BandwidthCap<Int>(rate: rate)
             #expect(cap.piece >= 1)

@@ -24,34 +24,34 @@ import Testing
     private struct Unexpected: Error { let decision: RedirectChain.Decision }
 
     @Test(arguments: [200, 204, 300, 304, 305, 306, 309, 399, 400, 401, 500])
-    func `other statuses are no redirects, whatever Location says`(status: Int) throws {
+    func `other statuses are not redirects, even with Location`(status: Int) throws {
         #expect(try chain().decision(for: response(status, "/y")) == .deliver)
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
-    func `a redirect without Location is the response, and so is any if none are followed`(status: Int) throws {
+    func `a redirect without Location, or with a policy that follows none, is the response`(status: Int) throws {
         #expect(try chain().decision(for: response(status)) == .deliver)
         #expect(try chain(policy: .none).decision(for: response(status, "/y")) == .deliver)
     }
 
     @Test(arguments: ["ftp://a/", "http:x", "//", "https://a:0/", "javascript:x", "https://a b/", "//x\\@y/"])
-    func `a location that is no HTTP address is refused`(location: String) throws {
+    func `a location that is not an HTTP address is refused`(location: String) throws {
         #expect(
             try chain().decision(for: response(302, location))
                 == .fail(.refused(location: HTTPAddress.redacted(location))))
     }
 
-    @Test func `the refusal does not tell a password`() throws {
+    @Test func `the refusal contains no password`() throws {
         let decision = try chain().decision(for: response(302, "ftp://user:secret@a/"))
         #expect(decision == .fail(.refused(location: "ftp://a/")))
     }
 
-    @Test func `several locations are refused, unless they say the same`() throws {
+    @Test func `several different locations are refused`() throws {
         #expect(try chain().decision(for: response(302, "/y", "/z")) == .fail(.refused(location: "/y")))
         #expect(try redirect(chain().decision(for: response(302, "/y", "/y"))).address.path == "/y")
     }
 
-    @Test func `from https to http is refused, unless allowed`() throws {
+    @Test func `a redirect from https to http is refused, unless allowed`() throws {
         #expect(try chain().decision(for: response(302, "http://a/")) == .fail(.refused(location: "http://a/")))
         let allowing = try chain(policy: RedirectPolicy(allowsDowngrade: true))
         #expect(try redirect(allowing.decision(for: response(302, "http://a/"))).changesOrigin)
@@ -66,7 +66,7 @@ import Testing
         (308, .get, .get, false), (308, .delete, .delete, false),
     ]
 
-    @Test(arguments: methods) func `methods change as RFC 9110 says`(
+    @Test(arguments: methods) func `methods change as in RFC 9110`(
         status: Int, before: HTTPRequest.Method, after: HTTPRequest.Method, dropsBody: Bool
     ) throws {
         let redirect = try redirect(chain(before).decision(for: response(status, "/y")))
@@ -74,7 +74,7 @@ import Testing
         #expect(redirect.dropsBody == dropsBody)
     }
 
-    @Test(arguments: methods) func `methods stay, if that is wanted`(
+    @Test(arguments: methods) func `methods stay unchanged, if requested`(
         status: Int, before: HTTPRequest.Method, after: HTTPRequest.Method, dropsBody: Bool
     ) throws {
         let chain = try chain(before, policy: RedirectPolicy(methods: .kept))
@@ -101,13 +101,13 @@ import Testing
         #expect(redirect.remaining(of: Self.fields)[.contentType] == "text/plain")
     }
 
-    @Test func `without the body go the fields that describe it`() throws {
+    @Test func `the fields that describe the body are dropped with the body`() throws {
         let redirect = try redirect(chain(.post).decision(for: response(302, "/y")))
         #expect(redirect.strippedFields(of: Self.fields) == [.contentType, .contentEncoding])
         #expect(redirect.remaining(of: Self.fields).count == Self.fields.count - 2)
     }
 
-    @Test func `user name and password of the address stay with its origin, and a server cannot choose them`() throws {
+    @Test func `user name and password stay with their origin, and a server cannot choose them`() throws {
         let chain = try chain(.get, "https://u:p@a/x")
         for (location, text) in [
             ("y", "https://u:p@a/y"), ("https://a/y", "https://u:p@a/y"), ("https://v:w@a/y", "https://u:p@a/y"),
@@ -118,20 +118,20 @@ import Testing
         }
     }
 
-    @Test func `the fragment goes on, unless there is a new one`() throws {
+    @Test func `the fragment is kept, unless there is a new fragment`() throws {
         let chain = try chain(.get, "https://a/x#old")
         #expect(try redirect(chain.decision(for: response(302, "/y"))).address.fragment == "old")
         #expect(try redirect(chain.decision(for: response(302, "/y#new"))).address.fragment == "new")
     }
 
-    @Test(arguments: 0..<7) func `as many are followed as the limit says`(limit: Int) throws {
+    @Test(arguments: 0..<7) func `the number of followed redirects equals the limit`(limit: Int) throws {
         var chain = try chain(policy: RedirectPolicy(limit: limit))
         for number in 0..<limit { chain.follow(try redirect(chain.decision(for: response(302, "/\(number)")))) }
         #expect(chain.redirects == limit)
         #expect(chain.decision(for: response(302, "/more")) == .fail(.tooMany(limit: limit)))
     }
 
-    @Test func `a loop is found at once, by method and address`() throws {
+    @Test func `a loop is detected immediately, by method and address`() throws {
         #expect(try chain().decision(for: response(302, "/x#other")) == .fail(.loop))
         var chain = try chain()
         chain.follow(try redirect(chain.decision(for: response(302, "/y"))))
@@ -140,12 +140,12 @@ import Testing
         #expect(try redirect(chain.decision(for: response(307, "https://a/x?again"))).address.query == "again")
     }
 
-    @Test func `after a POST the answer may be where the form was`() throws {
+    @Test func `after a POST a redirect may lead back to the address of the form`() throws {
         #expect(try redirect(chain(.post).decision(for: response(303, "/x"))).method == .get)
         #expect(try chain(.post).decision(for: response(307, "/x")) == .fail(.loop))
     }
 
-    @Test func `what a hook changes is checked again, and credentials follow from where it leads`() throws {
+    @Test func `a redirect changed by a hook is checked again, and its address determines the credentials`() throws {
         let chain = try chain()
         var redirect = try redirect(chain.decision(for: response(302, "/y")))
         redirect.address = try #require(HTTPAddress("https://b/"))
@@ -157,7 +157,7 @@ import Testing
         #expect(chain.checked(redirect) == .fail(.loop))
     }
 
-    @Test func `failures are reasons`() {
+    @Test func `failures have matching reasons`() {
         guard case .tooManyRedirects(3) = RedirectChain.Failure.tooMany(limit: 3).reason,
             case .redirectLoop = RedirectChain.Failure.loop.reason,
             case .redirectRefused("x") = RedirectChain.Failure.refused(location: "x").reason

@@ -20,12 +20,12 @@ import Testing
         #expect(HTTPAddress("http://h/")?.appending(query: text).query ?? "" == text)
     }
 
-    @Test func `dictionaries, which have no order, are sorted`() {
+    @Test func `dictionaries are sorted by name`() {
         #expect(FormValue(["b": "1", "a": "2", "C": "3"]).encoded == "C=3&a=2&b=1")
         #expect(FormValue(["b": ["y": 1], "a": [1]] as [String: FormValue]).encoded == "a%5B%5D=1&b%5By%5D=1")
     }
 
-    @Test func `bodies have the type that goes with them, and equal values are equal bytes`() throws {
+    @Test func `bodies have a matching type, and equal values have equal bytes`() throws {
         struct Item: Codable, Equatable { var b = "/ü", a = 1 }
         #expect(
             EncodedBody.form(["a": "b c"])

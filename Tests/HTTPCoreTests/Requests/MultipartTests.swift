@@ -25,12 +25,12 @@ import Testing
         }.joined()
     }
 
-    @Test(arguments: ["a\r\nX: y", "a\0", "\u{7F}"]) func `a type that would end the header is refused`(type: String) {
+    @Test(arguments: ["a\r\nX: y", "a\0", "\u{7F}"]) func `a type with control characters is refused`(type: String) {
         let form = MultipartForm([.init("a", .data(Data()), contentType: type)])
         #expect(throws: HTTPError.self) { try layout(form) }
     }
 
-    @Test func `a file that is not there fails with what looking for it threw`() {
+    @Test func `a missing file fails with the error of its lookup`() {
         var form = MultipartForm()
         form.append("a", filePath: "/missing")
         #expect(throws: Missing.self) { try layout(form) }
@@ -41,20 +41,20 @@ import Testing
         ("a\0\u{7F}", "a%00%7F"),
         ("ü 日", "ü 日"), ("a\\", "a\\"), ("", ""), ("%22", "%22"),
     ])
-    func `names cannot end the header they stand in`(name: String, escaped: String) throws {
+    func `names cannot end their header`(name: String, escaped: String) throws {
         var form = MultipartForm()
         form.append(name, Data(), fileName: name)
         #expect(try text(layout(form)).contains(#"; name="\#(escaped)"; filename="\#(escaped)""# + "\r\n\r\n"))
     }
 
-    @Test func `no parts are still a form`() throws {
+    @Test func `a form without parts is valid`() throws {
         let layout = try layout(MultipartForm())
         #expect(text(layout) == "--B--\r\n")
         #expect(layout.contentLength == 7)
         #expect(layout.contentType == "multipart/form-data; boundary=B")
     }
 
-    @Test func `fields, data and files are laid out with their length, files not read`() throws {
+    @Test func `the layout has the lengths of fields, data and files without reading files`() throws {
         var form = MultipartForm()
         form.append("a", "1")
         form.append("b", Data("xyz".utf8), fileName: "b.txt", contentType: "text/plain")
@@ -95,7 +95,9 @@ import Testing
         #expect(layout.contentLength == layout.segments.reduce(0) { $0 + $1.length })
     }
 
-    @Test(arguments: 0..<30 as Range<UInt64>) func `the length is that of what is sent`(seed: UInt64) throws {
+    @Test(arguments: 0..<30 as Range<UInt64>) func `the announced length equals the number of sent bytes`(seed: UInt64)
+        throws
+    {
         var random = SeededRandom(seed: seed)
         var form = MultipartForm()
         var files: [String: Int64] = [:]
@@ -121,7 +123,7 @@ import Testing
         #expect(try JSONDecoder().decode(MultipartForm.self, from: JSONEncoder().encode(form)) == form)
     }
 
-    @Test func `boundaries are valid, and quoted where they must be`() throws {
+    @Test func `boundaries are valid, and quoted where necessary`() throws {
         let boundaries = Set((0..<100).map { _ in MultipartLayout.randomBoundary() })
         #expect(boundaries.count == 100 && boundaries.allSatisfy(MultipartLayout.isValid))
         for bad in ["", "a b", "a\r\n", "\"", "ü", String(repeating: "a", count: 71)] {

@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `only failures that may pass are tried again`() {
+    @Test func `only temporary failures are retried`() {
         let passing: [HTTPError.Reason] =
             [.connection(Broken()), .timedOut(.connect), .timedOut(.idle), .truncated(received: 1, expected: nil)]
             + [408, 425, 429, 500, 502, 503, 504].map(HTTPError.Reason.unacceptableStatus)

@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [100, 199, 300, 304, 400, 404, 500]) func `other statuses than successes are refused`(status: Int)
+    @Test(arguments: [100, 199, 300, 304, 400, 404, 500]) func `statuses outside of 200 to 299 are refused`(status: Int)
     {
         #expect(failure(.data, "x", response(status)) == "status \(status)")
         #expect(failure(.json(Item.self), "", response(status, "x")) == "status \(status)")
@@ -42,7 +42,7 @@ import Testing
         #expect(failure(all, "x", response(status)) == nil)
     }
 
-    @Test func `data and text take every type, and nothing`() throws {
+    @Test func `data and text accept every type and an empty body`() throws {
         #expect(try HTTPSerializer.data.value(Data(), response(204), url: "") == Data())
         #expect(
             try HTTPSerializer.text.value(Data([0xFC]), response(200, "text/plain; charset=iso-8859-1"), url: "") == "ü"
@@ -51,7 +51,7 @@ import Testing
         #expect(try HTTPSerializer.text.value(Data(), response(), url: "") == "")
     }
 
-    @Test func `text in a charset that is not known is UTF-8, or fails with the charset's name`() throws {
+    @Test func `text in an unknown charset is UTF-8, or fails with the charset's name`() throws {
         let gbk = Data([0xC4, 0xE3, 0xBA, 0xC3])
         let text = HTTPSerializer.text
         #expect(try text.value(gbk, response(200, "text/plain; charset=gbk"), url: "") == "你好")
@@ -73,11 +73,11 @@ import Testing
             ("", nil, "empty"), ("", "text/html", "empty"), (" ", "application/json", "undecodable"),
             ("\0", "text/json", "undecodable"),
         ] as [(String, String?, String?)])
-    func `JSON is read if it is said to be JSON`(body: String, type: String?, failure expected: String?) {
+    func `JSON is decoded if the type is JSON`(body: String, type: String?, failure expected: String?) {
         #expect(failure(.json(Item.self), body, response(200, type)) == expected)
     }
 
-    @Test func `JSON is read with the decoder one wants`() throws {
+    @Test func `JSON is decoded with the caller's decoder`() throws {
         let serializer = HTTPSerializer.json(Date.self) {
             let decoder = JSONDecoder()
             decoder.dateDecodingStrategy = .secondsSince1970
@@ -87,7 +87,7 @@ import Testing
         #expect(date == Date(timeIntervalSince1970: 5))
     }
 
-    @Test(arguments: [false, true]) func `property lists are read, XML or binary`(binary: Bool) throws {
+    @Test(arguments: [false, true]) func `XML and binary property lists are decoded`(binary: Bool) throws {
         let body = try EncodedBody.propertyList(Item(name: "a"), binary: binary)
         let serializer = HTTPSerializer.propertyList(Item.self)
         #expect(try serializer.value(body.bytes, response(200, body.contentType), url: "") == Item(name: "a"))
@@ -96,7 +96,7 @@ import Testing
         #expect(failure(serializer, "x", response(200, "application/json")) == "type application/json")
     }
 
-    @Test func `of several the first counts that takes it`() throws {
+    @Test func `the first serializer that accepts the response decodes it`() throws {
         let serializer = HTTPSerializer.firstOf([
             .json(Item.self), .propertyList(),
             HTTPSerializer(acceptableTypes: ["text/*"]) { body, _ in
@@ -112,7 +112,8 @@ import Testing
         #expect(try name(Data("t".utf8), "text/plain") == "t")
         #expect(try name(Data("<no list>".utf8), "text/xml") == "<no list>")
         #expect(try name(Data("{".utf8), "text/json") == "{")
-        // None takes it: the error of the first which took the type, else the first's.
+        // No serializer decodes the body. The error comes from the first serializer that accepted the type, or else
+        // from the first serializer.
         #expect(failure(serializer, "{", response(200, "application/json")) == "undecodable")
         #expect(failure(serializer, "x", response(200, "image/png")) == "type image/png")
         #expect(failure(serializer, "x", response(200)) == "type none")
@@ -120,7 +121,7 @@ import Testing
         #expect(failure(serializer, "", response(200, "text/plain")) == "empty")
     }
 
-    @Test func `Accept says what is accepted`() {
+    @Test func `Accept lists the accepted types`() {
         #expect(HTTPSerializer.data.accept == "*/*")
         #expect(HTTPSerializer.json(Item.self).accept == "application/json, text/json")
         #expect(HTTPSerializer.firstOf([.data, .data]).accept == "*/*")
@@ -129,13 +130,13 @@ import Testing
         #expect(HTTPSerializer.firstOf([text, text]).map { $0.count }.accept == "text/plain, image/*")
     }
 
-    @Test func `what is refused is known from the head`() {
+    @Test func `a refusal needs only the head of the response`() {
         #expect(HTTPSerializer.json(Item.self).objection(to: response(404)) != nil)
         #expect(HTTPSerializer.json(Item.self).objection(to: response(200, "text/html")) != nil)
         #expect(HTTPSerializer.json(Item.self).objection(to: response(200, "application/json")) == nil)
     }
 
-    @Test func `a value may be made of another, and reasons thrown are kept`() throws {
+    @Test func `map transforms a value and keeps the reasons of thrown errors`() throws {
         let count = HTTPSerializer.text.map { $0.count }
         #expect(try count.value(Data("abc".utf8), response(), url: "") == 3)
         let picky = HTTPSerializer.text.map { _ throws -> Int in throw HTTPError(.unauthorized, url: "other") }
