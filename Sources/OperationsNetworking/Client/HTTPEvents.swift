@@ -13,7 +13,7 @@ public struct HTTPEvent: Sendable {
         case response(HTTPResponse)
         /// The request was paused.
         case paused
-        /// The request ended: with its value if the error is nil, otherwise with the error.
+        /// The request ended: successfully if the error is nil, otherwise with the error.
         case finished((any Error)?)
     }
 

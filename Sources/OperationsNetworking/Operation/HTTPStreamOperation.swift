@@ -4,7 +4,7 @@ import Operations
 
 /// A request that delivers the response body in portions as it arrives, for every status.
 ///
-/// The operation executes until the consumer has read the body.
+/// The operation executes until the consumer has read the body, except the last 256 KiB at most.
 public final class HTTPStreamOperation: AnyHTTPOperation, @unchecked Sendable {
     private let channel: BodyChannel
 
