@@ -13,10 +13,11 @@ public struct HTTPCounts: Sendable, Hashable {
     public internal(set) var running = 0
     /// Requests that are paused.
     public internal(set) var paused = 0
-    /// All requests so far that succeeded. A request that may share its transfer succeeds with any status. A download or an
-    /// added operation with a rejected status counts as failed.
+    /// All requests so far that succeeded. A request of `load`, `get` and similar functions succeeds with any response, even if
+    /// its value cannot be decoded.
     public internal(set) var finished = 0
-    /// All requests so far that ended without a response, or whose response was rejected, or could not be decoded or written.
+    /// All requests so far that ended without a response. Downloads and existing operations also fail if their response is
+    /// rejected, or cannot be decoded or written.
     public internal(set) var failed = 0
     /// All requests so far that were cancelled.
     public internal(set) var cancelled = 0
