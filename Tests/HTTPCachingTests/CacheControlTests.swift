@@ -19,11 +19,11 @@ import Testing
             ("max-age=1 2", 0),
             ("max-age=٣", 0), ("x=\"max-age=1", nil), ("s-maxage=5", nil), ("", nil), ("maxage=5", nil),
         ] as [(String, Int?)])
-    func `max-age is read, and whatever is broken means stale`(line: String, expected: Int?) {
+    func `max-age is parsed, and an invalid max-age means stale`(line: String, expected: Int?) {
         #expect(control(line).maxAge == expected)
     }
 
-    @Test func `directives stand alone, with arguments, on several lines, among unknown ones`() {
+    @Test func `directives are found alone, with arguments, on several lines and among unknown directives`() {
         let read = control(
             "private=\"Set-Cookie, X-A\", community=\"UCI\", NO-CACHE=\"X, Y\"", "immutable, must-revalidate")
         #expect(read.isPrivate && read.noCache && read.isImmutable && read.mustRevalidate)
@@ -32,7 +32,7 @@ import Testing
         #expect(read.has("community") && !read.has("ucI") && read.argument("immutable") == nil)
     }
 
-    @Test func `a quote that is never closed hides nothing behind it`() {
+    @Test func `an unclosed quotation mark hides no later directive`() {
         #expect(control("x=\"abc, no-store").noStore)
         #expect(control("x=\"abc\\", "no-store").noStore)
         #expect(control("private=\"", "no-store").noStore)
@@ -45,12 +45,12 @@ import Testing
         #expect(CacheControl(ofRequest: fields("Cache-Control: \(line)")).maxStale == expected)
     }
 
-    @Test func `broken min-fresh is never met, and broken stale-if-error allows nothing`() {
+    @Test func `an invalid min-fresh is never satisfied, and an invalid stale-if-error allows nothing`() {
         #expect(control("min-fresh=x").minFresh == 1 << 31)
         #expect(control("stale-if-error=x").staleIfError == 0)
     }
 
-    @Test func `Pragma counts in requests that have no Cache-Control, and nowhere else`() {
+    @Test func `Pragma counts only in requests without Cache-Control`() {
         #expect(CacheControl(ofRequest: fields("Pragma: x, No-Cache")).noCache)
         #expect(!CacheControl(ofRequest: fields("Pragma: no-cache", "Cache-Control: max-age=5")).noCache)
         #expect(!CacheControl(ofResponse: fields("Pragma: no-cache")).noCache)
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: 0..<200 as Range<UInt64>)
-    func `whatever stands there is read without a crash`(seed: UInt64) {
+    func `every input is parsed without a crash`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let parts = ["max-age", "=", "\"", "\\", ",", " ", "no-store", "9", "é", ";", "\t", "private"]
         for _ in 0..<50 {

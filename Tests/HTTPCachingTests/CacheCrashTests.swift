@@ -8,7 +8,8 @@ import Testing
 @Suite struct CacheCrashTests {
     private static let control = "Cache-Control: max-age=1000000"
 
-    /// Holds two bodies of a size, and a third of half as much more only without the first of them.
+    /// Returns a limit that holds two bodies of the given size. A third body, half as large again, fits only without
+    /// the first body.
     private static func limit(_ size: Int) -> Int { size * 2 + 1500 }
 
     private static func body(_ letter: String, _ size: Int) -> String { String(repeating: letter, count: size) }
@@ -40,14 +41,14 @@ import Testing
             directory: path, memoryLimit: 0, diskLimit: Self.limit(size), onError: { errors.append($0) })
         await cache.opened()
         await cache.sweep(unfinishedAge: -3600)
-        // The third is there wholly or not at all, and so are those that had to go for it.
+        // The third body and the evictions that it causes are either complete or missing.
         let (a, b, c) = (Self.body("a", size), Self.body("b", size), Self.body("c", size * 3 / 2))
         let outcomes = [
             await cache.outcome(get("/a"), at: at(3)), await cache.outcome(get("/b"), at: at(3)),
             await cache.outcome(get("/c"), at: at(3)),
         ]
         let isCommitted = step == .committed
-        // Between removing a body and the commit its entry is there still, which then is a miss.
+        // Between the removal of a body and the commit, the entry still exists and is a miss.
         let hasFirst = !isCommitted && step != .bodiesRemoved
         #expect(outcomes[0] == (hasFirst ? a : "load"))
         #expect(outcomes[1] == b || !hasFirst && outcomes[1] == "load")
@@ -73,8 +74,9 @@ import Testing
         #expect(await cache.outcome(get("/parent")) == "parent")
     }
 
-    /// The locks of a file belong to the process: who closes the file in any way has none any more.
-    @Test func `a cache keeps its lock of the index while another one of its process opens it`() async throws {
+    /// A process owns the locks of a file. When any code of the process closes the file, the process loses all of its
+    /// locks.
+    @Test func `a cache keeps its lock of the index while another cache of its process opens the index`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path
         let first = try HTTPCache(directory: path, memoryLimit: 0)
@@ -85,7 +87,7 @@ import Testing
         }
         let log = "\(path)/index-1.sqlite-wal"
         #expect(FileManager.default.fileExists(atPath: log))
-        // The last to close the index removes its log.
+        // The last process that closes the index removes its log.
         await #expect(processExitsWith: .success) { [path = path as String] in
             let other = try HTTPCache(directory: path, memoryLimit: 0)
             await other.opened()
@@ -109,11 +111,11 @@ import Testing
         #expect(wrong == 0)
     }
 
-    /// Stores, reads and removes at random under a limit that evicts. Answers how often something else was served than was
-    /// stored, or an error reported.
+    /// Stores, reads and removes at random under a limit that evicts. Returns the number of wrong responses and
+    /// reported errors.
     private static func work(_ path: String, name: String, seed: UInt64) async throws -> Int {
         let errors = Journal<HTTPCacheError>()
-        // Whoever has the index may be kept waiting by the disk.
+        // The time limit is long, because a slow disk can delay the cache that holds the index.
         let cache = try HTTPCache(
             path, memoryLimit: 5000, diskLimit: 40_000, busyTimeout: 60, step: { _ in },
             onError: { error in
@@ -125,7 +127,7 @@ import Testing
         for step in 0..<150 {
             let number = random.below(12)
             let request = get("/\(number)")
-            // Some share their bodies, which one process may remove as another stores it.
+            // Some entries share bodies. One cache can remove such a body while another cache stores it.
             let body = Self.body(String(number / 2), 100 + number / 2 * 900)
             switch random.below(10) {
             case 0..<4: await cache.load(request, answer(200, Self.control), body: body, at: at(Double(step)))

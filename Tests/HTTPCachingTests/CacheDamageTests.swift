@@ -33,12 +33,12 @@ import Testing
         try #require(FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
     }
 
-    /// Waits for reports, which come on a queue of their own.
+    /// Waits for the reports, which arrive on a separate queue.
     private func waitForReport(_ name: String) async {
         while !reported.entries.contains(name) { await Task.yield() }
     }
 
-    @Test func `nobody else may read what is cached`() async throws {
+    @Test func `other users cannot read the cache`() async throws {
         let old = umask(0)
         defer { umask(old) }
         let directory = try TemporaryDirectory()
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: ["garbage", "truncated", "table missing", "column missing", "wrong values", "empty"])
-    func `an index that is damaged is set aside, and a new one begun`(damage: String) async throws {
+    func `a damaged index is renamed, and a new index is created`(damage: String) async throws {
         let directory = try TemporaryDirectory()
         do {
             let cache = try await open(directory)
@@ -88,7 +88,7 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: index(directory, ".damaged")))
     }
 
-    @Test func `an index that is damaged while it is open is replaced`() async throws {
+    @Test func `an index that is damaged while open is replaced`() async throws {
         let directory = try TemporaryDirectory()
         let cache = try await open(directory)
         await cache.load(get(), answer(200, control))
@@ -100,7 +100,7 @@ import Testing
         await waitForReport("damagedIndex")
     }
 
-    @Test func `of two caches that find the index damaged, the second takes the new one of the first`() async throws {
+    @Test func `the second cache that detects a damaged index uses the new index of the first`() async throws {
         let directory = try TemporaryDirectory()
         let caches = [try await open(directory), try await open(directory)]
         await caches[0].load(get(), answer(200, control))
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test(arguments: ["removed", "shorter", "other", "directory", "link"])
-    func `a body that is gone or not what was stored is a miss`(damage: String) async throws {
+    func `a missing or damaged body is a miss`(damage: String) async throws {
         let directory = try TemporaryDirectory()
         let cache = try await open(directory)
         await cache.load(get(), answer(200, control))
@@ -135,8 +135,7 @@ import Testing
         #expect(await cache.outcome(get()) == "body")
     }
 
-    @Test func `a directory that cannot be made is refused, and one that cannot be written to keeps less`() async throws
-    {
+    @Test func `a directory that cannot be created is refused, and a read-only directory stores less`() async throws {
         #expect(throws: HTTPCacheError.self) { try HTTPCache(directory: "/dev/null/cache") }
         #expect(throws: HTTPCacheError.self) { try HTTPCache(directory: "") }
         #expect(throws: HTTPCacheError.self) { try HTTPCache(directory: URL(string: "https://a/b")!) }
@@ -150,7 +149,7 @@ import Testing
         await waitForReport("unusableDirectory")
     }
 
-    @Test func `a directory that is removed while the cache is open is made again`() async throws {
+    @Test func `a directory that is removed while the cache is open is created again`() async throws {
         let directory = try TemporaryDirectory()
         let cache = try await open(directory)
         await cache.load(get(), answer(200, control))
@@ -161,7 +160,7 @@ import Testing
     }
 
     @Test(arguments: CacheStep.allCases, [10, 600_000])
-    func `a disk that is full at any step costs no more than the entry`(step: CacheStep, size: Int) async throws {
+    func `a full disk at any step loses only the new entry`(step: CacheStep, size: Int) async throws {
         let directory = try TemporaryDirectory()
         let isFull = Guarded(false)
         let cache = try await open(directory) { reached in
@@ -171,7 +170,7 @@ import Testing
         let body = String(repeating: "x", count: size)
         isFull.withLock { $0 = true }
         let isStored = await cache.load(get(), answer(200, control), body: body)
-        // Nothing is removed here, and what is committed is there.
+        // No step removes a body here, and the entry exists after the commit.
         #expect(isStored == (step == .bodiesRemoved))
         if step != .bodiesRemoved { await waitForReport("noSpace") }
         isFull.withLock { $0 = false }
@@ -184,14 +183,14 @@ import Testing
         #expect(await cache.outcome(get()) == body)
     }
 
-    @Test func `what a crash has left is swept away, and what is being written is not`() async throws {
+    @Test func `remains of crashes are removed, and files that are being written remain`() async throws {
         let directory = try TemporaryDirectory()
         do { _ = try await open(directory) }
         let names = ["bodies/ab/\(String(repeating: "ab", count: 32))", "unfinished/\(UUID().uuidString)"]
         mkdir("\(directory.path)/bodies/ab", 0o700)
         for name in names { try Data("left".utf8).write(to: URL(fileURLWithPath: "\(directory.path)/\(name)")) }
         let cache = try await open(directory)
-        // Young, so perhaps not locked yet.
+        // A new file may not be locked yet.
         #expect(directory.bodies() == [names[1]])
         let large = String(repeating: "x", count: 300_000)
         let writer = await cache.received(answer(200, control), to: get(), requestTime: origin, responseTime: origin)

@@ -4,7 +4,7 @@ import HTTPCaching
 import HTTPTypes
 import Testing
 
-/// What is decided, without the fields and dates.
+/// A decision without its fields and dates.
 private enum Verdict: String, Sendable { case serve, check, load, notInCache, alreadyCached }
 
 @Suite struct CacheDecisionTests {
@@ -53,7 +53,7 @@ private enum Verdict: String, Sendable { case serve, check, load, notInCache, al
 
     @Test(
         arguments: [
-            // (policy, nothing stored, fresh, stale, fresh but the request says no-cache)
+            // (policy, nothing stored, fresh, stale, fresh with no-cache in the request)
             (.default, .load, .serve, .check, .check),
             (.ignore, .load, .load, .load, .load),
             (.askAlways, .load, .check, .check, .check),
@@ -66,7 +66,7 @@ private enum Verdict: String, Sendable { case serve, check, load, notInCache, al
             (.maxAge(.seconds(100)), .load, .serve, .serve, .check),
             (.maxAge(.zero), .load, .check, .check, .check),
         ] as [(HTTPCachePolicy, Verdict, Verdict, Verdict, Verdict)])
-    fileprivate func `each policy has its answer to what is there, as C2 says`(
+    fileprivate func `each policy decides about stored responses as in C2`(
         policy: HTTPCachePolicy, none: Verdict, fresh: Verdict, stale: Verdict, noCache: Verdict
     ) {
         let response = stored("max-age=60")
@@ -76,16 +76,16 @@ private enum Verdict: String, Sendable { case serve, check, load, notInCache, al
         #expect(verdict(get("/a", "Cache-Control: no-cache"), response, 10, policy) == noCache)
     }
 
-    @Test func `an age of the program's own does not outrank no-cache`() {
+    @Test func `a maximum age of the policy does not override no-cache`() {
         #expect(verdict(get(), stored("no-cache"), 1, .maxAge(.seconds(100))) == .check)
     }
 
-    @Test func `a HEAD is served from what a GET has stored, and never made conditional`() {
+    @Test func `a HEAD is served from a stored GET, and never made conditional`() {
         #expect(verdict(get(method: .head), stored("max-age=60"), 1) == .serve)
         #expect(verdict(get(method: .head), stored("max-age=60"), 61) == .load)
     }
 
-    @Test func `other methods are never served, and are refused where only the cache may answer`() {
+    @Test func `other methods are never served, and are refused if only the cache may answer`() {
         for method in [HTTPRequest.Method.post, .put, .delete, .options] {
             #expect(verdict(get(method: method), stored("max-age=60"), 1) == .load)
             #expect(verdict(get(method: method), stored("max-age=60"), 1, .cachedElseLoad) == .load)
@@ -97,7 +97,7 @@ private enum Verdict: String, Sendable { case serve, check, load, notInCache, al
         "Range: bytes=0-1", "If-Range: \"a\"", "If-Match: \"a\"", "If-None-Match: \"b\"",
         "If-Modified-Since: \(httpDate(0))", "If-Unmodified-Since: \(httpDate(0))",
     ])
-    func `the caller's own ranges and conditions go to the server as they are`(line: String) {
+    func `the caller's ranges and conditions go to the server unchanged`(line: String) {
         #expect(verdict(get("/a", line), stored("max-age=60"), 1) == .load)
         #expect(verdict(get("/a", line), stored("max-age=60"), 1, .onlyIfCached) == .notInCache)
     }
@@ -120,11 +120,11 @@ private enum Verdict: String, Sendable { case serve, check, load, notInCache, al
             ("max-age=60, stale-if-error=30", 91, nil), ("max-age=60, stale-if-error=30, must-revalidate", 70, nil),
             ("max-age=60, stale-if-error=30, no-cache", 10, nil), ("stale-if-error=x", 1, nil),
         ] as [(String, Double, Double?)])
-    func `stale-if-error allows what is stale for so long`(control: String, now: Double, end: Double?) {
+    func `stale-if-error allows stale responses for its duration`(control: String, now: Double, end: Double?) {
         #expect(fallback(control, now) == end)
     }
 
-    @Test func `a request may allow it too, and the policy allows it for ever`() {
+    @Test func `a request can allow stale responses too, and the policy allows them without limit`() {
         #expect(fallback("max-age=60", 70, .default, get("/a", "Cache-Control: stale-if-error=100")) == 160)
         for control in ["max-age=60", "no-cache", "max-age=60, must-revalidate"] {
             #expect(fallback(control, 9999, .fallBackOnFailure) == .infinity)
@@ -134,7 +134,7 @@ private enum Verdict: String, Sendable { case serve, check, load, notInCache, al
         #expect(fallback("max-age=60, stale-if-error=5", 1, .askAlways) == 65)
     }
 
-    @Test func `a server that could not answer says so with four statuses`() {
+    @Test func `four statuses mean that the server could not answer`() {
         #expect((100...599).filter { CacheDecision.isFailure(.init(code: $0)) } == [500, 502, 503, 504])
     }
 

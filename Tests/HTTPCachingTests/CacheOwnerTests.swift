@@ -11,9 +11,9 @@ import Musl
 import Darwin
 #endif
 
-/// A cache works in directories and on files of its own user alone (rule C1).
+/// A cache uses directories and files of its own user only (rule C1).
 @Suite struct CacheOwnerTests {
-    /// Another user; tests as root can give files away.
+    /// Another user. Only root can give files to another user.
     private static let stranger: uid_t = 12345
 
     enum Part: String, CaseIterable, Sendable { case directory, bodies, unfinished, index, link }
@@ -52,7 +52,7 @@ import Darwin
     }
 
     @Test(arguments: [0o777, 0o775, 0o1777] as [mode_t])
-    func `a directory into which others may write is closed to them`(mode: mode_t) throws {
+    func `a directory that other users can write to loses their permission`(mode: mode_t) throws {
         let directory = try TemporaryDirectory()
         #expect(chmod(directory.path, mode) == 0)
         _ = try HTTPCache(directory: directory.path)
@@ -63,7 +63,7 @@ import Darwin
 
 /// The first report of a cache.
 private final class Reported: @unchecked Sendable {
-    // Sendable: the stream is.
+    // `@unchecked Sendable` is safe because the stream is Sendable.
     private let (stream, continuation) = AsyncStream.makeStream(of: String.self)
 
     func note(_ error: HTTPCacheError) { continuation.yield("\(error)") }

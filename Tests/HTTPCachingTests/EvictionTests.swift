@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: 0..<12 as Range<UInt64>)
-    func `what is evicted is what a list that is sorted by use would lose`(seed: UInt64) async throws {
+    func `eviction matches a list that is sorted by last use`(seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
         let directory = try TemporaryDirectory()
         let limit = 1000 + random.below(20_000)
@@ -38,7 +38,7 @@ import Testing
         for step in 0..<200 {
             let key = String(random.below(20))
             if random.chance(50) {
-                // A byte of its own, so that no two bodies are one file.
+                // Each body has a different byte, so that no two entries share a file.
                 let data = Data(repeating: UInt8(step % 256), count: random.below(2500))
                 await cache.store(data, forKey: key, now: at(Double(step)))
                 model.store(key, data.count, step, age: age)
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `bodies that go leave no file, and those that another entry has stay`() async throws {
+    @Test func `evicted bodies leave no file, and bodies of another entry remain`() async throws {
         let directory = try TemporaryDirectory()
         let cache = try HTTPCache(directory: directory.path, diskLimit: 3000)
         let (shared, other) = (Data(repeating: 1, count: 500), Data(repeating: 2, count: 500))
@@ -75,7 +75,7 @@ import Testing
         #expect(await cache.size == 0)
     }
 
-    @Test func `what is larger than the limit is not stored and evicts nothing`() async throws {
+    @Test func `a body above the limit is not stored and evicts nothing`() async throws {
         let directory = try TemporaryDirectory()
         let cache = try HTTPCache(directory: directory.path, diskLimit: 1000)
         #expect(await cache.store(Data(count: 100), forKey: "a"))
@@ -86,7 +86,7 @@ import Testing
         #expect(await !cache.load(get(), answer(), body: String(repeating: "x", count: 2000)))
     }
 
-    @Test func `a session's entries go when their bodies have to leave the memory`() async throws {
+    @Test func `a session's entries are removed when their bodies are evicted from memory`() async throws {
         let directory = try TemporaryDirectory()
         let cache = try HTTPCache(directory: directory.path, memoryLimit: 2000)
         await cache.store(Data(repeating: 1, count: 1500), forKey: "a", retention: .session)
@@ -97,6 +97,6 @@ import Testing
     }
 }
 
-/// What an entry of data counts for besides its body.
+/// The size in bytes that an entry of data adds to its body.
 private let overhead = 256
 #endif

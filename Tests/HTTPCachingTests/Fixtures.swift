@@ -3,12 +3,12 @@ import Foundation
 import HTTPCaching
 import HTTPTypes
 
-/// 1994-11-06 08:49:37 GMT, from which tests count seconds.
+/// The time 1994-11-06 08:49:37 GMT, from which the tests count seconds.
 let origin = Date(timeIntervalSince1970: 784_111_777)
 
 func at(_ seconds: Double) -> Date { origin.addingTimeInterval(seconds) }
 
-/// A date of HTTP so many seconds from `origin`; up to the end of that day.
+/// Returns the HTTP date `seconds` after `origin`. The date must be in November 1994.
 func httpDate(_ seconds: Int) -> String {
     let total = 8 * 3600 + 49 * 60 + 37 + seconds
     let (day, rest) = (6 + Int((Double(total) / 86400).rounded(.down)), ((total % 86400) + 86400) % 86400)
@@ -19,7 +19,7 @@ func httpDate(_ seconds: Int) -> String {
     return "\(weekdays[(day + 1) % 7]), \(two(day)) Nov 1994 \(time) GMT"
 }
 
-/// Fields from lines of the form `Name: value`.
+/// Returns fields from lines of the form `Name: value`.
 func fields(_ lines: String...) -> HTTPFields { fields(lines) }
 
 func fields(_ lines: [String]) -> HTTPFields {
@@ -42,12 +42,12 @@ func answer(_ status: Int = 200, _ lines: [String]) -> HTTPResponse {
     HTTPResponse(status: .init(code: status), headerFields: fields(lines))
 }
 
-/// Stored at `origin`, asked for and come in that instant.
+/// Returns a stored response whose request and arrival were at `origin`.
 func stored(_ status: Int = 200, _ lines: String...) -> StoredResponse {
     StoredResponse(answer(status, lines), requestTime: origin, responseTime: origin)
 }
 
-/// A directory that is gone with this object.
+/// A directory that is removed when the object is deallocated.
 final class TemporaryDirectory: Sendable {
     let path: String
 
@@ -58,7 +58,7 @@ final class TemporaryDirectory: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Of the cache's files, by their path in the directory; without the index.
+    /// Returns the paths of the cache's files in the directory, without the index.
     func bodies() -> [String] {
         (FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []).filter { name in
             name.contains("/") && !name.hasSuffix("/") && name.split(separator: "/").last!.count >= 36
@@ -67,7 +67,7 @@ final class TemporaryDirectory: Sendable {
 }
 
 extension HTTPCache {
-    /// Loads as a transport would, with this response; answers whether it was stored.
+    /// Loads this response as a transport does. Returns whether the cache stored the response.
     @discardableResult
     func load(
         _ request: HTTPRequest, _ response: HTTPResponse, body: String = "body", policy: HTTPCachePolicy = .default,
@@ -79,7 +79,7 @@ extension HTTPCache {
         return await writer.finish(now: now)
     }
 
-    /// The text that is served, or `load`, `check` or the refusal.
+    /// Returns the served text, or `load`, `check` or the refusal.
     func outcome(_ request: HTTPRequest, policy: HTTPCachePolicy = .default, at now: Date = origin) async -> String {
         switch await answer(to: request, policy: policy, now: now) {
         case .serve(let cached):

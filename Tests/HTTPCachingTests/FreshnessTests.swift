@@ -22,7 +22,7 @@ import Testing
             ([], 5, 0, 0, 0),  // clocks set back, between and since
             (["Age: 7"], 0, 0, -100, 7),
         ] as [([String], Double, Double, Double, Double)])
-    func `age is computed as RFC 9111 does`(
+    func `the age is computed as in RFC 9111`(
         lines: [String], request: Double, response: Double, now: Double, age: Double
     ) {
         let stored = StoredResponse(answer(200, lines), requestTime: at(request), responseTime: at(response))
@@ -60,14 +60,14 @@ import Testing
         #expect(Freshness.lifetime(of: stored) == lifetime)
     }
 
-    @Test func `all statuses that may be guessed are, and no others`() {
+    @Test func `the heuristic applies to exactly the heuristically cacheable statuses`() {
         let guessed = (100...599).filter { status in
             Freshness.lifetime(of: stored(status, "Last-Modified: \(httpDate(-1000))")) > 0
         }
         #expect(guessed == [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501])
     }
 
-    @Test func `a response is fresh up to its lifetime and stale at it`() {
+    @Test func `a response is fresh before the end of its lifetime and stale at the end`() {
         let response = stored(200, "Cache-Control: max-age=60")
         #expect(Freshness(of: response, at: at(59.9)).isFresh)
         #expect(!Freshness(of: response, at: at(60)).isFresh)
@@ -77,7 +77,7 @@ import Testing
         #expect(Freshness.end(of: stored(200)) == .distantPast)
     }
 
-    @Test func `an age of the program's own takes the place of what the headers say, and negative is none`() {
+    @Test func `a maximum age of the policy replaces the headers, and a negative age counts as zero`() {
         let response = stored(200, "Cache-Control: max-age=60")
         #expect(Freshness(of: response, at: at(80), ownMaxAge: .seconds(100)).isFresh)
         #expect(!Freshness(of: response, at: at(10), ownMaxAge: .seconds(5)).isFresh)

@@ -6,7 +6,7 @@ import Testing
 
 /// Bodies, retention, derived data, age and memory.
 @Suite struct HTTPCacheContentsTests {
-    @Test func `a large body is read piece by piece, and to its end when it is evicted meanwhile`() async throws {
+    @Test func `a large body is read in pieces, and to its end if it is evicted meanwhile`() async throws {
         let directory = try TemporaryDirectory()
         let cache = try HTTPCache(directory: directory.path)
         let large = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
@@ -32,7 +32,7 @@ import Testing
         #expect(try await cached.body.read(at: -1, count: 5) == Data())
     }
 
-    @Test func `what is for the session is not on disk, and takes the place of what is`() async throws {
+    @Test func `a session entry is not on disk, and replaces the entry on disk`() async throws {
         let directory = try TemporaryDirectory()
         let control = "Cache-Control: max-age=60"
         do {
@@ -51,7 +51,7 @@ import Testing
         #expect(await next.outcome(get("/b")) == "for ever")
     }
 
-    @Test func `derived data is kept by key and variant, apart from responses`() async throws {
+    @Test func `derived data has keys and variants separate from responses`() async throws {
         let directory = try TemporaryDirectory()
         let cache = try HTTPCache(directory: directory.path)
         let key = "https://example.com/a"
@@ -70,7 +70,7 @@ import Testing
         #expect(await cache.data(forKey: "") == Data())
     }
 
-    @Test func `entries go by age, unless they were found valid since`() async throws {
+    @Test func `entries older than the age limit are not served and are removed`() async throws {
         let cache = HTTPCache.inMemory(ageLimit: .seconds(50))
         await cache.load(get(), answer(200, "Cache-Control: max-age=600"))
         #expect(await cache.outcome(get(), at: at(50)) == "body")
@@ -81,7 +81,7 @@ import Testing
         #expect(await cache.count == 0)
     }
 
-    @Test func `a task that was cancelled stores and is served all the same`() async throws {
+    @Test func `a cancelled task can still store and read a response`() async throws {
         let directory = try TemporaryDirectory()
         let cache = try HTTPCache(directory: directory.path, memoryLimit: 0)
         let task = Task {
@@ -92,7 +92,7 @@ import Testing
         #expect(await task.value == "body")
     }
 
-    @Test func `memory is given back, but for what is nowhere else`() async throws {
+    @Test func `memory is released, except for bodies that are not on disk`() async throws {
         let directory = try TemporaryDirectory()
         let cache = try HTTPCache(directory: directory.path)
         await cache.store(Data(count: 10), forKey: "a")

@@ -6,7 +6,7 @@ import Testing
 import TestSupport
 
 @Suite struct HTTPCacheTests {
-    /// In memory, and on disk without memory, so that every body is read from its file.
+    /// The cache is in memory, or on disk without memory so that every body is read from its file.
     enum Place: String, CaseIterable { case memory, disk, both }
 
     private func cache(_ place: Place, _ directory: TemporaryDirectory) throws -> HTTPCache {
@@ -18,7 +18,8 @@ import TestSupport
     }
 
     @Test(arguments: Place.allCases)
-    func `a response is stored, served while fresh with its age, and checked when stale`(place: Place) async throws {
+    func `a response is stored, served with its age while fresh, and revalidated when stale`(place: Place) async throws
+    {
         let directory = try TemporaryDirectory()
         let cache = try cache(place, directory)
         #expect(await cache.outcome(get()) == "load")
@@ -36,7 +37,7 @@ import TestSupport
     }
 
     @Test(arguments: Place.allCases)
-    func `a 304 makes what is stored fresh again, also for the next`(place: Place) async throws {
+    func `a 304 refreshes the stored response for later requests too`(place: Place) async throws {
         let directory = try TemporaryDirectory()
         let cache = try cache(place, directory)
         await cache.load(get(), answer(200, "Cache-Control: max-age=60", "ETag: \"a\""))
@@ -45,7 +46,7 @@ import TestSupport
             return
         }
         #expect(load.adding == fields("If-None-Match: \"a\""))
-        // What is to be validated may go meanwhile: its body stays readable.
+        // The entry may be removed during the validation. Its body stays readable.
         await cache.removeAll()
         let update = answer(304, "ETag: \"a\"", "Cache-Control: max-age=10")
         let new = try #require(
@@ -70,7 +71,8 @@ import TestSupport
         ("Vary: Accept", "body", "load"), ("Vary: *", "load", "load"), ("Cache-Control: no-store", "load", "load"),
         ("X-Other: 1", "body", "body"),
     ])
-    func `a 304 may change for which requests a response is`(line: String, same: String, other: String) async throws {
+    func `a 304 can change the requests that a response matches`(line: String, same: String, other: String) async throws
+    {
         let cache = HTTPCache.inMemory()
         let request = get("/a", "Accept: x")
         await cache.load(request, answer(200, "Cache-Control: max-age=60", "ETag: \"a\""))
@@ -85,7 +87,7 @@ import TestSupport
         #expect(await cache.outcome(get("/a", "Accept: y")) == other)
     }
 
-    @Test func `variants are kept side by side, and each request gets its own`() async throws {
+    @Test func `variants are stored side by side, and each request gets its variant`() async throws {
         let cache = HTTPCache.inMemory()
         for language in ["de", "en"] {
             let response = answer(200, "Cache-Control: max-age=60", "Vary: Accept-Language")
@@ -104,7 +106,7 @@ import TestSupport
         ("/%C3%A4?q=a%20b", "https://example.com/ä?q=a b"), ("/b", "https://user:pw@example.com/a/../b"),
         ("/%7Ea", " HTTPS://EXAMPLE.com:443/%7Ea#part "),
     ])
-    func `an address to be removed may be written in any form`(path: String, url: String) async {
+    func `an address to remove can have any form`(path: String, url: String) async {
         let cache = HTTPCache.inMemory()
         await cache.load(get(path), answer(200, "Cache-Control: max-age=60"))
         #expect(await cache.count == 1)
@@ -113,7 +115,7 @@ import TestSupport
     }
 
     @Test(arguments: ["/%C3%A4", "/ä", "/b/../ä"])
-    func `a change invalidates the addresses that the response names, in any form`(location: String) async {
+    func `an unsafe request invalidates the addresses in its response, in any form`(location: String) async {
         let cache = HTTPCache.inMemory()
         await cache.load(get("/%C3%A4"), answer(200, "Cache-Control: max-age=60"))
         await cache.load(get("/a", method: .post), answer(201, "Location: \(location)"))
@@ -140,7 +142,7 @@ import TestSupport
         #expect(await cache.load(get(), answer(200, "Cache-Control: max-age=60")), "what is asked for now is stored")
     }
 
-    @Test func `of several that match, the most recent is served`() async throws {
+    @Test func `the most recent of several matching responses is served`() async throws {
         let cache = HTTPCache.inMemory()
         let control = "Cache-Control: max-age=600"
         await cache.load(get(), answer(200, control, "Date: \(httpDate(-10))"), body: "old")
@@ -150,7 +152,9 @@ import TestSupport
         #expect(await cache.outcome(get("/a", "Accept: y")) == "old")
     }
 
-    @Test func `what was got with credentials serves these alone, and they are nowhere on disk`() async throws {
+    @Test func `a response to a request with credentials serves these credentials only, and the disk contains none`()
+        async throws
+    {
         let directory = try TemporaryDirectory()
         let cache = try HTTPCache(directory: directory.path)
         let mine = get("/a", "Authorization: Bearer hunter2hunter2", "Cookie: sesame")
@@ -168,7 +172,7 @@ import TestSupport
         (200, "no-store", "load"), (404, "max-age=60", "new"), (404, "", "load"), (500, "", "body"), (401, "", "body"),
         (206, "max-age=60", "body"),
     ])
-    func `a response takes the place of what was stored, or says nothing of it`(
+    func `a response replaces, removes or keeps the stored response`(
         status: Int, control: String, expected: String
     ) async throws {
         let cache = HTTPCache.inMemory()
@@ -177,7 +181,7 @@ import TestSupport
         #expect(await cache.outcome(get()) == expected)
     }
 
-    @Test func `a method that is not safe invalidates what it names`() async throws {
+    @Test func `an unsafe method invalidates its target and the addresses in the response`() async throws {
         let cache = HTTPCache.inMemory()
         for path in ["/a", "/b", "/c"] { await cache.load(get(path), answer(200, "Cache-Control: max-age=60")) }
         await cache.load(get("/a", method: .post), answer(500))
@@ -188,7 +192,9 @@ import TestSupport
         #expect(await cache.outcome(get("/c")) == "body")
     }
 
-    @Test func `a HEAD is answered without a body, and what it tells updates or drops what is stored`() async throws {
+    @Test func `a HEAD is answered without a body, and its response updates or removes the stored response`()
+        async throws
+    {
         let cache = HTTPCache.inMemory()
         let head = get(method: .head)
         await cache.load(get(), answer(200, "Cache-Control: max-age=60", "ETag: \"a\"", "Content-Length: 4"))
@@ -214,7 +220,7 @@ import TestSupport
         await writer?.write(Array("body".utf8))
         await writer?.abandon()
         #expect(await writer?.finish() == false)
-        // Gone without a word.
+        // The writer is deallocated without a call of `finish`.
         writer = await cache.received(response, to: get(), requestTime: origin, responseTime: origin)
         await writer?.write(Data(count: 4))
         writer = nil
@@ -226,7 +232,7 @@ import TestSupport
         #expect(await writer?.finish(now: origin) == true)
     }
 
-    @Test func `a failure is answered with what is stored, as long as that is allowed`() async throws {
+    @Test func `a stored response replaces a failed response for the allowed time`() async throws {
         let cache = HTTPCache.inMemory()
         await cache.load(get(), answer(200, "Cache-Control: max-age=10, stale-if-error=20"))
         guard case .load(let load) = await cache.answer(to: get(), now: at(15)) else {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct MemoryBodiesTests {
-    @Test func `a body larger than the limit is not kept, and costs no other its place`() {
+    @Test func `a body above the limit is not kept and evicts nothing`() {
         var bodies = MemoryBodies(limit: 10)
         #expect(bodies.insert(Data(count: 6), for: "a") == [])
         #expect(bodies.insert(Data(count: 11), for: "b") == [])
@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(arguments: 0..<30 as Range<UInt64>)
-    func `whatever happens, it is as a list would be`(seed: UInt64) {
+    func `every sequence of calls gives the same result as a list`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let limit = random.below(100)
         var bodies = MemoryBodies(limit: limit)

@@ -27,19 +27,18 @@ import Testing
             (401, [], .leave), (403, [], .leave), (407, [], .leave), (429, [], .leave),
             (500, [], .leave), (503, [], .leave), (503, ["Cache-Control: max-age=5"], .store), (501, [], .leave),
         ] as [(Int, [String], Storability)])
-    func `a response to GET is stored, drops what is stored, or leaves it`(
+    func `a response to GET is stored, or removes or keeps the stored response`(
         status: Int, lines: [String], expected: Storability
     ) {
         #expect(Storability(of: answer(status, lines), to: get(), policy: .default) == expected)
     }
 
-    @Test func `credentials do not keep a private cache from storing`() {
+    @Test func `a private cache stores responses to requests with credentials`() {
         let request = get("/a", "Authorization: Basic eDp5")
         #expect(Storability(of: answer(200), to: request, policy: .default) == .store)
     }
 
-    @Test func `a request that says no-store, another method, another scheme, and the policy to ignore store nothing`()
-    {
+    @Test func `no-store, another method, another scheme and the policy to ignore store nothing`() {
         let fresh = answer(200, "Cache-Control: max-age=5")
         let secret = get("/a", "Cache-Control: no-store")
         #expect(Storability(of: fresh, to: secret, policy: .default) == .drop)
@@ -58,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: [HTTPRequest.Method.post, .put, .delete, .patch, .init("PURGE")!])
-    func `a method that is not safe invalidates its target, if it succeeds`(method: HTTPRequest.Method) {
+    func `a successful unsafe method invalidates its target`(method: HTTPRequest.Method) {
         for status in [200, 201, 204, 303, 399] {
             #expect(invalidated(status, method) == ["https://example.com/a/b?q"])
         }
@@ -75,7 +74,7 @@ import Testing
             ("http://example.com/d", nil), ("https://example.org/d", nil), ("https://example.com:444/", nil),
             ("", nil), ("javascript:1", nil), ("http://[", nil),
         ] as [(String, String?)])
-    func `what the response names is invalidated too, in the same origin alone`(location: String, key: String?) {
+    func `addresses in the response are invalidated in the same origin only`(location: String, key: String?) {
         for name in ["Location", "Content-Location"] {
             let expected = ["https://example.com/a/b?q"] + (key.map { [$0] } ?? [])
             #expect(invalidated(201, .post, "\(name): \(location)") == expected)
@@ -92,6 +91,6 @@ import Testing
             ("https://[::443]/", "https://[::443]/"),
             ("ftp://a/", nil), ("a/b", nil), ("", nil), ("http://", nil), ("https://:443/", nil), ("://", nil),
         ] as [(String, String?)])
-    func `addresses that mean the same are one key`(url: String, key: String?) { #expect(TargetURI(url)?.key == key) }
+    func `equivalent addresses have the same key`(url: String, key: String?) { #expect(TargetURI(url)?.key == key) }
 }
 #endif

@@ -5,7 +5,7 @@ import HTTPTypes
 import Testing
 
 @Suite struct StoredResponseTests {
-    @Test func `what belongs to the connection is not stored`() {
+    @Test func `fields of the connection are not stored`() {
         let response = stored(
             200, "Connection: close, X-Hop", "X-Hop: 1", "Keep-Alive: 5", "Transfer-Encoding: chunked", "Upgrade: h2c",
             "Proxy-Authenticate: Basic", "Trailer: X-T", "X-End: 2", "Cache-Control: max-age=5", "Set-Cookie: a=b",
@@ -27,12 +27,13 @@ import Testing
             (["Last-Modified: Sunday, 06-Nov-94 08:49:37 GMT"], ["If-Modified-Since: Sunday, 06-Nov-94 08:49:37 GMT"]),
             (["Last-Modified: lately", "ETag: "], []),
         ] as [([String], [String])])
-    func `a check sends what the response has to be checked by, as it came`(lines: [String], conditions: [String]) {
+    func `a revalidation sends the validators of the response unchanged`(lines: [String], conditions: [String]) {
         let response = StoredResponse(answer(200, lines), requestTime: origin, responseTime: origin)
         #expect(response.conditions == fields(conditions))
     }
 
-    @Test func `a 304 replaces the headers it has, keeps the others and those of the body, and makes it fresh`() throws
+    @Test func `a 304 replaces its headers, keeps other headers and headers of the body, and refreshes the response`()
+        throws
     {
         let old = stored(
             200, "ETag: \"a\"", "Date: \(httpDate(-100))", "Age: 50", "Cache-Control: max-age=5", "Content-Length: 4",
@@ -52,7 +53,7 @@ import Testing
         #expect(Freshness.age(of: new, at: at(62)) == 3 && Freshness(of: new, at: at(62)).isFresh)
     }
 
-    @Test func `a 304 without Date counts from when it came`() throws {
+    @Test func `a 304 without Date counts from its arrival`() throws {
         let old = stored(200, "ETag: \"a\"", "Date: \(httpDate(-500))", "Cache-Control: max-age=5")
         let new = try #require(old.validated(by: answer(304), requestTime: at(60), responseTime: at(60)))
         #expect(Freshness.age(of: new, at: at(60)) == 0)
@@ -81,7 +82,9 @@ import Testing
             (["ETag: \"a\"", "Content-Length: 4"], true), (["ETag: \"b\""], false), (["Content-Length: 5"], false),
             (["Last-Modified: \(httpDate(-8))"], false), ([], true),
         ] as [([String], Bool)])
-    func `a HEAD confirms what is stored, or shows that it is out of date`(lines: [String], isCurrent: Bool) {
+    func `a response to HEAD confirms the stored response, or shows that it is out of date`(
+        lines: [String], isCurrent: Bool
+    ) {
         let old = stored(200, "ETag: \"a\"", "Content-Length: 4", "Last-Modified: \(httpDate(-9))")
         let new = old.freshened(byHead: answer(200, lines), requestTime: at(5), responseTime: at(5))
         #expect((new != nil) == isCurrent)
