@@ -1,16 +1,9 @@
-import Glibc
-import SystemPackage
 import Testing
 
 @testable import WorkflowEngine
 
-/// What `{item}` becomes wherever it stands, run by the shells that are there.
+/// Runs commands with `{item}` at many places by the shells of this machine.
 struct ShellTests {
-    /// Two that read some commands differently; where one is not there, `sh` is the other.
-    static let shells: [String] = ["/bin/dash", "/bin/bash"].map { (path: String) in
-        access(path, X_OK) == 0 ? path : "/bin/sh"
-    }
-
     /// Names that would do something if a shell read them as part of a command.
     static let names = [
         "a b", "plain.txt", "7", "$(touch PWN)", "; touch PWN", "`touch PWN`", "'", "\"", "a\\", "\\'", "$HOME", "a\nb",
@@ -57,19 +50,32 @@ struct ShellTests {
         ("printf %s \"$( (printf %s {item}; echo x) )\"", "{}x"), ("test {item} = {item} && printf %s {item}", "{}"),
         ("printf %s \"$OPQ_ITEM\"", "{}"), ("x=7; printf %s $x{item}", "7{}"), ("x=7; printf %s \"$x{item}\"", "7{}"),
         ("printf %s ~{item}", "~{}"),
+        // Beside the places in which a shell evaluates a word.
+        ("export V={item}; printf %s \"$V\"", "{}"), ("f() { local v={item}; printf %s \"$v\"; }; f", "{}"),
+        ("readonly v=\"{item}\"; printf %s \"$v\"", "{}"), ("printf -- %s {item}", "{}"),
+        ("eval 'printf %s \"$OPQ_ITEM\"'; : {item}", "{}"), ("sh -c 'printf %s \"$1\"' _ {item}", "{}"),
+        ("trap 'printf x' EXIT; printf %s {item}", "{}x"), ("[ -n {item} ] && printf %s {item}", "{}"),
+        ("let=1; printf %s {item}", "{}"), ("printf %s let {item}", "let{}"), ("printf %s \"[{item}]\"", "[{}]"),
+        ("printf %s [a] {item}", "[a]{}"), ("unset v; printf %s {item}", "{}"), ("printf %s {item} >&2", "{}"),
+        ("cat <<E\n x E)\n{item}\nE", " x E)\n{}\n"), ("while read v; do :; done < /dev/null; printf %s {item}", "{}"),
+        ("set -- a; for v do case $v in a) printf %s {item};; esac; done", "{}"),
+        ("printf %s \"$(set -- a; for v do case $v in a) printf %s {item}; echo x;; esac; done)\"", "{}x"),
+        ("if { true; } then case a in a) printf %s {item};; esac fi", "{}"),
+        ("case esac in (esac) printf %s {item};; esac", "{}"),
+        ("for v in 1 2\ndo case $v in 1) printf %s {item};; esac\ndone", "{}"),
     ])
-    func `an item is what it is wherever it stands`(command: String, printed: String) throws {
+    func `an item arrives unchanged wherever it stands`(command: String, printed: String) throws {
         let template = CommandTemplate(Template(command))
         try #require(template.misplaced == [])
-        let directory = try TemporaryDirectory()
-        for shell in Self.shells {
+        let run = try ShellRun()
+        for shell in ShellRun.shells {
             for name in Self.names {
                 let item = Item(path: name)
-                let output = try output(of: template.command(for: item), item, by: shell, in: directory)
+                let output = try run.output(of: template.command(for: item), item, by: shell)
                 #expect(output == printed.replacing("{}", with: name), "\(shell), \(name)")
             }
         }
-        #expect(access(directory.path + "/PWN", F_OK) != 0)
+        #expect(!run.removes("PWN"))
     }
 
     @Test(arguments: [
@@ -93,9 +99,59 @@ struct ShellTests {
         ("echo \"${x:-'}'}\" {item}", .unclear("an apostrophe within ${…} or $((…))")),
         ("echo `cat <<E\n{item}\nE\n`", .unclear("a here-document in backquotes")),
         ("echo $(cat <<E)\n{item}\nE\n", .unclear("a here-document that begins behind its $(…)")),
+        ("echo $\\\n{x} {item}", .unclear("a line end escaped after $")),
+        ("echo \"$\\\n(echo a)\" {item}", .unclear("a line end escaped after $")),
+        ("cat <<E\nE) {item}\nE", .unclear("a line of a here-document that begins with its delimiter")),
+        ("echo $(cat <<E\na\nE) {item}", .unclear("a line of a here-document that begins with its delimiter")),
+        ("cat <<-E\n\t\tE{item}\nE\n{item}", .unclear("a line of a here-document that begins with its delimiter")),
+        ("v=({item})", .unclear("an array")), ("a[1 + {item}]=1", .unclear("a word with an open bracket")),
+        ("coproc cat; echo {item}", .unclear("coproc")),
+        (
+            "echo \"$(cat <<E\na\nE\necho b; v=$(echo {item}))\"",
+            .unclear("a here-document in $(…) in front of another $(…)")
+        ),
     ])
     func `an item is refused where its quoting cannot be known`(command: String, obstacle: ShellObstacle) {
         #expect(CommandTemplate(Template(command)).misplaced.first?.obstacle == obstacle)
+    }
+
+    @Test(
+        arguments: [
+            ("[[ {item} -eq 1 ]]", .conditional), ("[[ 1 -ne \"{item}\" ]]", .conditional),
+            ("[[ 1 -lt '{item}' ]]", .conditional), ("if [[ -n x && {item} -ge 1 ]]; then :; fi", .conditional),
+            ("! [[ -v {item} ]]", .conditional), ("[[ x =~ {item} ]]", .conditional),
+            ("let {item}", .evaluated(by: "let")), ("let \"x = {item}\"", .evaluated(by: "let")),
+            ("x=1 2>f let {item}", .evaluated(by: "let")), ("command -p let {item}", .evaluated(by: "let")),
+            ("time -p let {item}", .evaluated(by: "let")), ("\\let {item}", .evaluated(by: "let")),
+            ("'let' {item}", .evaluated(by: "let")), ("if let {item}; then :; fi", .evaluated(by: "let")),
+            ("cat <(echo a) | let {item}", .evaluated(by: "let")), ("> f let {item}", .evaluated(by: "let")),
+            ("echo \"$(let {item})\"", .evaluated(by: "let")), ("(let {item})", .evaluated(by: "let")),
+            ("read {item}", .evaluated(by: "read")), ("while read -r {item}; do :; done", .evaluated(by: "read")),
+            ("unset {item}", .evaluated(by: "unset")), ("mapfile {item}", .evaluated(by: "mapfile")),
+            ("readarray {item}", .evaluated(by: "readarray")), ("getopts ab {item}", .evaluated(by: "getopts")),
+            ("wait -n -p {item}", .evaluated(by: "wait")), ("test -v {item}", .evaluated(by: "test -v")),
+            ("[ ! -v {item} ]", .evaluated(by: "[ -v")), ("[ -n a -a \"-v\" {item} ]", .evaluated(by: "[ -v")),
+            ("export {item}", .evaluated(by: "export")), ("declare {item}=1", .evaluated(by: "declare")),
+            ("local -r {item}", .evaluated(by: "local")), ("typeset x{item}=1", .evaluated(by: "typeset")),
+            ("declare -i x={item}", .declaration), ("typeset -xi x={item}", .declaration),
+            ("local -r -i x={item}", .declaration), ("readonly -a x={item}", .declaration),
+            ("x={item}; declare -i x", .declaration), ("declare -n x={item}", .declaration),
+            ("a[{item}]=1", .brackets), ("echo a[\"{item}\"]", .brackets), ("a[b[{item}]]=1", .brackets),
+            ("export a[{item}]=1", .brackets), ("printf -v {item} x", .format), ("printf -v{item} x", .format),
+            ("printf {item}", .format), ("printf '{item}\\n'", .format), ("printf -v x {item}", .format),
+            ("printf -- {item}", .format), ("for ((i = {item}; i < 1; i++)); do :; done", .arithmetic),
+            ("echo ${x:{item}}", .parameterExpansion), ("eval {item}", .code(of: "eval")),
+            ("eval \"echo '{item}'\"", .code(of: "eval")), ("trap \"rm {item}\" EXIT", .code(of: "trap")),
+            ("alias l={item}", .code(of: "alias")), ("sh -c \"grep x '{item}'\"", .code(of: "sh -c")),
+            ("/bin/bash -eu -o pipefail -c {item}", .code(of: "bash -c")), ("source {item}", .sourced),
+            (". {item}", .sourced), ("RANDOM={item}", .variable("RANDOM")),
+            ("export OPTIND={item}", .variable("OPTIND")),
+            ("for RANDOM in {item}; do :; done", .variable("RANDOM")), ("PS4={item}; set -x", .variable("PS4")),
+            ("echo >&{item}", .duplication), ("cat <& {item}", .duplication),
+            ("{item.name} {item}", .unknownCommand), ("sh {item.name} {item}", .unknownCommand),
+        ] as [(String, ShellObstacle)])
+    func `an item is refused where a shell evaluates it`(command: String, obstacle: ShellObstacle) {
+        #expect(CommandTemplate(Template(command)).misplaced.last?.obstacle == obstacle)
     }
 
     @Test func `a refused item is reported with the variable to use`() {
@@ -109,21 +165,10 @@ struct ShellTests {
                 "w:1:23: error: '{item}' cannot be quoted where it stands: in ${…}; "
                     + "use \"$OPQ_ITEM\", which holds the same"
             ])
-    }
-
-    private func output(
-        of command: String, _ item: Item, by shell: String, in directory: TemporaryDirectory
-    ) throws -> String {
-        let operation = PlannedOperation(
-            name: "x", command: command, directory: directory.path, environment: [:], item: item, queue: "q",
-            priority: .normal,
-            isBarrier: false)
-        let spool = try SpoolDirectory().makeSpool()
-        let process = try CommandProcess(operation, output: spool.file, shell: shell)
-        while process.end() == nil {
-            var ready = pollfd(fd: process.descriptor?.rawValue ?? -1, events: Int16(POLLIN), revents: 0)
-            poll(&ready, 1, 10)
-        }
-        return String(decoding: try spool.tail(byteCount: 10_000), as: UTF8.self)
+        #expect(
+            complaints(about: "operations: {f: {run: 'let x={item}', each: [a]}}") == [
+                "w:1:23: error: '{item}' cannot be quoted where it stands: in an argument of let, which bash evaluates; "
+                    + "its value could be code there: check \"$OPQ_ITEM\", and use that"
+            ])
     }
 }

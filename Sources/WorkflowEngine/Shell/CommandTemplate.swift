@@ -1,8 +1,7 @@
-/// A shell command with placeholders, each of which is known to stand where a value stays what it is.
+/// A shell command with placeholders, each of which stands where a value stays unchanged.
 ///
-/// The shell gets a value through a variable, and does not read it as part of the command. A shell that evaluates a word as
-/// arithmetic, as bash does for `[[ … -eq … ]]`, still runs a substitution within the value.
-/// Only values of letters, digits and the like stand in the command themselves, where people expect to read them.
+/// The shell gets a value through a variable, and does not read it as part of the command. Where a shell evaluates the word
+/// itself, as bash does in `[[ … -eq … ]]` and in arguments of `let`, no placeholder may stand. Only values of letters, digits and the like stand in the command themselves, where people expect to read them.
 struct CommandTemplate {
     private enum Piece {
         case text(String)
@@ -26,7 +25,7 @@ struct CommandTemplate {
         for piece in template.pieces {
             switch piece {
             case .text(let text):
-                // What no placeholder follows need not be understood.
+                // Text with no placeholder after it need not be understood.
                 if left > 0 { scanner.pass(text) }
                 pieces.append(.text(text))
             case .placeholder(let name):
@@ -39,6 +38,8 @@ struct CommandTemplate {
                 scanner.passValue()
             }
         }
+        guard ShellArguments.declaresEvaluated(template.text(for: nil)) else { return }
+        misplaced = template.placeholders.map { Misplaced(placeholder: $0, obstacle: .declaration) }
     }
 
     /// The command for an item.

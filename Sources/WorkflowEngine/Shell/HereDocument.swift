@@ -6,28 +6,47 @@ struct HereDocument: Equatable {
     let isQuoted: Bool
     /// Whether `<<-` takes the tabs off the front of each line.
     let stripsTabs: Bool
-    private var line = ""
-
-    /// Passes over a character of the document.
-    ///
-    /// - Returns: Whether this was the last of the document.
-    mutating func isEnded(by scalar: Unicode.Scalar) -> Bool {
-        guard scalar == "\n" else {
-            line.unicodeScalars.append(scalar)
-            return false
-        }
-        defer { line = "" }
-        return (stripsTabs ? String(line.drop { $0 == "\t" }) : line) == delimiter
+    /// The effect of a character of the document.
+    enum Step {
+        case read
+        /// It is the last of the document.
+        case end
+        /// Its line begins with the delimiter. Within `$(…)` a line such as `E)` ends the document in bash, but not in dash.
+        case unclear
     }
 
-    /// Passes over a value: its line is not the delimiter.
-    mutating func takeValue() { line.unicodeScalars.append("\0") }
+    /// The part of the delimiter that the line has not had; `nil` when the line differs from it.
+    private var rest: ArraySlice<Unicode.Scalar>?
+    private var isAtStart = true
+
+    /// Passes over a character of the document.
+    mutating func pass(_ scalar: Unicode.Scalar) -> Step {
+        if scalar == "\n" {
+            if rest?.isEmpty == true { return .end }
+            beginLine()
+            return .read
+        }
+        if stripsTabs, isAtStart, scalar == "\t" { return .read }
+        isAtStart = false
+        guard let next = rest else { return .read }
+        if next.isEmpty { return .unclear }
+        rest = next.first == scalar ? next.dropFirst() : nil
+        return .read
+    }
+
+    /// Passes over a value.
+    mutating func takeValue() -> Step { pass("\0") }
+
+    private mutating func beginLine() {
+        rest = Array(delimiter.unicodeScalars)[...]
+        isAtStart = true
+    }
 }
 
 extension HereDocument {
-    /// Reads what stands behind `<<`.
+    /// Reads the delimiter behind `<<`.
     struct Opening: Equatable {
-        /// What a character behind `<<` does.
+        /// The effect of a character behind `<<`.
         enum Step: Equatable {
             case read
             /// It is the first behind the delimiter.
@@ -50,7 +69,7 @@ extension HereDocument {
             defer { isFirst = false }
             if isEscaped || quote != nil {
                 if isEscaped { isEscaped = false } else if scalar == quote { return close() }
-                // A backslash within quotes, or a line feed, is beyond anybody's use of a delimiter.
+                // A backslash within quotes, or a line feed, is too unusual in a delimiter.
                 if scalar == "\n" || scalar == "\\" { return .unclear }
                 text.unicodeScalars.append(scalar)
                 return .read
@@ -82,5 +101,6 @@ extension HereDocument {
         self.delimiter = delimiter
         self.isQuoted = isQuoted
         self.stripsTabs = stripsTabs
+        beginLine()
     }
 }

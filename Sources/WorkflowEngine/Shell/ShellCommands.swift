@@ -1,19 +1,28 @@
-/// A list of shell commands, as far as it has been read: the whole, or what is between parentheses or backquotes.
+/// A list of shell commands, as far as it has been read: the whole command, or the part in parentheses or backquotes.
 ///
-/// It keeps what is needed to tell a `)` that ends the list from one behind a pattern of `case`, a `#` that begins a comment
-/// from others, and which here-documents begin at the end of the line.
+/// It distinguishes a `)` that ends the list from one behind a pattern of `case`, and a `#` that begins a comment from others. It
+/// knows which here-documents begin at the end of the line, and which command the current word belongs to.
 struct ShellCommands: Equatable {
-    /// What ends the list.
+    /// The end of the list.
     enum Closer: Equatable { case none, parenthesis, substitution, backquote }
 
-    private enum CasePart: Equatable {
+    enum CasePart: Equatable {
         /// Behind `case`, and behind the word that follows it.
         case subject(isRead: Bool)
         case pattern(isFirst: Bool)
         case body
     }
 
-    /// What a character means for what is around the list.
+    /// The part of a loop before its words, or of a function before its body.
+    enum Head: Equatable {
+        /// Behind `for` or `select`, and behind the variable that follows it.
+        case loop
+        case variable
+        /// Behind `function`.
+        case function
+    }
+
+    /// The effect of a character on the construct around the list.
     enum Step: Equatable {
         case read
         case open(ShellScanner.Frame)
@@ -31,15 +40,26 @@ struct ShellCommands: Equatable {
     private(set) var isFresh = true
     /// The here-documents that begin at the next end of a line.
     private(set) var hereDocuments: [HereDocument] = []
+    /// Whether a here-document has begun in it, or in parentheses within it.
+    private(set) var hasHereDocument = false
     private var opening: HereDocument.Opening?
-    /// The word so far: without quotes it may be a reserved one.
-    private var word: String?
-    private var isWordQuoted = false
+    /// The word so far, without its quotes; of a long one the start. Not quoted, it may be a reserved one.
+    var word: String?
+    var isWordQuoted = false
+    /// How many brackets without quotes are open in the word.
+    var brackets = 0
     /// Whether the next word is that of a redirection.
-    private var isRedirecting = false
+    var isRedirecting = false
+    /// Whether that redirection is `>&` or `<&`.
+    var isDuplicating = false
     /// Whether the next word may be a reserved one.
-    private var isAtCommand = true
-    private var cases: [CasePart] = []
+    var isAtCommand = true
+    /// The command that the words belong to.
+    var arguments = ShellArguments()
+    var head: Head?
+    /// Whether `[[` is open.
+    var isInConditional = false
+    var cases: [CasePart] = []
     /// The operator of one character right before, of which two may be another.
     private var previous: Unicode.Scalar?
 
@@ -49,27 +69,69 @@ struct ShellCommands: Equatable {
         self.mayBeArithmetic = mayBeArithmetic
     }
 
-    /// Whether what comes next belongs to the delimiter of a here-document.
+    /// Whether the next character belongs to the delimiter of a here-document.
     var isReadingDelimiter: Bool { opening != nil }
     /// Whether the list may end here.
     var isComplete: Bool { cases.isEmpty && opening == nil }
 
-    private static let separators: Set<String> = [
-        "if", "then", "else", "elif", "do", "while", "until", "!", "{", "time",
-    ]
+    /// Of a longer word, no more than this matters.
+    private static let wordLength = 64
 
-    /// Passes over a part of a word that is quoted, or that the shell replaces by something.
-    mutating func takeValue() {
+    /// Why an item cannot stand here, apart from quotes; `nil` if it can.
+    var obstacle: ShellObstacle? {
+        if mayBeArithmetic { return .arithmetic }
+        if brackets > 0 { return .brackets }
+        if isInConditional { return .conditional }
+        if isRedirecting { return isDuplicating ? .duplication : nil }
+        switch cases.last {
+        case .subject, .pattern: return nil
+        case .body, nil: return head == nil ? arguments.obstacle(behind: word ?? "") : nil
+        }
+    }
+
+    /// Passes over a quote, or over a part of a word that is quoted.
+    mutating func takeQuoted(_ scalar: Unicode.Scalar? = nil) {
         (isFresh, previous) = (false, nil)
         word = word ?? ""
         isWordQuoted = true
+        if let scalar { append(scalar) }
     }
 
-    /// Adds here-documents of a list in parentheses within this one.
-    mutating func add(_ documents: [HereDocument]) { hereDocuments += documents }
+    /// Passes over a part of a word that the shell replaces by something.
+    mutating func takeExpansion() {
+        takeQuoted()
+        word? += ShellArguments.expansion
+    }
+
+    /// Passes over an item.
+    mutating func takeItem() {
+        takeQuoted()
+        word? += ShellArguments.item
+    }
+
+    private mutating func append(_ scalar: Unicode.Scalar) {
+        if (word?.utf8.count ?? 0) < Self.wordLength { word = (word ?? "") + String(scalar) }
+    }
+
+    /// Adds the here-documents of a list in parentheses within this one.
+    mutating func add(_ inner: ShellCommands) {
+        hereDocuments += inner.hereDocuments
+        hasHereDocument = hasHereDocument || inner.hasHereDocument
+    }
 
     /// Continues behind parentheses within this list.
-    mutating func passParentheses() { (isAtCommand, previous) = (true, nil) }
+    mutating func passParentheses() {
+        previous = nil
+        guard isRedirecting else { return beginCommand() }
+        // `<(…)`, which is a part of a word.
+        (isRedirecting, isDuplicating) = (false, false)
+        takeExpansion()
+    }
+
+    mutating func beginCommand() {
+        (isAtCommand, head) = (true, nil)
+        arguments = ShellArguments()
+    }
 
     /// Passes over a character that is neither escaped nor part of a substitution.
     mutating func pass(_ scalar: Unicode.Scalar) -> Step {
@@ -78,20 +140,21 @@ struct ShellCommands: Equatable {
         (previous, isFresh) = (nil, false)
         switch scalar {
         case "'":
-            takeValue()
+            takeQuoted()
             return .open(.singleQuotes)
         case "\"":
-            takeValue()
+            takeQuoted()
             return .open(.doubleQuotes)
         case "#" where word == nil:
-            return .open(.comment)
+            return mayBeArithmetic ? .unclear("# in double parentheses") : .open(.comment)
         case " ", "\t", "\n", ";", "&", "|", "(", ")", "<", ">":
-            if let step = endWord() { return step }
+            if let step = passEnd(of: word ?? "", at: scalar) ?? endWord() { return step }
             previous = scalar
             return passOperator(scalar, after: before)
         default:
-            word = (word ?? "")
-            word?.unicodeScalars.append(scalar)
+            if word == nil { word = "" }
+            append(scalar)
+            if scalar == "[" { brackets += 1 } else if scalar == "]", brackets > 0 { brackets -= 1 }
             return .read
         }
     }
@@ -99,30 +162,37 @@ struct ShellCommands: Equatable {
     private mutating func passOperator(_ scalar: Unicode.Scalar, after before: Unicode.Scalar?) -> Step {
         switch scalar {
         case "\n":
-            isAtCommand = true
+            beginCommand()
             guard !hereDocuments.isEmpty else { return .read }
             defer { hereDocuments = [] }
             return .lineEnd(hereDocuments)
         case ";", "&":
             // Two file descriptors, as in `2>&1`.
-            if scalar == "&", before == "<" || before == ">" { return .read }
+            if scalar == "&", before == "<" || before == ">" {
+                isDuplicating = true
+                return .read
+            }
             if before == ";", cases.last == .body { cases[cases.count - 1] = .pattern(isFirst: true) }
-            isAtCommand = true
+            beginCommand()
         case "|":
-            if before != ">" { isAtCommand = true }
+            if before != ">" { beginCommand() }
         case "(":
-            if cases.last == .pattern(isFirst: true) { return .read }
+            if cases.last == .pattern(isFirst: true) {
+                cases[cases.count - 1] = .pattern(isFirst: false)
+                return .read
+            }
             return .open(.commands(ShellCommands(closer: .parenthesis, mayBeArithmetic: mayBeArithmetic)))
         case ")":
             guard case .pattern = cases.last else { return .close }
             cases[cases.count - 1] = .body
-            isAtCommand = true
+            beginCommand()
         case "<", ">":
             isRedirecting = true
             guard scalar == "<", before == "<" else { return .read }
             if mayBeArithmetic { return .unclear("<< in double parentheses") }
             if closer == .backquote { return .unclear("a here-document in backquotes") }
             previous = nil
+            hasHereDocument = true
             opening = HereDocument.Opening()
         default: break
         }
@@ -143,42 +213,6 @@ struct ShellCommands: Equatable {
             isRedirecting = false
             hereDocuments.append(document)
             return nil
-        }
-    }
-
-    private mutating func endWord() -> Step? {
-        guard let text = word else { return nil }
-        let reserved = isWordQuoted ? nil : text
-        (word, isWordQuoted) = (nil, false)
-        if isRedirecting {
-            isRedirecting = false
-            return nil
-        }
-        switch cases.last {
-        case .subject(isRead: false):
-            cases[cases.count - 1] = .subject(isRead: true)
-        case .subject(isRead: true):
-            guard reserved == "in" else { return .unclear("a case without in") }
-            cases[cases.count - 1] = .pattern(isFirst: true)
-        case .pattern(isFirst: true) where reserved == "esac":
-            cases.removeLast()
-            isAtCommand = false
-        case .pattern:
-            cases[cases.count - 1] = .pattern(isFirst: false)
-        case .body, nil:
-            endCommandWord(reserved)
-        }
-        return nil
-    }
-
-    private mutating func endCommandWord(_ word: String?) {
-        guard isAtCommand else { return }
-        isAtCommand = false
-        switch word {
-        case "case": cases.append(.subject(isRead: false))
-        case "esac" where cases.last == .body: cases.removeLast()
-        case let word?: isAtCommand = Self.separators.contains(word)
-        case nil: break
         }
     }
 }

@@ -1,13 +1,14 @@
-/// What a character means where it stands.
+/// The meaning of a character at its place.
 extension ShellScanner {
     /// Reads a character of the command.
     mutating func read(_ scalar: Unicode.Scalar) {
         if scalar == "\n", !isNewlineClear {
             return becomeUnclear("a line end within quotes or parentheses beside a here-document")
         }
+        if isEscaped, isAfterDollar, scalar == "\n" { return becomeUnclear("a line end escaped after $") }
         switch top {
         case .singleQuotes:
-            if scalar == "'" { frames.removeLast() }
+            if scalar == "'" { frames.removeLast() } else { noteQuoted(scalar) }
         case .dollarQuotes:
             if scalar == "'" { frames.removeLast() } else if scalar == "\\" { becomeUnclear("a backslash in $'…'") }
         case .comment:
@@ -16,9 +17,21 @@ extension ShellScanner {
             read(scalar)
         case .commands(let commands): readCommand(scalar, commands)
         case .hereDocument(let document): readDocument(scalar, document)
-        case .doubleQuotes, .parameter, .arithmetic: readQuoted(scalar)
+        case .doubleQuotes:
+            if !"\"\\$`".unicodeScalars.contains(scalar) { noteQuoted(scalar) }
+            readQuoted(scalar)
+        case .parameter, .arithmetic: readQuoted(scalar)
         }
     }
+
+    /// Adds a quoted character to the word it belongs to.
+    private mutating func noteQuoted(_ scalar: Unicode.Scalar) {
+        guard case .commands(var commands) = frames.dropLast().last else { return }
+        commands.takeQuoted(scalar)
+        frames[frames.count - 2] = .commands(commands)
+    }
+
+    private mutating func escape() { (isEscaped, isAfterDollar, followsDollar) = (true, followsDollar, false) }
 
     /// A here-document begins at the end of a line and ends at one: shells disagree where something else is open across that.
     private var isNewlineClear: Bool {
@@ -39,7 +52,7 @@ extension ShellScanner {
         var commands = old
         if isEscaped {
             isEscaped = false
-            if scalar != "\n" { commands.takeValue() }
+            if scalar != "\n" { commands.takeQuoted(scalar) }
             return top = .commands(commands)
         }
         if !commands.isReadingDelimiter {
@@ -53,10 +66,10 @@ extension ShellScanner {
             if scalar == "\\" || scalar == "$" || scalar == "`"
                 || followsDollar && "({['".unicodeScalars.contains(scalar)
             {
-                if scalar != "\\" { commands.takeValue() }
+                if scalar != "\\" { commands.takeExpansion() }
                 top = .commands(commands)
                 if scalar == "\\" {
-                    (isEscaped, followsDollar) = (true, false)
+                    escape()
                 } else {
                     expand(scalar, isQuoted: false)
                 }
@@ -89,17 +102,20 @@ extension ShellScanner {
             return
         }
         guard case .commands(var outer) = top else { return }
-        outer.add(commands.hereDocuments)
+        outer.add(commands)
         outer.passParentheses()
         top = .commands(outer)
     }
 
     private mutating func readDocument(_ scalar: Unicode.Scalar, _ old: HereDocument) {
         var document = old
-        if document.isEnded(by: scalar) {
+        switch document.pass(scalar) {
+        case .read: break
+        case .end:
             (isEscaped, followsDollar) = (false, false)
             frames.removeLast()
             return
+        case .unclear: return becomeUnclear(Self.unclearDelimiter)
         }
         top = .hereDocument(document)
         if document.isQuoted { return }
@@ -107,7 +123,7 @@ extension ShellScanner {
             isEscaped = false
             if scalar == "\n" { becomeUnclear("a backslash at the end of a line of a here-document") }
         } else if scalar == "\\" {
-            (isEscaped, followsDollar) = (true, false)
+            escape()
         } else {
             expand(scalar, isQuoted: true)
         }
@@ -120,7 +136,7 @@ extension ShellScanner {
         case (.arithmetic(_, isClosing: true), _):
             if scalar == ")" { frames.removeLast() } else { becomeUnclear("$(( without ))") }
         case (_, "\\"):
-            (isEscaped, followsDollar) = (true, false)
+            escape()
         case (.doubleQuotes, "\""):
             followsDollar = false
             frames.removeLast()
@@ -153,7 +169,17 @@ extension ShellScanner {
         frames.contains { if case .hereDocument = $0 { true } else { false } }
     }
 
-    /// Opens what `$` and `` ` `` open.
+    /// In `$(…)`, bash 5.2 loses a separator between a here-document and a `$(…)` behind it.
+    private var isBehindDocumentInSubstitution: Bool {
+        var hasHereDocument = false
+        for case .commands(let commands) in frames.reversed() {
+            hasHereDocument = hasHereDocument || commands.hasHereDocument
+            if hasHereDocument, commands.closer == .substitution { return true }
+        }
+        return false
+    }
+
+    /// Opens the construct that `$` or `` ` `` begins.
     private mutating func expand(_ scalar: Unicode.Scalar, isQuoted: Bool) {
         let follows = followsDollar
         followsDollar = false
@@ -161,6 +187,8 @@ extension ShellScanner {
         case "`": frames.append(.commands(ShellCommands(closer: .backquote)))
         // The second of two is the process identifier.
         case "$": followsDollar = !follows
+        case "(" where follows && isBehindDocumentInSubstitution:
+            becomeUnclear("a here-document in $(…) in front of another $(…)")
         case "(" where follows: frames.append(.commands(ShellCommands(closer: .substitution)))
         case "{" where follows: frames.append(.parameter(isQuoted: isQuoted))
         case "[" where follows: becomeUnclear("$[")

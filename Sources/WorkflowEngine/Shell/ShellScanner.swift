@@ -13,7 +13,7 @@ struct ShellScanner {
         case comment
         /// `${…}`; between quotation marks an apostrophe in it need not be a quote.
         case parameter(isQuoted: Bool)
-        /// `$((…))` with so many parentheses open in it; closing: the first of the last two has been read.
+        /// `$((…))` with this number of parentheses open in it; closing: the first of the last two has been read.
         case arithmetic(depth: Int, isClosing: Bool)
         case hereDocument(HereDocument)
     }
@@ -22,7 +22,9 @@ struct ShellScanner {
     var isEscaped = false
     /// Whether the character before is a `$` that may begin something.
     var followsDollar = false
-    /// In backquotes the shell takes a backslash off before it reads what is in there.
+    /// Whether the backslash before is behind such a `$`.
+    var isAfterDollar = false
+    /// In backquotes the shell removes one level of backslashes before it reads the command there.
     private var isEscapedInBackquotes = false
     private var unclear: ShellObstacle?
 
@@ -55,17 +57,25 @@ struct ShellScanner {
         }
     }
 
-    /// What quotes do not change: the value ends up in arithmetic, or in `${…}`, which may hold arithmetic.
+    /// The here-document is one of which shells may see different ends.
+    static let unclearDelimiter = "a line of a here-document that begins with its delimiter"
+
+    /// The obstacles that quotes do not remove: arithmetic, `${…}`, which may hold arithmetic, and an argument that a shell
+    /// evaluates.
     private var obstacle: ShellObstacle? {
+        var isInWord = true
         for frame in frames.reversed() {
             switch frame {
             case .arithmetic: return .arithmetic
             case .parameter: return .parameterExpansion
             case .commands(let commands):
                 if commands.mayBeArithmetic { return .arithmetic }
-                // What a command in a substitution prints is another matter than what it is given.
+                if isInWord, let obstacle = commands.obstacle { return obstacle }
+                // The output of a command in a substitution is not the item. The arguments of that command are.
                 if commands.closer != .parenthesis { return nil }
-            default: break
+                isInWord = false
+            case .comment, .hereDocument: isInWord = false
+            case .singleQuotes, .doubleQuotes, .dollarQuotes: break
             }
         }
         return nil
@@ -74,13 +84,14 @@ struct ShellScanner {
     /// Passes over a value that is put here.
     mutating func passValue() {
         (isEscaped, followsDollar, isEscapedInBackquotes) = (false, false, false)
-        switch top {
+        let index = top == .singleQuotes || top == .doubleQuotes ? frames.count - 2 : frames.count - 1
+        switch frames[index] {
         case .commands(var commands):
-            commands.takeValue()
-            top = .commands(commands)
+            commands.takeItem()
+            frames[index] = .commands(commands)
         case .hereDocument(var document):
-            document.takeValue()
-            top = .hereDocument(document)
+            if case .unclear = document.takeValue() { becomeUnclear(Self.unclearDelimiter) }
+            frames[index] = .hereDocument(document)
         default: break
         }
     }

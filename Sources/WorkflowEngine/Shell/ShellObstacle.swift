@@ -1,0 +1,81 @@
+/// Why a value cannot be put at a place without being changed or run.
+enum ShellObstacle: Error, Equatable {
+    case afterBackslash
+    case arithmetic
+    case parameterExpansion
+    case quotedHereDocument
+    case hereDocumentDelimiter
+    case dollarQuotes
+    /// In `[[ … ]]`, some of whose operators evaluate a word as arithmetic or read it as a pattern.
+    case conditional
+    /// Behind a bracket that is open in the word: an index, which is arithmetic, or a set of characters.
+    case brackets
+    /// Behind `>&` or `<&`: bash expands the word twice.
+    case duplication
+    /// In the format of `printf`, or in front of it, where it may be an option.
+    case format
+    /// In an argument in which bash evaluates an index, as that of `let`, `read` or `test -v`.
+    case evaluated(by: String)
+    /// In an argument that is code, as that of `eval`.
+    case code(of: String)
+    /// In the name of a file that is run by the shell itself.
+    case sourced
+    /// In the value of a variable that bash evaluates.
+    case variable(String)
+    /// In an argument of a command whose name is an item: the command may be `eval`.
+    case unknownCommand
+    /// In a command that declares a variable whose values bash evaluates.
+    case declaration
+    /// From here on, shells disagree on the meaning of the command, or the scanner does not understand it.
+    case unclear(String)
+
+    /// The place, in words that continue “it stands”.
+    var text: String {
+        switch self {
+        case .afterBackslash: "after a backslash"
+        case .arithmetic: "in arithmetic"
+        case .parameterExpansion: "in ${…}"
+        case .quotedHereDocument: "in a here-document with a quoted delimiter, where the shell replaces nothing"
+        case .hereDocumentDelimiter: "in the delimiter of a here-document"
+        case .dollarQuotes: "in $'…'"
+        case .conditional: "in [[ … ]], where bash evaluates some words"
+        case .brackets: "behind an open bracket, in an index or in a set of characters"
+        case .duplication: "behind >& or <&, where bash expands a word twice"
+        case .format: "in the format of printf, or in front of it"
+        case .evaluated(let command): "in an argument of \(command), which bash evaluates"
+        case .code(let command): "in an argument of \(command), which is code"
+        case .sourced: "in the name of a file that the shell reads commands from"
+        case .variable(let name): "in a value of \(name), which a shell evaluates"
+        case .unknownCommand: "in an argument of a command whose name is an item"
+        case .declaration: "in a command that declares an array, an integer or a reference, whose values bash evaluates"
+        case .unclear(let construct): "behind \(construct), which shells read differently"
+        }
+    }
+
+    /// The remedy.
+    ///
+    /// - Parameter variable: The variable that holds the value.
+    func mend(variable: String) -> String {
+        switch self {
+        case .arithmetic:
+            "its value could be code there: see that \"$\(variable)\" is a number, and assign it to a variable first"
+        case .quotedHereDocument:
+            "take the quotes off the delimiter"
+        case .conditional:
+            "use [ … ], or \"$\(variable)\" beside an operator that compares text"
+        case .brackets:
+            "put the brackets in quotes, or see that \"$\(variable)\" is a number and use that"
+        case .duplication:
+            "use > \"$\(variable)\" or < \"$\(variable)\""
+        case .format:
+            "use printf %s \"$\(variable)\""
+        case .evaluated, .variable, .declaration:
+            "its value could be code there: check \"$\(variable)\", and use that"
+        case .code:
+            "write \"$\(variable)\" there, between apostrophes"
+        case .afterBackslash, .parameterExpansion, .hereDocumentDelimiter, .dollarQuotes, .sourced, .unknownCommand,
+            .unclear:
+            "use \"$\(variable)\", which holds the same"
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import WorkflowEngine
+
+/// Runs random texts in which the scanner accepts `{item}` by real shells.
+///
+/// `OPQ_SHELL_TEXTS` sets the number of texts, and `OPQ_SHELL_SEED` the first seed.
+@Suite(.timeLimit(.minutes(60)))
+struct ShellRandomTests {
+    private static func number(_ variable: String) -> Int? {
+        ProcessInfo.processInfo.environment[variable].flatMap { Int($0) }
+    }
+
+    private static let count = number("OPQ_SHELL_TEXTS") ?? 120
+    private static let firstSeed = number("OPQ_SHELL_SEED") ?? 1
+
+    /// Names that make a file if a shell reads them as code in one way or another.
+    private static let names = [
+        "$(touch PWNED)", "`touch PWNED`", "a[$(touch PWNED)]", "a[`touch PWNED`]=1", "; touch PWNED;",
+        "\ntouch PWNED\n",
+        "'; touch PWNED; '", "\"; touch PWNED; \"", "-va[$(touch PWNED)]", "-v", "x$(touch PWNED)/eval",
+        "-pa[$(touch PWNED)]",
+        "eval.$(touch PWNED)", "a b", "'", "\"", "\\", "*", "E", "E)", "}", ")", "#", "é\u{1F600}", "-n",
+        "($(touch PWNED))", "~", "$HOME",
+        "1;touch PWNED", "a\\", "%s%n\\", "${x:=$(touch PWNED)}", "|touch PWNED&", "l=touch PWNED", "esac",
+        "$((a[$(touch PWNED)]))",
+    ]
+
+    @Test func `no random text runs code in an item`() throws {
+        let accepted = try check(isFaithful: false) { run, template, name, text in
+            for shell in ShellRun.shells {
+                _ = try run.output(of: template.command(for: Item(path: name)), Item(path: name), by: shell)
+                #expect(!run.removes("PWNED"), "\(shell): \(name.debugDescription) in \(text.debugDescription)")
+            }
+        }
+        #expect(accepted > 0)
+    }
+
+    @Test func `an item arrives as it is through random texts`() throws {
+        let accepted = try check(isFaithful: true) { run, template, name, text in
+            let usual = Item(path: "Usual")
+            let odd = Item(path: name)
+            for shell in ShellRun.shells {
+                let expected = try run.output(of: template.command(for: usual), usual, by: shell)
+                let output = try run.output(of: template.command(for: odd), odd, by: shell)
+                #expect(
+                    output == expected.replacing("Usual", with: name),
+                    "\(shell): \(name.debugDescription) in \(text.debugDescription)")
+                #expect(!run.removes("PWNED"), "\(shell): \(name.debugDescription) in \(text.debugDescription)")
+            }
+        }
+        #expect(accepted > 0)
+    }
+
+    /// - Returns: How many texts were accepted.
+    private func check(
+        isFaithful: Bool, _ body: (ShellRun, CommandTemplate, String, String) throws -> Void
+    ) throws -> Int {
+        var accepted = 0
+        for seed in Self.firstSeed..<Self.firstSeed + Self.count / 2 {
+            var generator = ShellTextGenerator(seed: UInt64(seed), isFaithful: isFaithful)
+            let text = generator.text()
+            let template = CommandTemplate(Template(text))
+            guard !Template(text).placeholders.isEmpty, template.misplaced.isEmpty else { continue }
+            accepted += 1
+            // Without a slash and a dot: the name and the stem are the item.
+            let names = isFaithful ? Self.names.filter { !$0.contains("/") && !$0.contains(".") } : Self.names
+            let run = try ShellRun()
+            try body(run, template, names[seed &* 7 % names.count], text)
+        }
+        if Self.count > 1000 {
+            print("\(accepted) of \(Self.count / 2) texts from seed \(Self.firstSeed) were accepted")
+        }
+        return accepted
+    }
+}

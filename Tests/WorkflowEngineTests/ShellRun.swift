@@ -1,0 +1,35 @@
+import Glibc
+import SystemPackage
+
+@testable import WorkflowEngine
+
+/// Runs commands by a shell in a directory of its own.
+struct ShellRun {
+    /// Two that read some commands differently; where one is not there, `sh` is the other.
+    static let shells: [String] = ["/bin/dash", "/bin/bash"].map { (path: String) in
+        access(path, X_OK) == 0 ? path : "/bin/sh"
+    }
+
+    let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    /// The output of a command; a command that runs for ten seconds is killed.
+    func output(of command: String, _ item: Item, by shell: String) throws -> String {
+        let operation = PlannedOperation(
+            name: "x", command: command, directory: directory.path, environment: [:], item: item, queue: "q",
+            priority: .normal, isBarrier: false)
+        let spool = try SpoolDirectory().makeSpool()
+        let process = try CommandProcess(operation, output: spool.file, shell: shell)
+        let limit = ContinuousClock.now + .seconds(10)
+        while process.end() == nil {
+            var ready = pollfd(fd: process.descriptor?.rawValue ?? -1, events: Int16(POLLIN), revents: 0)
+            poll(&ready, 1, 10)
+            if ContinuousClock.now > limit { ProcessGroup(identifier: process.identifier).kill() }
+        }
+        return String(decoding: try spool.tail(byteCount: 10_000), as: UTF8.self)
+    }
+
+    /// Whether there is a file of that name, which is gone after that.
+    func removes(_ file: String) -> Bool { unlink(directory.path + "/" + file) == 0 }
+}
