@@ -11,7 +11,7 @@ import Testing
         return await routes.answer(LoopbackRequest(.get, "/secret", fields: fields))
     }
 
-    @Test func `Basic lets in who has name and password`() async {
+    @Test func `Basic accepts the correct name and password`() async {
         let routes: LoopbackRoutes = [.basic(user: "Aladdin", password: "open sesame", then: Self.secret)]
         let asked = await Self.ask(routes)
         #expect(asked.status == .unauthorized)
@@ -28,7 +28,7 @@ import Testing
         #expect(answer.status == .ok)
     }
 
-    @Test func `Bearer lets in who has the token, and says what is wrong with another`() async {
+    @Test func `Bearer accepts the token, and reports an invalid token`() async {
         let routes: LoopbackRoutes = [.bearer(token: "abc", then: Self.secret)]
         var answer = await Self.ask(routes)
         #expect(answer.status == .unauthorized && answer.fields[.wwwAuthenticate] == "Bearer realm=\"loopback\"")
@@ -38,7 +38,7 @@ import Testing
         #expect(answer.status == .ok)
     }
 
-    @Test func `who is never let in is asked again each time`() async {
+    @Test func `a route that accepts no credentials challenges each request`() async {
         let routes: LoopbackRoutes = [.alwaysUnauthorized("/secret", challenges: ["Basic realm=\"a\"", "Bearer"])]
         for given in [nil, "Basic QWxhZGRpbjpvcGVu"] {
             let answer = await Self.ask(routes, given)
@@ -48,7 +48,7 @@ import Testing
 
     // MARK: - Digest
 
-    /// A client's side, proved by the example of RFC 7616.
+    /// The client's side of Digest, which the example of RFC 7616 verifies.
     struct Client {
         var algorithm = LoopbackDigest.Algorithm.sha256
         var user = "Mufasa"
@@ -73,7 +73,7 @@ import Testing
             """
         }
 
-        /// For a challenge of the server under test.
+        /// Creates a client for a challenge of the server under test.
         init(_ challenge: String, _ algorithm: LoopbackDigest.Algorithm) throws {
             self.algorithm = algorithm
             uri = "/secret"
@@ -84,7 +84,7 @@ import Testing
         init() {}
     }
 
-    @Test func `the digests are those of RFC 7616`() {
+    @Test func `the digests match the example of RFC 7616`() {
         var client = Client()
         #expect(client.response == "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1")
         client.algorithm = .md5
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(arguments: LoopbackDigest.Algorithm.allCases)
-    func `Digest lets in who computed what was asked, once a count`(algorithm: LoopbackDigest.Algorithm) async throws {
+    func `Digest accepts a correct answer once for each count`(algorithm: LoopbackDigest.Algorithm) async throws {
         let routes = Self.digest([.sha256, .md5])
         let asked = await Self.ask(routes)
         let challenges = asked.fields[values: .wwwAuthenticate]
@@ -116,7 +116,7 @@ import Testing
         #expect(answer.status == .ok)
     }
 
-    @Test func `Digest refuses what does not fit, without calling it stale`() async throws {
+    @Test func `Digest refuses an incorrect answer, and does not call its nonce stale`() async throws {
         let routes = Self.digest([.sha256])
         let asked = await Self.ask(routes)
         let good = try Client(try #require(asked.fields[.wwwAuthenticate]), .sha256)
@@ -138,7 +138,7 @@ import Testing
         #expect(answer.status == .ok)
     }
 
-    @Test func `a nonce that was used often enough is stale, and so is an unknown one`() async throws {
+    @Test func `a nonce is stale after its last use, and an unknown nonce is stale`() async throws {
         let routes = Self.digest([.sha256], usesPerNonce: 1)
         let asked = await Self.ask(routes)
         var client = try Client(try #require(asked.fields[.wwwAuthenticate]), .sha256)

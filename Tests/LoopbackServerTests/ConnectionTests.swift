@@ -4,13 +4,13 @@ import LoopbackServer
 import TestSupport
 import Testing
 
-/// What the server reads, counts and closes, over plain HTTP/1.1.
+/// Tests of reading requests, counting and closing connections over plain HTTP/1.1.
 @Suite struct ConnectionTests {
     static func request(_ target: String, _ more: String = "") -> String {
         "GET \(target) HTTP/1.1\r\nHost: a\r\n\(more)\r\n"
     }
 
-    @Test func `a request has everything that was sent`() async throws {
+    @Test func `a request contains everything that the client sent`() async throws {
         try await LoopbackServer.with(handler: { _ in .text("") }) { server in
             let log = try await RawClient.exchange(
                 """
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `requests sent at once are answered in order, and share a connection`() async throws {
+    @Test func `requests sent together are answered in order on one connection`() async throws {
         try await LoopbackServer.with(handler: { .text($0.path) }) { server in
             let log = try await RawClient.exchange(
                 Self.request("/a") + Self.request("/b") + Self.request("/c", "Connection: close\r\n"), port: server.port
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `the peak counts who is answered at the same time`() async throws {
+    @Test func `the peak is the number of requests answered at the same time`() async throws {
         let gate = LoopbackGate()
         try await LoopbackServer.with(handler: { _ in .text("").with(.stalls(.beforeHead, until: gate)) }) { server in
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `neither a head nor an answer to HEAD, 204 and 304 has a body`() async throws {
+    @Test func `responses to HEAD and with status 204 have no body`() async throws {
         try await LoopbackServer.with(handler: { request in
             LoopbackResponse(request.path == "/204" ? .noContent : .ok, body: .text("body"))
         }) { server in
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `a body over the limit is refused, and what is no request too`() async throws {
+    @Test func `a body above the limit and an invalid request are refused`() async throws {
         var configuration = LoopbackServer.Configuration()
         configuration.bodyLimit = 10
         try await LoopbackServer.with(configuration, handler: { _ in .text("") }) { server in
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `bodies that are not kept have a length and a digest`() async throws {
+    @Test func `a body that is not kept has a length and a digest`() async throws {
         var configuration = LoopbackServer.Configuration()
         configuration.keepsBodies = false
         configuration.bodyLimit = 1
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `an early answer does not wait for the body`() async throws {
+    @Test func `an early response does not wait for the body`() async throws {
         var configuration = LoopbackServer.Configuration()
         configuration.answersEarly = { $0.path == "/early" }
         try await LoopbackServer.with(configuration, handler: { _ in LoopbackResponse(.forbidden) }) { server in
@@ -118,14 +118,14 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `an answer to a body that is not read arrives, and no reset before it`(isEarly: Bool) async throws {
+    func `a response to an unread body arrives without a reset before it`(isEarly: Bool) async throws {
         var configuration = LoopbackServer.Configuration()
         configuration.answersEarly = { _ in isEarly }
         configuration.bodyLimit = 10
         try await LoopbackServer.with(configuration, handler: { _ in LoopbackResponse(.forbidden) }) { server in
             for _ in 0..<20 {
                 let client = try await RawClient.connect(to: server.port)
-                // The end may come while the client still sends, which fails then.
+                // The connection may end while the client still sends, so that the send fails.
                 try? await client.send(
                     Self.request("/", "Content-Length: 3000000\r\n") + String(repeating: "x", count: 3_000_000))
                 let log = await client.everything()
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `a client that goes while its body is not read leaves nothing behind`() async throws {
+    @Test func `a client that disconnects while its body is unread leaves no state`() async throws {
         let gate = LoopbackGate()
         var configuration = LoopbackServer.Configuration()
         configuration.readsBodyAfter = { _ in gate }
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `a client that goes in the middle of its request leaves nothing behind`() async throws {
+    @Test func `a client that disconnects in the middle of its request leaves no state`() async throws {
         try await LoopbackServer.with(handler: { _ in .text("") }) { server in
             let client = try await RawClient.connect(to: server.port)
             try await client.send(Self.request("/", "Content-Length: 1000\r\n") + "some")

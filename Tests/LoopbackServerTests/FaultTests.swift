@@ -4,7 +4,7 @@ import LoopbackServer
 import TestSupport
 import Testing
 
-/// Each fault as it looks on the wire.
+/// Tests of the bytes that each fault produces.
 @Suite struct FaultTests {
     static let get = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 
@@ -26,7 +26,7 @@ import Testing
         #expect(log.ending == .closed)
     }
 
-    @Test func `a chunked body has its sizes and its end, and one until the close has neither`() async throws {
+    @Test func `a chunked body has sizes and an end mark, and a body until the close has neither`() async throws {
         var response = Self.digits
         response.framing = .chunked
         var log = try await Self.served(response)
@@ -41,7 +41,7 @@ import Testing
         (LoopbackResponse.Point.beforeHead, ""), (.afterHead, "\r\n\r\n"), (.afterBody(0), "\r\n\r\n"),
         (.afterBody(4), "\r\n\r\n0123"), (.afterBody(10), "\r\n\r\n0123456789"), (.afterBody(99), "\r\n\r\n0123456789"),
     ])
-    func `a connection closed or hung up ends in order, with as much sent as was said`(
+    func `a closed connection ends in order after the given number of bytes`(
         point: LoopbackResponse.Point, end: String
     ) async throws {
         for fault in [LoopbackResponse.Fault.closes(point), .hangsUp(point)] {
@@ -55,8 +55,8 @@ import Testing
     @Test(arguments: [
         (LoopbackResponse.Point.beforeHead, ""), (.afterHead, "\r\n\r\n"), (.afterBody(4), "\r\n\r\n0123"),
     ])
-    func `a reset comes after what was sent`(point: LoopbackResponse.Point, end: String) async throws {
-        // The client has read before the reset comes: a reset may overtake what is not read.
+    func `a reset follows the sent bytes`(point: LoopbackResponse.Point, end: String) async throws {
+        // The client reads before the reset arrives, because a reset can overtake unread bytes.
         let gate = LoopbackGate()
         let response = Self.digits.with(.stalls(point, until: gate), .resets(point))
         try await LoopbackServer.with(handler: { _ in response }) { server in
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `an announced length is announced whatever is sent, and the connection closed then`() async throws {
+    @Test func `a false length is announced, and the connection closes after the body`() async throws {
         for length in [0, 4, 25] as [Int64] {
             let log = try await Self.served(Self.digits.with(.announces(length: length)))
             #expect(log.text.contains("\r\nContent-Length: \(length)\r\n"))
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `what is malformed is malformed where it was said`() async throws {
+    @Test func `malformed parts appear at their configured positions`() async throws {
         var log = try await Self.served(Self.digits.with(.malformedStatus))
         #expect(log.text.hasPrefix("HTTP/one point one OK"))
         log = try await Self.served(Self.digits.with(.malformedField))
@@ -110,7 +110,7 @@ import Testing
                 "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 200 OK"))
     }
 
-    @Test func `faults at several places happen in the order of the places`() async throws {
+    @Test func `faults occur in the order of their positions`() async throws {
         let first = LoopbackGate(), second = LoopbackGate()
         let response = Self.digits.with(
             .truncates(after: 6), .stalls(.afterBody(4), until: second), .stalls(.beforeHead, until: first))
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func `portions come at their intervals`() async throws {
+    @Test func `portions arrive at the configured intervals`() async throws {
         let interval = Duration.milliseconds(20)
         let clock = ContinuousClock()
         let start = clock.now
@@ -153,7 +153,7 @@ import Testing
         #expect(clock.now - start >= interval * 4)
     }
 
-    @Test func `a response that goes away says so and closes`() async throws {
+    @Test func `a response that goes away announces the close and closes the connection`() async throws {
         try await LoopbackServer.with(handler: { _ in Self.digits.with(.goesAway) }) { server in
             let log = try await RawClient.exchange("GET / HTTP/1.1\r\nHost: a\r\n\r\n", port: server.port)
             #expect(log.text.contains("Connection: close"))
@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test(arguments: LoopbackServer.Configuration.TransportProtocol.allCases)
-    func `what is fatal is so to a careful client, and leaves nothing behind`(
+    func `a fatal fault is an error for a correct client, and leaves no state`(
         kind: LoopbackServer.Configuration.TransportProtocol
     ) async throws {
         for fault in LoopbackResponse.Fault.fatal(bodyLength: 10) {

@@ -9,7 +9,7 @@ import Testing
 @Suite struct HTTP2Tests {
     static let digits = LoopbackResponse(fields: [.connection: "close"], body: .text("0123456789"))
 
-    /// A server that has a fault at `/fault` and none elsewhere.
+    /// Runs a test with a server that has a fault at `/fault` only.
     static func with(
         _ fault: LoopbackResponse.Fault, _ body: (LoopbackServer, HTTPClient) async throws -> Void
     ) async throws {
@@ -63,19 +63,19 @@ import Testing
         .resetsConnection(.afterBody(3)), .malformedChunk(after: 3), .malformedStatus, .malformedField,
         .announces(length: 20), .announces(length: 5), .conflictingLengths,
     ])
-    func `what is wrong is an error to the client, and the next request is served`(
+    func `a fault is an error for the client, and the next request is served`(
         fault: LoopbackResponse.Fault
     ) async throws {
         try await Self.with(fault) { server, client in
             await #expect(throws: (any Error).self) { try await client.get(server.url + "/fault").text }
-            // The client may choose the dying connection once more before it notices.
+            // The client may use the closing connection once more before it detects the end.
             var text = try? await client.get(server.url + "/").text
             if text == nil { text = try await client.get(server.url + "/").text }
             #expect(text == "0123456789")
         }
     }
 
-    @Test func `a server that goes away ends what it has begun, and the next request has another connection`()
+    @Test func `after a GOAWAY the stream finishes, and the next request has another connection`()
         async throws
     {
         try await Self.with(.goesAway) { server, client in
@@ -91,7 +91,8 @@ import Testing
         try await Self.with(.stalls(.afterBody(3), until: gate)) { server, client in
             let task = Task { try await client.get(server.url + "/fault").text }
             await gate.reached()
-            // Without the first request, whose end the server notes after the client has it.
+            // The count excludes the first request. The server records the end of that request after the client has
+            // received it.
             await server.requestsInFlight(are: 1)
             task.cancel()
             _ = await task.result
@@ -113,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `many streams at once`() async throws {
+    @Test func `many streams run concurrently`() async throws {
         let gate = LoopbackGate()
         try await LoopbackServer.with(
             .init(protocol: .http2),

@@ -19,7 +19,7 @@ import Testing
         return count
     }
 
-    /// Of event loops: other suites make hundreds of other threads at the same time.
+    /// The number of threads of event loops. Other suites create hundreds of other threads at the same time.
     private static var loopCount: Int {
         guard let stream = opendir("/proc/self/task") else { return 0 }
         defer { closedir(stream) }
@@ -36,7 +36,7 @@ import Testing
         return count
     }
 
-    @Test func `two hundred servers leave no threads and no descriptors`() async throws {
+    @Test func `two hundred servers leave no threads or descriptors`() async throws {
         let (threads, descriptors) = (Self.loopCount, Self.entries(of: "/proc/self/fd"))
         for _ in 0..<200 {
             let server = try await LoopbackServer.start { _ in .text("here") }
@@ -45,13 +45,13 @@ import Testing
             await server.stop()
             #expect(server.openConnections == 0)
         }
-        // Other suites run at the same time and have some of their own, but not two hundred.
+        // Other suites run at the same time and have event loops of their own, but fewer than two hundred.
         #expect(Self.loopCount < threads + 100)
         #expect(Self.entries(of: "/proc/self/fd") < descriptors + 150)
     }
 
     @Test(arguments: LoopbackServer.Configuration.TransportProtocol.allCases)
-    func `stop ends connections that stall, and says so when they are gone`(
+    func `stop ends stalled connections, and returns after they are closed`(
         kind: LoopbackServer.Configuration.TransportProtocol
     ) async throws {
         let gate = LoopbackGate()
@@ -78,7 +78,7 @@ import Testing
         await #expect(throws: (any Error).self) { try await RawClient.connect(to: server.port) }
     }
 
-    @Test func `stop does not wait for a handler that takes no notice`() async throws {
+    @Test func `stop does not wait for a handler that ignores cancellation`() async throws {
         let gate = AsyncGate()
         let server = try await LoopbackServer.start { _ in
             await gate.pass()
@@ -94,7 +94,7 @@ import Testing
         await server.requestsInFlight(are: 0)
     }
 
-    @Test func `servers at the same time do not share counts`() async throws {
+    @Test func `concurrent servers do not share counts`() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 1...10 {
                 group.addTask {
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func `the server is there on 127-0-0-1 only`() async throws {
+    @Test func `the server listens on 127-0-0-1 only`() async throws {
         try await LoopbackServer.with(handler: { _ in .text("") }) { server in
             #expect(server.url == "http://127.0.0.1:\(server.port)")
             #expect(server.localhostURL == "http://localhost:\(server.port)")

@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 
 @Suite struct LoopbackBodyTests {
-    @Test func `a part is the same bytes as of the whole, whatever it is made of`() throws {
+    @Test func `a part has the same bytes as the complete body, for each source`() throws {
         let bytes = (0..<200_000).map { UInt8($0 % 251) }
         let path = FileManager.default.temporaryDirectory.path() + "/loopback-\(UInt64.random(in: 0 ... .max))"
         try Data(bytes).write(to: URL(filePath: path))
@@ -26,12 +26,12 @@ import Testing
         }
     }
 
-    @Test func `nothing is nothing`() {
+    @Test func `an empty body has no bytes`() {
         #expect(LoopbackBody.empty.bytes == [] && LoopbackBody.pattern([], length: 5).length == 0)
         #expect(LoopbackBody.pattern(length: -1).length == 0)
     }
 
-    @Test func `what is no plain file is refused`() {
+    @Test func `a file that is not a regular file is refused`() {
         #expect(throws: LoopbackError.self) { try LoopbackBody.file("/nowhere/at/all") }
         #expect(throws: LoopbackError.self) { try LoopbackBody.file("/") }
     }
@@ -55,13 +55,13 @@ import Testing
                 #expect(received == length)
                 await server.bodyBytesWritten(atLeast: length)
                 #expect(server.bodyBytesWritten == length)
-                // What the system's buffers and the client's hold.
+                // The bound covers the buffers of the system and of the client.
                 #expect(ahead < 64 << 20)
             }
         }
     }
 
-    @Test func `who does not read is not written to`() async throws {
+    @Test func `the server stops writing to a client that does not read`() async throws {
         try await LoopbackServer.with(handler: { _ in LoopbackResponse(body: .pattern(length: 1 << 30)) }) { server in
             let client = try await RawClient.connect(to: server.port)
             try await client.pauseReading()

@@ -3,7 +3,7 @@ import LoopbackServer
 import Testing
 
 @Suite struct LoopbackGateTests {
-    @Test func `who comes waits until it opens, and passes from then on`() async throws {
+    @Test func `tasks wait until the gate opens, and then pass`() async throws {
         let gate = LoopbackGate()
         async let first: Void = gate.pass()
         async let second: Void = gate.pass()
@@ -15,7 +15,7 @@ import Testing
         #expect(gate.waiting == 0 && gate.arrivals == 3 && gate.isOpen)
     }
 
-    @Test func `who is cancelled waits no more and does not pass`() async throws {
+    @Test func `a cancelled task stops waiting and does not pass`() async throws {
         let gate = LoopbackGate()
         let task = Task { try await gate.pass() }
         await gate.reached()
@@ -24,7 +24,7 @@ import Testing
         #expect(gate.waiting == 0 && gate.arrivals == 1)
     }
 
-    @Test func `cancelled before it came, it does not wait`() async throws {
+    @Test func `a task that is cancelled before the gate does not wait`() async throws {
         let gate = LoopbackGate()
         let start = LoopbackGate()
         let task = Task {
@@ -37,7 +37,7 @@ import Testing
         await gate.deserted()
     }
 
-    @Test func `cancelling and opening at once lose nobody`() async throws {
+    @Test func `concurrent cancellation and opening lose no task`() async throws {
         for _ in 0..<500 {
             let gate = LoopbackGate()
             let task = Task { try await gate.pass() }

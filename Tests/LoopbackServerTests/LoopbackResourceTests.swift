@@ -21,7 +21,7 @@ import Testing
 
     static func text(_ response: LoopbackResponse) -> String { String(decoding: response.body.bytes, as: UTF8.self) }
 
-    @Test func `without a condition everything comes, with what describes it`() {
+    @Test func `without a condition the complete body is sent with its metadata`() {
         let response = Self.response([:])
         #expect(response.status == .ok && Self.text(response) == "0123456789")
         #expect(response.fields[.eTag] == "\"one\"" && response.fields[.lastModified] == Self.date)
@@ -39,7 +39,8 @@ import Testing
         ("bytes=a-b", 200, "0123456789", nil), ("bytes=99999999999999999999-", 200, "0123456789", nil),
         ("bytes=+1-2", 200, "0123456789", nil), ("bytes=0-9223372036854775807", 206, "0123456789", "bytes 0-9/10"),
     ])
-    func `a range is answered as it is written`(range: String, status: Int, body: String, contentRange: String?) {
+    func `a range is answered according to its syntax`(range: String, status: Int, body: String, contentRange: String?)
+    {
         let response = Self.response([.range: range])
         #expect(response.status.code == status && Self.text(response) == body)
         #expect(response.fields[.contentRange] == contentRange)
@@ -48,7 +49,7 @@ import Testing
     @Test(arguments: [
         ("\"one\"", 206), (date, 206), ("\"two\"", 200), ("W/\"one\"", 200), ("Mon, 07 Nov 1994 08:49:37 GMT", 200),
     ])
-    func `If-Range gives a part only of what is the same`(condition: String, status: Int) {
+    func `If-Range gives a part only of the same version`(condition: String, status: Int) {
         #expect(Self.response([.range: "bytes=0-3", .ifRange: condition]).status.code == status)
     }
 
@@ -61,13 +62,13 @@ import Testing
     ]
 
     @Test(arguments: conditions)
-    func `what has not changed is not sent again`(fields: HTTPFields, status: Int) {
+    func `an unchanged resource is not sent again`(fields: HTTPFields, status: Int) {
         let response = Self.response(fields)
         #expect(response.status.code == status)
         if status == 304 { #expect(response.body.length == 0 && response.fields[.eTag] == "\"one\"") }
     }
 
-    @Test func `lies are those that were asked for`() {
+    @Test func `the resource commits the configured violations`() {
         func lie(_ lie: LoopbackResource.Lie, _ fields: HTTPFields = [.range: "bytes=2-4"]) -> LoopbackResponse {
             Self.response(fields, lies: [lie])
         }
@@ -84,12 +85,12 @@ import Testing
         guard case .announces(length: 11)? = lie(.announcesMore, [:]).faults.first,
             case .announces(length: 9)? = lie(.announcesLess, [:]).faults.first
         else {
-            Issue.record("no length is announced that is not sent")
+            Issue.record("the announced length is correct")
             return
         }
     }
 
-    @Test func `only what reads is allowed`() {
+    @Test func `only GET and HEAD are allowed`() {
         let response = Self.resource.response(to: Self.request([:], .post))
         #expect(response.status == .methodNotAllowed && response.fields[.allow] == "GET, HEAD")
         #expect(Self.resource.response(to: Self.request([.range: "bytes=0-1"], .head)).status == .ok)

@@ -25,7 +25,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `the first route that fits answers, and nothing is not found`() async throws {
+    @Test func `the first matching route answers, and an unknown path is not found`() async throws {
         let routes: LoopbackRoutes =
             [.always("/a", .text("1")), .always("/a", .text("2")), .always("/b/*", .text("3"))]
             + [.always("/c", .text("4")).with(.truncates(after: 0))]
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `redirects lead where they were told`() async throws {
+    @Test func `redirects lead to their configured addresses`() async throws {
         let routes: LoopbackRoutes = [
             .redirectChain("/chain"), .redirectChain("/other", to: "/end", .permanentRedirect),
             .redirectLoop("/loop", length: 3), .always("/end", .text("end")),
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `the echo is the request as the server saw it`() async throws {
+    @Test func `the echo describes the request that the server received`() async throws {
         try await Self.with([.echo("/echo")]) { server, client in
             var request = HTTPClientRequest(url: server.url + "/echo?x")
             request.method = .POST
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `a service is unavailable so many times`() async throws {
+    @Test func `a service is unavailable for the given number of requests`() async throws {
         try await Self.with([.unavailable(times: 2, retryAfter: "3", then: .always("/", .text("now")))]) {
             server, client in
             for _ in 0..<2 {
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `answers come in turn, and the last one stays`() async throws {
+    @Test func `responses are sent in order, and the last response repeats`() async throws {
         try await Self.with([.inTurn("/", [.text("1"), .text("2")])]) { server, client in
             for expected in ["1", "2", "2"] {
                 let text = try await client.get(server.url + "/").text
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `a page has its images, with their names escaped`() async throws {
+    @Test func `a page contains its images with escaped names`() async throws {
         try await Self.with([.page("/", images: ["a.png", "/b?x=1&y=\"<"])]) { server, client in
             let text = try await client.get(server.url + "/").text
             #expect(text.contains("<img src=\"a.png\" alt=\"\">"))
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `another implementation inflates what is compressed here`() async throws {
+    @Test func `another implementation inflates the compressed bytes`() async throws {
         let bytes = (0..<150_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 3) }
         let routes: LoopbackRoutes = [
             .encoded("/gzip", LoopbackCompression.gzip(bytes), encoding: "gzip"),
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 258, 259, 260, 1000, 100_000_007] as [Int64])
-    func `a bomb inflates to as many zeros as was said`(length: Int64) async throws {
+    func `a bomb inflates to the given number of zeros`(length: Int64) async throws {
         let size = LoopbackCompression.gzipBomb(inflatingTo: length).count
         #expect(Int64(size) < 120 + length / 1000)
         let routes: LoopbackRoutes = [.gzipBomb("/bomb", inflatingTo: length)]

@@ -3,7 +3,7 @@ import NIOCore
 import NIOPosix
 import TestSupport
 
-/// A TCP connection that sends what it is given and keeps every byte that comes, and how it ended.
+/// A TCP connection that sends raw bytes, and records all received bytes and the end of the connection.
 final class RawClient: Sendable {
     enum Ending: Sendable, Equatable {
         case closed
@@ -37,7 +37,7 @@ final class RawClient: Sendable {
         return RawClient(channel, log)
     }
 
-    /// Sends a request and answers all that comes until the connection ends.
+    /// Sends a request and returns all received bytes at the end of the connection.
     static func exchange(_ request: String, port: Int) async throws -> Log {
         let client = try await connect(to: port)
         try await client.send(request)
@@ -46,7 +46,7 @@ final class RawClient: Sendable {
 
     func send(_ text: String) async throws { try await channel.writeAndFlush(ByteBuffer(string: text)) }
 
-    /// Suspends until so many bytes have come, or the connection has ended.
+    /// Suspends until `count` bytes have arrived or the connection has ended.
     @discardableResult
     func received(_ count: Int) async -> Log {
         await withCheckedContinuation { continuation in
@@ -64,7 +64,7 @@ final class RawClient: Sendable {
 
     var text: String { log.withLock { $0.text } }
 
-    /// Reads no more until `resumeReading()`.
+    /// Stops reading until `resumeReading()`.
     func pauseReading() async throws { try await channel.setOption(.autoRead, value: false).get() }
     func resumeReading() async throws { try await channel.setOption(.autoRead, value: true).get() }
 

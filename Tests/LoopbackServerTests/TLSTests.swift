@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `a client that does not offer HTTP-2 is served without`() async throws {
+    @Test func `a client that does not offer HTTP-2 gets HTTP-1`() async throws {
         try await LoopbackServer.with(.init(protocol: .http2), handler: { .text($0.version.rawValue) }) { server in
             let text = try await TrustingClient.with(server, http1Only: true) { try await $0.get(server.url).text }
             #expect(text == "HTTP/1.1")
@@ -31,8 +31,7 @@ import Testing
     }
 
     @Test(arguments: [Configuration.Certificate.untrusted, .wrongHost, .expired])
-    func `a certificate that is not good is refused by the client`(certificate: Configuration.Certificate) async throws
-    {
+    func `the client refuses an invalid certificate`(certificate: Configuration.Certificate) async throws {
         let configuration = Configuration(protocol: .http1TLS, certificate: certificate)
         try await LoopbackServer.with(configuration, handler: { _ in .text("") }) { server in
             try await TrustingClient.with(server) { client in
@@ -43,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `servers of one authority are trusted together, others are not`() async throws {
+    @Test func `a client that trusts an authority trusts all of its servers and no others`() async throws {
         let authority = try LoopbackAuthority()
         let first = try await LoopbackServer.start(.init(protocol: .http1TLS, authority: authority)) { _ in .text("1") }
         let second = try await LoopbackServer.start(.init(protocol: .http1TLS, authority: authority)) { _ in .text("2")
@@ -59,7 +58,7 @@ import Testing
         #expect(first.certificates?.leafDER != second.certificates?.leafDER)
     }
 
-    @Test func `certificates are what they are said to be`() async throws {
+    @Test func `certificates have the configured properties`() async throws {
         let server = try await LoopbackServer.start(.init(protocol: .http1TLS)) { _ in .text("") }
         let certificates = try #require(server.certificates)
         let leaf = try NIOSSLCertificate(bytes: certificates.leafDER, format: .der)
@@ -75,7 +74,7 @@ import Testing
         .hangsUp(.afterBody(3)), .resets(.beforeHead), .resets(.afterHead), .resets(.afterBody(3)),
         .resetsConnection(.afterBody(3)), .malformedStatus, .conflictingLengths, .announces(length: 20),
     ])
-    func `faults under TLS are errors to the client, and nothing stays open`(
+    func `faults under TLS are errors for the client, and no connection stays open`(
         fault: LoopbackResponse.Fault
     ) async throws {
         let response = LoopbackResponse(body: .text("0123456789")).with(fault)

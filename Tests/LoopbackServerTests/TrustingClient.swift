@@ -4,7 +4,7 @@ import LoopbackServer
 import NIOCore
 import NIOSSL
 
-/// An independent client that trusts a server's root, for the length of a test.
+/// An independent client that trusts a server's root certificate during a test.
 enum TrustingClient {
     @discardableResult
     static func with<Result>(
@@ -14,7 +14,7 @@ enum TrustingClient {
     ) async throws -> Result {
         var configuration = HTTPClient.Configuration(redirectConfiguration: redirects ?? .disallow)
         configuration.decompression = decompression
-        // Else a refused certificate is tried again and again until the time for connecting is up.
+        // Without this setting, the client retries after a refused certificate until the time limit for connecting.
         configuration.connectionPool.retryConnectionEstablishment = false
         if http1Only { configuration.httpVersion = .http1Only }
         if let certificates = server.certificates {
