@@ -139,7 +139,7 @@ import TestSupport
         let isDone = await writer?.finish(now: origin)
         #expect(isDone == isStored)
         #expect(await cache.outcome(get()) == (isStored ? "body" : "load"))
-        #expect(await cache.load(get(), answer(200, "Cache-Control: max-age=60")), "the response to a later request is stored")
+        #expect(await cache.load(get(), answer(200, "Cache-Control: max-age=60")), "a later response is stored")
     }
 
     @Test func `the most recent of several matching responses is served`() async throws {

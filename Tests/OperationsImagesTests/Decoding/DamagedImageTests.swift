@@ -13,7 +13,7 @@ struct DamagedImageTests {
     }
 
     @Test(arguments: ImageFormat.allCases)
-    func `a file that ends in the middle is undecodable`(format: ImageFormat) throws {
+    func `a truncated file is undecodable`(format: ImageFormat) throws {
         let file = try Self.picture(format)
         for part in [4, 2] {
             #expect {
@@ -37,7 +37,7 @@ struct DamagedImageTests {
     }
 
     @Test(arguments: ["CMYK", "GRAY", "Lab "])
-    func `a colour profile of another kind of pixel is not applied`(space: String) throws {
+    func `a color profile for another kind of pixel is not applied`(space: String) throws {
         var profile = [UInt8](repeating: 0, count: 200)
         profile.replaceSubrange(16..<16 + space.utf8.count, with: space.utf8)
         let body = Array("ICC_PROFILE\0".utf8) + [1, 1] + profile
@@ -48,7 +48,7 @@ struct DamagedImageTests {
     }
 
     @Test(arguments: ImageFormat.allCases)
-    func `five hundred damaged files end in an image or a typed error`(format: ImageFormat) throws {
+    func `five hundred damaged files give an image or a typed error`(format: ImageFormat) throws {
         let file = try TestPicture.halves(24, 16).encoded(as: format)
         var random = SeededRandom(seed: 11)
         for _ in 0..<500 {
@@ -65,7 +65,7 @@ struct DamagedImageTests {
         }
     }
 
-    @Test func `many threads with good and bad files each get their own result`() throws {
+    @Test func `each of many threads with valid and invalid files gets its own result`() throws {
         let png = try TestPicture.halves(64, 64).encoded(as: .png)
         let jpeg = try Self.picture(.jpeg)
         let cut = Array(jpeg.prefix(jpeg.count / 2))

@@ -6,7 +6,7 @@ struct DecodingCancellationTests {
     private let decoder = StandardImageDecoder()
 
     @Test(arguments: ImageFormat.allCases, [nil, 100])
-    func `decoding stops in the middle`(format: ImageFormat, size: Int?) throws {
+    func `a cancelled decoding stops in the middle`(format: ImageFormat, size: Int?) throws {
         let file = try TestPicture.plain(800, 600, [9, 8, 7, 255]).encoded(as: format)
         for moment in 1...5 {
             var asked = 0
@@ -20,7 +20,7 @@ struct DecodingCancellationTests {
         }
     }
 
-    @Test func `an image that is being turned stops in the middle`() throws {
+    @Test func `a cancelled rotation stops in the middle`() throws {
         let file = ImageFiles.turned(
             try TestPicture.plain(800, 3_000, [9, 8, 7, 255]).encoded(as: .jpeg), orientation: 6)
         var asked = 0
@@ -32,7 +32,7 @@ struct DecodingCancellationTests {
         }
     }
 
-    @Test func `an animation stops between its frames`() throws {
+    @Test func `a cancelled animation stops between its frames`() throws {
         var asked = 0
         #expect(throws: ImageError.cancelled) {
             try decoder.decode(ImageFiles.gif(frames: 20), options: .init(frames: .all())) {

@@ -12,14 +12,14 @@ struct DecodingTests {
         ImageFiles.losslessWebP, ImageFiles.lossyWebP, ImageFiles.progressiveJPEG, ImageFiles.interlacedPNG,
         ImageFiles.palettePNG,
     ])
-    func `every format comes as the same pixels`(file: [UInt8]) throws {
+    func `every format gives the same pixels`(file: [UInt8]) throws {
         let decoded = try decoder.decode(file)
         #expect([decoded.width, decoded.height, decoded.frames.count] == [8, 8, 1])
         #expect(decoded.format == ImageFormat(sniffing: file))
         for place in 0..<8 { #expect(decoded.image.isNear(red, at: (place, place))) }
     }
 
-    @Test func `sixteen bits of grey become eight of each colour`() throws {
+    @Test func `sixteen bits of gray become eight bits of each color`() throws {
         let image = try decoder.decode(ImageFiles.greyPNG).image
         #expect(image.isNear([200, 200, 200, 255], at: (3, 3), tolerance: 1))
     }
@@ -29,7 +29,7 @@ struct DecodingTests {
         #expect(image.isNear(red, at: (4, 4), tolerance: 40))
     }
 
-    @Test func `a PNG keeps every bit, transparency too`() throws {
+    @Test func `a PNG keeps every bit, including transparency`() throws {
         let picture = TestPicture.make(37, 23) { x, y in [UInt8(x), UInt8(y), UInt8(x ^ y), UInt8(255 - x)] }
         let file = try picture.encoded(as: .png)
         #expect(try decoder.decode(file).image == picture)
@@ -37,7 +37,7 @@ struct DecodingTests {
 
     @Test(arguments: 1...8)
     func `every orientation is turned upright`(orientation: UInt8) throws {
-        // As stored: the left half red; a photograph of 40 × 20.
+        // The stored photograph has 40 × 20 pixels, and its left half is red.
         let file = ImageFiles.turned(try TestPicture.halves(40, 20).encoded(as: .jpeg), orientation: orientation)
         let image = try decoder.decode(file).image
         let small = try decoder.decode(file, options: ImageDecodingOptions(maxPixelSize: 10)).image
@@ -50,7 +50,7 @@ struct DecodingTests {
     // MARK: - Animations
 
     @Test(arguments: [1, 3, 40])
-    func `all frames of a GIF come with their durations, or the first alone`(count: Int) throws {
+    func `all frames of a GIF are decoded with their durations, or only the first frame`(count: Int) throws {
         let file = ImageFiles.gif(frames: count)
         let all = try decoder.decode(file, options: ImageDecodingOptions(frames: .all()))
         #expect(all.frames.count == count)
@@ -64,7 +64,7 @@ struct DecodingTests {
     }
 
     @Test(arguments: [ImageFormat.gif, .webP])
-    func `an animation that is written and read again is the same`(format: ImageFormat) throws {
+    func `an encoded animation is decoded unchanged`(format: ImageFormat) throws {
         let colours: [[UInt8]] = [[255, 0, 0, 255], [0, 255, 0, 255], [0, 0, 255, 255]]
         let frames = colours.enumerated().map { index, colour in
             DecodedImage.Frame(
@@ -78,7 +78,7 @@ struct DecodingTests {
             #expect(decoded.frames.map(\.duration) == frames.map(\.duration))
             #expect([decoded.width, decoded.height] == (size == nil ? [40, 20] : [10, 5]))
             for (frame, colour) in zip(decoded.frames, colours) {
-                // Up to the edges: no frame bleeds into the next.
+                // The edges show that scaling does not mix adjacent frames.
                 for y in [0, decoded.height - 1] { #expect(frame.image.isNear(colour.map(Int.init), at: (0, y))) }
             }
         }
@@ -87,7 +87,7 @@ struct DecodingTests {
     // MARK: - Thumbnails
 
     @Test(arguments: ImageFormat.allCases, [1, 7, 64, 250, 1_000])
-    func `a thumbnail's longer side is what was asked, and never more than there is`(
+    func `a thumbnail's longer side has the requested size, and never exceeds the source`(
         format: ImageFormat, size: Int
     ) throws {
         let picture = TestPicture.halves(500, 250)
@@ -105,7 +105,7 @@ struct DecodingTests {
         #expect([scaled.width, scaled.height] == [thumbnail.width, thumbnail.height])
     }
 
-    @Test func `what is a thousand times as long as wide keeps a pixel`() throws {
+    @Test func `a thumbnail of a very long image is at least one pixel wide`() throws {
         let picture = TestPicture.plain(3_000, 2, [1, 2, 3, 255])
         let small = try decoder.decode(picture.encoded(as: .png), options: .init(maxPixelSize: 10)).image
         #expect([small.width, small.height] == [10, 1])
@@ -113,7 +113,7 @@ struct DecodingTests {
     }
 
     @Test(arguments: [-1, 0, Int.max])
-    func `a size beyond all sense is brought to sense`(size: Int) throws {
+    func `an extreme maximum size is limited to a valid size`(size: Int) throws {
         let image = try decoder.decode(ImageFiles.losslessWebP, options: .init(maxPixelSize: size)).image
         #expect(image.width == (size > 0 ? 8 : 1))
     }

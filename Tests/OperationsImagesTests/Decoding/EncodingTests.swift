@@ -4,7 +4,7 @@ import Testing
 
 struct EncodingTests {
     @Test(arguments: ImageFormat.allCases)
-    func `a file that was written is of its format, and has the picture`(format: ImageFormat) throws {
+    func `an encoded file has its format and its pixels`(format: ImageFormat) throws {
         let file = try TestPicture.halves(64, 32).encoded(as: format)
         let header = try ImageHeader(file)
         #expect([header.width, header.height] == [64, 32])
@@ -15,7 +15,7 @@ struct EncodingTests {
     }
 
     @Test(arguments: [ImageFormat.jpeg, .webP])
-    func `more quality makes larger files, and no number is too strange`(format: ImageFormat) throws {
+    func `a higher quality makes larger files, and every number is valid`(format: ImageFormat) throws {
         let picture = TestPicture.make(64, 64) { x, y in
             [UInt8(truncatingIfNeeded: x * y * 7), UInt8(x * 4), UInt8(y * 4), 255]
         }
@@ -23,7 +23,7 @@ struct EncodingTests {
         #expect(sizes == sizes.sorted() && Set(sizes).count == sizes.count)
     }
 
-    @Test func `what is transparent lies on white in JPEG, and stays transparent elsewhere`() throws {
+    @Test func `transparent pixels become white in JPEG, and stay transparent in other formats`() throws {
         let picture = TestPicture.plain(16, 16, [255, 0, 0, 0])
         let decoder = StandardImageDecoder()
         #expect(try decoder.decode(picture.encoded(as: .jpeg)).image.isNear([255, 255, 255, 255], at: (8, 8)))
@@ -32,7 +32,7 @@ struct EncodingTests {
         }
     }
 
-    @Test func `a side that the format has no room for is a typed error`() throws {
+    @Test func `a side above the maximum of the format is a typed error`() throws {
         let long = TestPicture.plain(70_000, 1, [0, 0, 0, 255])
         for format in [ImageFormat.jpeg, .webP, .gif] {
             #expect { try long.encoded(as: format) } throws: {

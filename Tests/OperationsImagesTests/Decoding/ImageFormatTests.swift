@@ -3,7 +3,7 @@ import OperationsImages
 import Testing
 
 struct ImageFormatTests {
-    @Test func `the first bytes tell the format`() {
+    @Test func `the first bytes determine the format`() {
         #expect(ImageFormat(sniffing: ImageFiles.jpeg(1, 1)) == .jpeg)
         #expect(ImageFormat(sniffing: ImageFiles.png(1, 1)) == .png)
         #expect(ImageFormat(sniffing: ImageFiles.gif()) == .gif)
@@ -12,7 +12,7 @@ struct ImageFormatTests {
     }
 
     @Test(arguments: ["", "GIF", "GIF88a", "<svg>", "RIFF", "RIFF1234WAVE", "%PDF-1.7", "\u{89}PNG", "BM", "#!/bin/sh"])
-    func `what is of no known format has none`(text: String) {
+    func `data of an unknown format has no format`(text: String) {
         #expect(ImageFormat(sniffing: text.utf8) == nil)
     }
 

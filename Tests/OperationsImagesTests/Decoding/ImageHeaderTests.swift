@@ -11,7 +11,7 @@ struct ImageHeaderTests {
 
     // MARK: - Sizes
 
-    @Test func `every format's size is read from its headers alone`() throws {
+    @Test func `every format's size is read from its headers`() throws {
         #expect(try size(ImageFiles.jpeg(640, 480)) == [640, 480, 1])
         #expect(try size(ImageFiles.png(70_000, 3)) == [70_000, 3, 1])
         #expect(try size(ImageFiles.gif(screen: (300, 200), frames: 1)) == [300, 200, 1])
@@ -26,13 +26,13 @@ struct ImageHeaderTests {
         #expect(try size(ImageFiles.webP([ImageFiles.canvas(4, 4)] + frames)) == [4, 4, 7])
     }
 
-    @Test func `a frame that leaves the canvas counts with its whole size`() throws {
+    @Test func `a frame that exceeds the canvas counts with its full size`() throws {
         #expect(try size(ImageFiles.gif(screen: (1, 1), frames: 1, frameSize: (65_535, 9))) == [65_535, 9, 1])
         let webP = ImageFiles.webP([ImageFiles.canvas(4, 4), ImageFiles.frame(9_000, 2)])
         #expect(try size(webP) == [9_000, 4, 1])
     }
 
-    @Test func `images in passes are told`() throws {
+    @Test func `interlaced images are detected`() throws {
         #expect(try ImageHeader(ImageFiles.progressiveJPEG).isInterlaced)
         #expect(try ImageHeader(ImageFiles.interlacedPNG).isInterlaced)
         #expect(try !ImageHeader(ImageFiles.jpeg(8, 8)).isInterlaced)
@@ -41,14 +41,14 @@ struct ImageHeaderTests {
 
     // MARK: - Memory
 
-    @Test func `a hundred bytes may ask for gigabytes`() throws {
+    @Test func `a hundred bytes can require gigabytes`() throws {
         let bomb = try ImageHeader(ImageFiles.png(65_535, 65_535))
         #expect(bomb.decodedByteCount() == 65_535 * 65_535 * 4)
         #expect(try ImageHeader(ImageFiles.jpeg(100, 100)).decodedByteCount() == 40_000)
         #expect(try ImageHeader(ImageFiles.jpeg(100, 100, progressive: true)).decodedByteCount() > 100_000)
     }
 
-    @Test func `sizes and frames beyond all numbers do not overflow`() throws {
+    @Test func `extreme sizes and numbers of frames do not overflow`() throws {
         let largest = try ImageHeader(ImageFiles.png(Int(Int32.max), Int(Int32.max), interlaced: true))
         #expect(largest.decodedByteCount(frames: .max) == .max)
         #expect(largest.decodedByteCount() == .max)
@@ -56,7 +56,7 @@ struct ImageHeaderTests {
 
     // MARK: - Bad data
 
-    @Test func `no data, no format and no pixels are three errors`() {
+    @Test func `empty data, an unknown format and a zero size are different errors`() {
         #expect(throws: ImageError.emptyData) { try ImageHeader([]) }
         #expect(throws: ImageError.unknownFormat) { try ImageHeader(Array("<html>".utf8)) }
         #expect(throws: ImageError.zeroSize(.png)) { try ImageHeader(ImageFiles.png(0, 5)) }
@@ -64,13 +64,13 @@ struct ImageHeaderTests {
         #expect(throws: ImageError.zeroSize(.gif)) { try ImageHeader(ImageFiles.gif(frameSize: (0, 1))) }
     }
 
-    @Test func `a progressive image of a thousand passes is refused`() throws {
+    @Test func `a progressive image with a thousand scans is refused`() throws {
         #expect(try size(ImageFiles.jpeg(8, 8, progressive: true, scans: 10)) == [8, 8, 1])
         #expect(throws: ImageError.self) { try ImageHeader(ImageFiles.jpeg(8, 8, progressive: true, scans: 1_000)) }
     }
 
     @Test(arguments: samples)
-    func `a file cut off anywhere has its size or a typed error`(sample: [UInt8]) throws {
+    func `a file truncated anywhere has a size or a typed error`(sample: [UInt8]) throws {
         let whole = try ImageHeader(sample)
         for count in sample.indices {
             do throws(ImageError) {
@@ -82,7 +82,7 @@ struct ImageHeaderTests {
         }
     }
 
-    @Test func `a hundred thousand damaged files are read to a size or a typed error`() throws {
+    @Test func `a hundred thousand damaged files give a size or a typed error`() throws {
         var random = SeededRandom(seed: 7)
         var read = 0
         for round in 0..<100_000 {
@@ -99,7 +99,7 @@ struct ImageHeaderTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `a megabyte of the smallest blocks is read once`() throws {
+    func `a megabyte of the smallest blocks is parsed in linear time`() throws {
         let blocks = [UInt8](repeating: 1, count: 1_000_000) + [0]
         let gif = ImageFiles.gif(frames: 1).dropLast() + [0x21, 0xFE] + blocks + [0x3B]
         #expect(try size(Array(gif)) == [1, 1, 1])

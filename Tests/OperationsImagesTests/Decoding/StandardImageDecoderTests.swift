@@ -2,11 +2,11 @@
 import OperationsImages
 import Testing
 
-/// What is decided before any library is asked, and so holds with and without the trait `Images`.
+/// Tests of the checks before the library runs, which apply with and without the trait `Images`.
 struct StandardImageDecoderTests {
     private let decoder = StandardImageDecoder()
 
-    @Test func `a bomb is refused by its headers, with what it needs and what is allowed`() {
+    @Test func `a bomb is refused by its headers, with the needed and the allowed bytes`() {
         let needed = 65_535 * 65_535 * 4
         let error = ImageError.tooLarge(neededBytes: needed, allowedBytes: 512 << 20)
         #expect(throws: error) { try decoder.decode(ImageFiles.png(65_535, 65_535)) }
@@ -15,7 +15,7 @@ struct StandardImageDecoderTests {
         #expect(throws: error) { try decoder.decode(ImageFiles.png(65_535, 65_535), options: thumbnail) }
     }
 
-    @Test func `every frame that is asked for counts`() {
+    @Test func `the memory limit counts every requested frame`() {
         let gif = ImageFiles.gif(screen: (1_000, 1_000), frames: 50)
         let all = ImageDecodingOptions(frames: .all(), memoryLimit: 100_000_000)
         #expect(throws: ImageError.tooLarge(neededBytes: 204_000_000, allowedBytes: 100_000_000)) {
@@ -27,19 +27,19 @@ struct StandardImageDecoderTests {
         }
     }
 
-    @Test func `no data, no format and no pixels are three errors`() {
+    @Test func `empty data, an unknown format and a zero size are different errors`() {
         #expect(throws: ImageError.emptyData) { try decoder.decode([]) }
         #expect(throws: ImageError.unknownFormat) { try decoder.decode(Array("<svg/>".utf8)) }
         #expect(throws: ImageError.zeroSize(.png)) { try decoder.decode(ImageFiles.png(0, 0)) }
     }
 
-    @Test func `who cancelled before gets nothing`() {
+    @Test func `a decoding that was cancelled before its start throws`() {
         #expect(throws: ImageError.cancelled) {
             try decoder.decode(ImageFiles.gif(), options: ImageDecodingOptions(), isCancelled: { true })
         }
     }
 
-    @Test func `a decoder of one's own needs no trait`() throws {
+    @Test func `a custom decoder needs no trait`() throws {
         struct Grey: ImageDecoder {
             func decode(_ data: [UInt8], options: ImageDecodingOptions, isCancelled: () -> Bool) throws -> DecodedImage
             {
@@ -56,7 +56,7 @@ struct StandardImageDecoderTests {
     }
 
     #if !Images
-    @Test func `without the trait a good image fails with an error that says what to do`() {
+    @Test func `without the trait a valid image fails with an error that names the remedy`() {
         #expect(throws: ImageError.builtWithoutImages) { try decoder.decode(ImageFiles.gif()) }
         let image = RasterImage(width: 2, height: 1, pixels: [UInt8](repeating: 0, count: 8))
         #expect(throws: ImageError.builtWithoutImages) { try image?.encoded(as: .png) }

@@ -1,7 +1,7 @@
 #if Networking
 import OperationsImages
 
-/// Pictures that are told apart at a glance.
+/// Pictures that are easy to distinguish.
 enum TestPicture {
     static func make(_ width: Int, _ height: Int, pixel: (_ x: Int, _ y: Int) -> [UInt8]) -> RasterImage {
         var pixels: [UInt8] = []
@@ -15,14 +15,14 @@ enum TestPicture {
             width: width, height: height, pixels: Array(repeatElement(colour, count: width * height).joined()))!
     }
 
-    /// The left half red, the right half blue.
+    /// Returns a picture whose left half is red and whose right half is blue.
     static func halves(_ width: Int, _ height: Int) -> RasterImage {
         make(width, height) { x, _ in x < width / 2 ? [255, 0, 0, 255] : [0, 0, 255, 255] }
     }
 }
 
 extension RasterImage {
-    /// Whether the pixel has about this colour.
+    /// Returns whether the pixel has nearly this color.
     func isNear(_ colour: [Int], at place: (x: Int, y: Int), tolerance: Int = 12) -> Bool {
         let pixel = self[place.x, place.y]
         let values = [pixel.red, pixel.green, pixel.blue, pixel.alpha].map(Int.init)

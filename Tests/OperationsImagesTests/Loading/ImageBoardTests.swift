@@ -12,7 +12,7 @@ import Testing
         return ImageBoard.VariantKey(original: original, decoding: ImageDecodingOptions(maxPixelSize: size))
     }
 
-    @Test func `equal wishes share a variant, other sizes an original, and the last one takes both along`() {
+    @Test func `equal requests share a variant, other sizes share an original, and the last waiter removes both`() {
         var board = ImageBoard()
         let one = board.join(key("a", 1), priority: 0)
         let same = board.join(key("a", 1), priority: 4)
@@ -28,7 +28,7 @@ import Testing
         #expect(board.isEmpty && board.originalCount == 0)
     }
 
-    @Test func `one variant asks for the original, and those that wait are decoded when it is there`() {
+    @Test func `one variant requests the original, and all waiting variants are decoded when it arrives`() {
         var board = ImageBoard()
         let (one, other, late) = (
             board.join(key("a", 1), priority: 0), board.join(key("a", 2), priority: 0),
@@ -44,7 +44,7 @@ import Testing
         #expect(board.needsOriginal(one.variant) == .gone && board.isAbsent(one.original) == .gone)
     }
 
-    @Test func `a damaged file on disk is loaded once, for all who find it`() {
+    @Test func `a damaged file on disk is loaded once for all variants that detect the damage`() {
         var board = ImageBoard()
         let (one, other) = (board.join(key("a", 1), priority: 0), board.join(key("a", 2), priority: 0))
         _ = (board.needsOriginal(one.variant), board.needsOriginal(other.variant))
@@ -54,11 +54,11 @@ import Testing
         #expect(board.isPresent(one.original, stored: false) == [one.variant, other.variant])
     }
 
-    @Test func `a failure ends those who wait, and who comes later begins anew`() {
+    @Test func `a failure ends the waiting variants, and a later variant starts again`() {
         var board = ImageBoard()
         let (one, other) = (board.join(key("a", 1), priority: 0), board.join(key("a", 2), priority: 0))
         _ = (board.needsOriginal(one.variant), board.isAbsent(one.original))
-        // The other one is still looked for on disk.
+        // The other variant is still being looked for on disk.
         #expect(board.fails(one.original).map(\.waiters) == [[one.waiter]])
         #expect(board.needsOriginal(other.variant) == .seek(original: one.original))
         #expect(board.isAbsent(one.original) == .load)
@@ -68,13 +68,13 @@ import Testing
         #expect(board.isAbsent(cached.original) == .refuse)
     }
 
-    /// Shells that do what the board says, in any order: each wish ends once, no original is sought or loaded twice at a time,
-    /// and nothing is left.
-    @Test(arguments: 0..<UInt64(100)) func `whatever the order of events, each wish ends once`(seed: UInt64) {
+    /// Simulates the pipeline in a random order of events. Each request must end once. The board must not look for or load an
+    /// original twice at a time, and must be empty at the end.
+    @Test(arguments: 0..<UInt64(100)) func `each request ends once, for every order of events`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var board = ImageBoard()
         var waiting: Set<Int> = []
-        // What the shell has been told to do, and has not done yet.
+        // The pending actions of the simulated pipeline.
         var seekingVariants: [Int] = []
         var seekingOriginals: [Int] = []
         var loading: [Int] = []

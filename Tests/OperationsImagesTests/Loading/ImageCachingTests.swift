@@ -9,11 +9,13 @@ import OperationsTesting
 import TestSupport
 import Testing
 
-/// Disk, policies, and what is remembered of failures (rule I1).
+/// Tests of the disk, of policies and of remembered failures (rule I1).
 @Suite(.timeLimit(.minutes(5))) struct ImageCachingTests {
     // MARK: - Disk
 
-    @Test func `what is not in memory comes from disk, the original and each size apart`() async throws {
+    @Test func `an image that is not in memory comes from disk, with the original and each size stored separately`()
+        async throws
+    {
         let decoder = StubDecoder()
         try await LoopbackServer.with(handler: { _ in .image(400, 200) }) { server in
             let cache = HTTPCache.inMemory()
@@ -22,7 +24,7 @@ import Testing
             #expect(await loader.load(url, options: .thumbnail(40)).ending == "40x20 network")
             await loader.waitUntilIdle()
             #expect(await cache.data(forKey: url) == Data("400x200\n".utf8))
-            // Another loader, as after a restart.
+            // A new loader, as after a restart of the program.
             let next = ImageLoader.plain(decoder) { $0.cache = cache }
             #expect(await next.load(url, options: .thumbnail(40)).ending == "40x20 disk")
             #expect(decoder.calls.entries.count == 1)
@@ -37,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `only thumbnails of a size worth it are kept beside the original`() async throws {
+    @Test func `only thumbnails up to the limit are stored in addition to the original`() async throws {
         try await LoopbackServer.with(handler: { _ in .image(400, 200) }) { server in
             let cache = HTTPCache.inMemory()
             let loader = ImageLoader.plain {
@@ -57,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: [CacheStep.temporaryFileMade, .bodyWritten, .transactionBegun, .entryWritten])
-    func `a disk that is full loses nobody's image`(step: CacheStep) async throws {
+    func `a full disk does not affect the images`(step: CacheStep) async throws {
         let path = NSTemporaryDirectory() + "operations-images-" + UUID().uuidString
         defer { try? FileManager.default.removeItem(atPath: path) }
         let cache = try HTTPCache(path, memoryLimit: 0, diskLimit: 1 << 20) { reached in
@@ -75,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `a file on disk that is no image is loaded again, once for all sizes`() async throws {
+    @Test func `a file on disk that is not an image is loaded again, once for all sizes`() async throws {
         let areJoined = AsyncGate()
         try await LoopbackServer.with(handler: { _ in
             await areJoined.pass()
@@ -105,7 +107,7 @@ import Testing
 
     // MARK: - Policies
 
-    @Test func `a policy says where an image may come from, and where it is kept`() async throws {
+    @Test func `a policy determines the sources of an image and the places where it is stored`() async throws {
         try await LoopbackServer.with(handler: { _ in .image(4, 2) }) { server in
             let cache = HTTPCache.inMemory()
             let loader = ImageLoader.plain { $0.cache = cache }
@@ -129,7 +131,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a refresh asks whether what is kept still holds`(sessionHasCache: Bool) async throws {
+    func `a refresh revalidates the stored image`(sessionHasCache: Bool) async throws {
         let version = Guarded(1)
         try await LoopbackServer.with(handler: { request in
             let version = version.withLock { $0 }
@@ -155,13 +157,13 @@ import Testing
             #expect(await loader.load(url, options: refresh).ending == "200x100 network")
             await loader.waitUntilIdle()
             #expect(server.requests.count == 3)
-            // Other sizes are of the old one.
+            // The other sizes on disk belonged to the old image.
             #expect(await loader.load(url, options: .thumbnail(10)).ending == "10x5 disk")
             #expect(await loader.load(url).ending == "200x100 memory")
         }
     }
 
-    @Test func `conditions of the request's own may find it not modified`() async throws {
+    @Test func `the request's own conditions can give the result not modified`() async throws {
         try await LoopbackServer.with(handler: { request in
             LoopbackResource(.text("4x2\n"), contentType: "image/png", eTag: "\"1\"").response(to: request)
         }) { server in
@@ -175,7 +177,7 @@ import Testing
 
     // MARK: - Failures
 
-    @Test func `a failure is remembered, and forgotten when its time is over`() async throws {
+    @Test func `a failure is remembered until its time is over`() async throws {
         let clock = VirtualClock()
         try await LoopbackServer.with(handler: { _ in .notFound }) { server in
             let loader = ImageLoader.plain {
@@ -187,7 +189,7 @@ import Testing
             clock.advance(by: .seconds(29))
             let again = loader.load(url, options: .thumbnail(10))
             guard case .failure(let error) = again.outcomeSoFar, case .failedBefore(let reason) = error.reason else {
-                Issue.record("it was not remembered")
+                Issue.record("the failure was not remembered")
                 return
             }
             guard case .unacceptableStatus(404) = reason else {
@@ -197,7 +199,7 @@ import Testing
             #expect(error.response?.status == .notFound && error.url == url && server.requests.count == 1)
             clock.advance(by: .seconds(1))
             #expect(await loader.load(url).ending == "unacceptableStatus" && server.requests.count == 2)
-            // What is remembered anew is so from now on.
+            // The time starts again with each failure.
             let retry = ImageLoadOptions(retryFailed: true)
             #expect(await loader.load(url, options: retry).ending == "unacceptableStatus")
             #expect(server.requests.count == 3)
@@ -206,7 +208,7 @@ import Testing
         }
     }
 
-    @Test func `what may pass is not remembered`() async throws {
+    @Test func `temporary failures are not remembered`() async throws {
         let clock = VirtualClock()
         let gate = LoopbackGate()
         let seen = Guarded<Set<String>>([])
@@ -223,7 +225,8 @@ import Testing
                 let first = loader.load(server.url + path)
                 if path == "/slow" {
                     await gate.reached()
-                    // What it has noted so far it may have noted after the clock was moved.
+                    // The session may record the time of its last progress after an advance of the clock. The loop
+                    // therefore advances the clock until the limit is exceeded.
                     while first.outcomeSoFar == nil {
                         clock.advance(by: .seconds(11))
                         await Task.yield()
@@ -236,7 +239,7 @@ import Testing
     }
 
     @Test(arguments: [429, 503, 408, 425, 500, 502, 504])
-    func `a status that may pass is not remembered`(status: Int) async throws {
+    func `a temporary status is not remembered`(status: Int) async throws {
         try await LoopbackServer.with(handler: { request in
             request.number == 1 ? LoopbackResponse(.init(code: status)) : .image(4, 2)
         }) { server in
@@ -247,7 +250,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `no name and password of an address come to the disk, and users have images of their own`(
+    func `the disk contains no name and password of an address, and each user has separate images`(
         hasOwnKey: Bool
     ) async throws {
         let folder = NSTemporaryDirectory() + "images-" + UUID().uuidString
@@ -278,7 +281,7 @@ import Testing
     }
 
     @Test(arguments: [HTTPField.Name.authorization, .cookie])
-    func `an image loaded with one credential field is not shown for another`(
+    func `an image loaded with one credential is not used for another credential`(
         name: HTTPField.Name
     ) async throws {
         try await LoopbackServer.with(handler: { $0.fields[name] == "alice" ? .image(4, 2) : .image(8, 2) }) { server in
@@ -295,7 +298,7 @@ import Testing
         }
     }
 
-    @Test func `what is too large for one may be small enough for another`() async throws {
+    @Test func `an image that is too large for one request can be small enough for another`() async throws {
         try await LoopbackServer.with(handler: { _ in .image(100, 100) }) { server in
             let loader = ImageLoader.plain()
             let small = ImageLoadOptions(decoding: ImageDecodingOptions(memoryLimit: 1000))

@@ -7,9 +7,9 @@ import OperationsNetworking
 import TestSupport
 import Testing
 
-/// Wishes that are given up, at every stage (rule I2).
+/// Tests of cancellation at every stage of a request (rule I2).
 @Suite(.timeLimit(.minutes(5))) struct ImageCancellingTests {
-    @Test func `cancelled before its transfer has begun, nothing is asked`() async throws {
+    @Test func `a request cancelled before its transfer sends nothing`() async throws {
         try await LoopbackServer.with(handler: { _ in .image(4, 2) }) { server in
             let loader = ImageLoader.plain()
             loader.isSuspended = true
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `cancelled while it is loaded, its connection is given up`() async throws {
+    @Test func `a request cancelled during its transfer closes the connection`() async throws {
         let gate = LoopbackGate()
         try await LoopbackServer.with(handler: { _ in
             LoopbackResponse.image(4, 2, padding: 1000).with(.stalls(.afterBody(10), until: gate))
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `cancelled while it is decoded, decoding stops when nobody wants it`() async throws {
+    @Test func `decoding stops when its last request is cancelled`() async throws {
         let (begun, goesOn) = (AsyncGate(), Gate())
         let decoder = StubDecoder(begun: begun, goesOn: goesOn)
         try await LoopbackServer.with(handler: { _ in .image(4, 2) }) { server in
@@ -58,12 +58,12 @@ import Testing
             goesOn.open()
             await loader.waitUntilIdle()
             #expect(decoder.givenUp.withLock { $0 } == 1 && loader.memoryCount == 0)
-            // Nothing is remembered as a failure.
+            // The cancellation is not remembered as a failure.
             #expect(await loader.load(server.url + "/a").ending == "4x2 network")
         }
     }
 
-    @Test func `one who cancels while it is decoded stops nobody else's`() async throws {
+    @Test func `a request cancelled during decoding does not affect other requests`() async throws {
         let (begun, goesOn) = (AsyncGate(), Gate())
         let decoder = StubDecoder(begun: begun, goesOn: goesOn)
         try await LoopbackServer.with(handler: { _ in .image(4, 2) }) { server in
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `cancelled afterwards, it stays as it is`() async throws {
+    @Test func `a cancellation after the end has no effect`() async throws {
         try await LoopbackServer.with(handler: { _ in .image(4, 2) }) { server in
             let loader = ImageLoader.plain()
             let token = loader.load(server.url + "/a")
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `cancelling all ends each wish, wherever it is`() async throws {
+    @Test func `cancelAll ends each request at every stage`() async throws {
         try await withHeldImages { server, gate in
             let loader = ImageLoader.plain { $0.width = 2 }
             let tokens = (0..<50).map { loader.load("\(server.url)/\($0 % 20)", options: .thumbnail($0 % 3 + 1)) }
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `who comes after the last one has left begins anew`() async throws {
+    @Test func `a request after the last cancellation starts a new transfer`() async throws {
         let gate = LoopbackGate()
         try await LoopbackServer.with(handler: { request in
             if request.number == 1 { try? await gate.pass() }

@@ -8,7 +8,7 @@ import OperationsNetworking
 import TestSupport
 import Testing
 
-/// What the user has a say in (rule I2), and what goes wrong (rule I3).
+/// Tests of the caller's hooks (rule I2) and of failures (rule I3).
 @Suite(.timeLimit(.minutes(5))) struct ImageHookTests {
     private struct Wrong: Error {}
 
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `cancelled while the request modifier has it, nothing is asked`() async throws {
+    @Test func `a request cancelled during the request modifier sends nothing`() async throws {
         let (begun, goesOn) = (AsyncGate(), AsyncGate())
         try await LoopbackServer.with(handler: { _ in .image(4, 2) }) { server in
             let isOver = AsyncGate()
@@ -65,13 +65,13 @@ import Testing
             #expect(await token.ending == "cancelled")
             goesOn.open()
             await isOver.pass()
-            // The next one's request comes after what the first one's would have been.
+            // A request of the cancelled handle would arrive before this request.
             #expect(await loader.load(server.url + "/b").ending == "4x2 network")
             #expect(server.requests.map(\.path) == ["/b"])
         }
     }
 
-    @Test func `a response modifier changes the head that is judged, and nil refuses it`() async throws {
+    @Test func `a response modifier changes the head before the check, and nil refuses it`() async throws {
         try await LoopbackServer.with(handler: { _ in
             LoopbackResponse(.notFound, fields: [.contentType: "text/html"], body: .text("4x2\n"))
         }) { server in
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `what comes encrypted stays so on disk`() async throws {
+    @Test func `encrypted data stays encrypted on disk`() async throws {
         try await LoopbackServer.with(handler: { request in
             LoopbackResponse(
                 fields: [.contentType: "application/octet-stream"],
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `each thing that goes wrong has an error of its own`() async throws {
+    @Test func `each kind of failure has a specific error`() async throws {
         @Sendable func response(_ type: String?, _ text: String) -> LoopbackResponse {
             LoopbackResponse(fields: type.map { [.contentType: $0] } ?? [:], body: .text(text))
         }
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    @Test func `hostile dimensions are refused before there are pixels, and formats by their bytes`() async throws {
+    @Test func `hostile dimensions are refused before decoding, and the bytes determine the format`() async throws {
         try await LoopbackServer.with(handler: { request in
             let bytes = request.path == "/bomb" ? ImageFiles.png(100_000, 100_000) : ImageFiles.gif()
             return LoopbackResponse(fields: [.contentType: "image/jpeg"], body: .bytes(bytes))
@@ -168,7 +168,7 @@ import Testing
             let bomb = loader.load(server.url + "/bomb", options: .thumbnail(10))
             guard case .image(.tooLarge(neededBytes: 40_000_000_000, allowedBytes: _)) = await bomb.failure?.reason
             else {
-                Issue.record("it was not refused")
+                Issue.record("the image was not refused")
                 return
             }
             let small = loader.load(server.url + "/small")
@@ -179,13 +179,13 @@ import Testing
                 Issue.record("there is no decoder")
                 return
             }
-            // Nothing to remember: another build has one.
+            // The failure is not remembered, because another build of the program has a decoder.
             #expect(await loader.load(server.url + "/small").ending == "image")
             #endif
         }
     }
 
-    @Test func `an image may be the value of a request`() async throws {
+    @Test func `an image can be the value of a request`() async throws {
         try await LoopbackServer.with(handler: { $0.path == "/text" ? .text("4x2") : .image(4, 2) }) { server in
             let client = try HTTPClientQueue(session: .still())
             let options = ImageDecodingOptions(maxPixelSize: 2)
@@ -201,7 +201,7 @@ import Testing
         }
     }
 
-    @Test func `a decoder's own error is told as such`() async throws {
+    @Test func `a custom decoder's error is reported as a decoder error`() async throws {
         struct Failing: ImageDecoder {
             func decode(_: [UInt8], options: ImageDecodingOptions, isCancelled: () -> Bool) throws -> DecodedImage {
                 throw Wrong()

@@ -8,14 +8,14 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ImageLoaderTests {
-    /// Opens a gate when it goes.
+    /// An object that opens a gate when it is deallocated.
     private final class Sentinel: Sendable {
         private let gate: AsyncGate
         init(_ gate: AsyncGate) { self.gate = gate }
         deinit { gate.open() }
     }
 
-    @Test func `ten who want three sizes share one transfer and three decodings`() async throws {
+    @Test func `ten requests for three sizes share one transfer and three decodings`() async throws {
         let gate = LoopbackGate()
         let decoder = StubDecoder()
         try await LoopbackServer.with(handler: { _ in
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `a size that is wanted while another is decoded needs no transfer`() async throws {
+    @Test func `a size requested during the decoding of another size needs no transfer`() async throws {
         let (begun, goesOn) = (AsyncGate(), Gate())
         let decoder = StubDecoder(begun: begun, goesOn: goesOn)
         try await LoopbackServer.with(handler: { _ in .image(400, 200) }) { server in
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `what has been loaded is in memory, at once`() async throws {
+    @Test func `a loaded image is immediately available in memory`() async throws {
         let decoder = StubDecoder()
         try await LoopbackServer.with(handler: { _ in .image(4, 2) }) { server in
             let loader = ImageLoader.plain(decoder)
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `memory stays within its limits, and what was used last stays`() async throws {
+    @Test func `memory stays within its limits, and keeps the most recently used images`() async throws {
         try await LoopbackServer.with(handler: { .image($0.path == "/large" ? 100 : 10, 10) }) { server in
             let loader = ImageLoader.plain { ($0.memoryLimit, $0.memoryCountLimit) = (1300, 3) }
             for name in ["a", "b", "c"] { _ = try await loader.load("\(server.url)/\(name)").value }
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `the cache key filter says what is the same`() async throws {
+    @Test func `addresses with the same cache key share an image`() async throws {
         try await LoopbackServer.with(handler: { _ in .image(4, 2) }) { server in
             let loader = ImageLoader.plain {
                 $0.cacheKey = { url in url.split(separator: "?").first.map(String.init) ?? url }
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `progress comes in steps, and ends with the image`() async throws {
+    @Test func `progress is reported in steps, and ends with the image`() async throws {
         let gate = LoopbackGate()
         try await LoopbackServer.with(handler: { _ in
             LoopbackResponse.image(4, 2, padding: 999_996).with(.stalls(.afterBody(500_000), until: gate))
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `a task that is cancelled waits no longer, and leaves the wish`() async throws {
+    @Test func `a cancelled task stops waiting, and does not cancel the request`() async throws {
         try await withHeldImages { server, gate in
             let loader = ImageLoader.plain()
             let token = loader.load(server.url + "/a")
@@ -136,7 +136,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func `a loader that is let go finishes what is under way, and then all of it goes`(
+    @Test(arguments: [false, true])
+    func `a released loader finishes its running requests, and then releases all objects`(
         isSuspended: Bool
     ) async throws {
         try await withHeldImages { server, gate in
@@ -151,7 +152,7 @@ import Testing
             loader = nil
             gate.open()
             #expect(await token?.ending == (isSuspended ? "cancelled" : "4x2 network"))
-            // Also while the token is there.
+            // The objects are also released while the handle still exists.
             await gone.pass()
             await server.openConnections(are: 0)
         }

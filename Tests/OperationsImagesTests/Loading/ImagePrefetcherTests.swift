@@ -7,9 +7,9 @@ import OperationsNetworking
 import TestSupport
 import Testing
 
-/// Images that are loaded ahead (rule I4).
+/// Tests of prefetching (rule I4).
 @Suite(.timeLimit(.minutes(5))) struct ImagePrefetcherTests {
-    @Test func `a list is loaded, and what failed is skipped`() async throws {
+    @Test func `a list is loaded, and failed images are skipped`() async throws {
         try await LoopbackServer.with(handler: { $0.path.hasSuffix("3") ? .notFound : .image(4, 2) }) { server in
             let loader = ImageLoader.plain()
             let urls = (0..<20).map { "\(server.url)/\($0)" } + [server.url + "/0"]
@@ -33,7 +33,7 @@ import Testing
         prefetcher.cancel()
     }
 
-    @Test func `what is wanted meanwhile rises, and comes before the rest of the list`() async throws {
+    @Test func `an image requested meanwhile gets a higher priority than the rest of the list`() async throws {
         try await withHeldImages { server, gate in
             let loader = ImageLoader.plain { $0.width = 1 }
             let prefetcher = ImagePrefetcher((0..<5).map { "\(server.url)/\($0)" }, with: loader)
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `two lists are apart, and neither has a say in what others want`() async throws {
+    @Test func `two prefetchers are independent, and do not affect other requests`() async throws {
         try await withHeldImages { server, gate in
             let loader = ImageLoader.plain { $0.width = 1 }
             func urls(_ range: Range<Int>) -> [String] { range.map { "\(server.url)/\($0)" } }

@@ -7,12 +7,12 @@ import OperationsNetworking
 import TestSupport
 import Testing
 
-/// What begins when (rule I2).
+/// Tests of the order and the priority of transfers (rule I2).
 @Suite(.timeLimit(.minutes(5))) struct ImageSteeringTests {
     typealias Order = OperationQueue.PriorityPolicy.Order
 
     @Test(arguments: [Order.firstInFirstOut, .lastInFirstOut], [false, true])
-    func `transfers begin in the order that was chosen`(order: Order, hasDisk: Bool) async throws {
+    func `transfers begin in the configured order`(order: Order, hasDisk: Bool) async throws {
         try await withHeldImages { server, gate in
             let loader = ImageLoader.plain {
                 ($0.width, $0.order) = (1, order)
@@ -21,7 +21,7 @@ import Testing
             let first = loader.load(server.url + "/first")
             await gate.reached()
             let tokens = (0..<6).map { loader.load("\(server.url)/\($0)") }
-            // Behind the lookups on disk, if there are any.
+            // The transfers are queued after the lookups on disk, if the loader has a cache.
             await loader.pipeline.lookups.waitUntilAllOperationsAreFinished()
             gate.open()
             for token in tokens + [first] { _ = try await token.value }
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `order and width are live`() async throws {
+    @Test func `changes of order and width take effect immediately`() async throws {
         try await withHeldImages { server, gate in
             let loader = ImageLoader.plain { $0.width = 1 }
             let first = loader.load(server.url + "/first")
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `the most urgent wish counts for the transfer, of whatever size`() async throws {
+    @Test func `a transfer has the highest priority of its requests, for all sizes`() async throws {
         let loader = ImageLoader.plain()
         loader.isSuspended = true
         let url = "http://127.0.0.1:1/a"
@@ -71,7 +71,7 @@ import Testing
         #expect(transfer.isCancelled)
     }
 
-    @Test func `a suspended loader serves what needs no transfer`() async throws {
+    @Test func `a suspended loader serves images that need no transfer`() async throws {
         try await LoopbackServer.with(handler: { _ in .image(4, 2) }) { server in
             let loader = ImageLoader.plain { $0.cache = .inMemory() }
             _ = try await loader.load(server.url + "/a").value
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `a paused transfer goes on where it was`() async throws {
+    @Test func `a paused transfer resumes at its position`() async throws {
         let gate = LoopbackGate()
         let file = LoopbackResponse.image(4, 2, padding: 99_996).body
         let resource = LoopbackResource(file, contentType: "image/png", eTag: "\"one\"")

@@ -6,17 +6,18 @@ import OperationsNetworking
 import OperationsTesting
 import TestSupport
 
-/// Decodes files that say their size in their first line, and nothing else: `40x20`. Counts, and waits at gates.
+/// A decoder of text files whose first line contains the image's size, such as `40x20`. The decoder records its calls
+/// and can wait at gates.
 final class StubDecoder: ImageDecoder {
-    /// What was asked, in order.
+    /// The options of the calls, in order.
     let calls = Journal<ImageDecodingOptions>()
-    /// How often it found that nobody wants the image any longer.
+    /// The number of decodings that detected a cancellation.
     let givenUp = Guarded(0)
     private let gates: (begun: AsyncGate, goesOn: Gate)?
 
     init() { gates = nil }
 
-    /// Tells that it has begun so often, and goes on when the other gate is open.
+    /// Creates a decoder that opens the gate `begun` when it starts, and continues when the other gate opens.
     init(begun: AsyncGate, goesOn: Gate) { gates = (begun, goesOn) }
 
     func decode(_ data: [UInt8], options: ImageDecodingOptions, isCancelled: () -> Bool) throws -> DecodedImage {
@@ -46,7 +47,7 @@ final class StubDecoder: ImageDecoder {
 }
 
 extension LoopbackResponse {
-    /// What the stub decodes to such a size, with so many bytes behind it.
+    /// Returns an image of this size for the stub decoder, with additional bytes after the first line.
     static func image(_ width: Int, _ height: Int, padding: Int64 = 0) -> LoopbackResponse {
         var text = "\(width)x\(height)\n"
         if padding > 0 { text += String(repeating: " ", count: Int(padding)) }
@@ -54,7 +55,7 @@ extension LoopbackResponse {
     }
 }
 
-/// A server of images of 4 times 2 pixels, each of which waits at a gate.
+/// Runs a test with a server of images of 4 × 2 pixels. Each response waits at the gate.
 func withHeldImages(_ body: (LoopbackServer, LoopbackGate) async throws -> Void) async throws {
     let gate = LoopbackGate()
     try await LoopbackServer.with(handler: { _ in
@@ -64,11 +65,11 @@ func withHeldImages(_ body: (LoopbackServer, LoopbackGate) async throws -> Void)
 }
 
 extension HTTPSession {
-    /// No time passes for it, unless the test says so.
+    /// Returns a session with a virtual clock, which only the test advances.
     static func still(_ clock: VirtualClock = VirtualClock(), cache: HTTPCache? = nil) -> HTTPSession {
         var configuration = Configuration()
         configuration.setClock(clock)
-        // Which is measured by no clock of ours: where a connection is held up, the system tries again after a minute.
+        // No virtual clock measures this limit. If a connection is delayed, the system tries again after a minute.
         configuration.connectTimeout = .seconds(86_400)
         configuration.cache = cache
         return HTTPSession(configuration)
@@ -76,7 +77,7 @@ extension HTTPSession {
 }
 
 extension ImageLoader {
-    /// Neither disk nor passing time, unless the test says so.
+    /// Returns a loader without a disk cache and with a virtual clock, unless the test changes the configuration.
     static func plain(
         _ decoder: any ImageDecoder = StubDecoder(), _ change: (inout Configuration) -> Void = { _ in }
     ) -> ImageLoader {
@@ -90,7 +91,7 @@ extension ImageLoader {
 }
 
 extension ImageToken {
-    /// Where it came from, or why there is none, in a few words.
+    /// A short text with the size and the source of the image, or with the reason for the failure.
     var ending: String {
         get async {
             do {
@@ -102,7 +103,7 @@ extension ImageToken {
         }
     }
 
-    /// Why there is no image.
+    /// The error, or nil if the image was loaded.
     var failure: ImageLoadError? {
         get async {
             do {

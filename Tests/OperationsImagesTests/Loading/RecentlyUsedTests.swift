@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct RecentlyUsedTests {
-    @Test(arguments: 0..<UInt64(50)) func `what goes is what a list that is sorted by use would lose`(seed: UInt64) {
+    @Test(arguments: 0..<UInt64(50)) func `removed values match a list that is sorted by last use`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var kept = RecentlyUsed<Int, Int>(costLimit: 100, countLimit: 8)
         var model: [(key: Int, value: Int, cost: Int)] = []

@@ -17,13 +17,13 @@ import Testing
         return DecodedImage(format: .gif, frames: frames, loopCount: 5)!
     }
 
-    @Test func `every bit comes back, frames and durations too`() {
+    @Test func `every bit is restored, including frames and durations`() {
         for image in [animation, DecodedImage(picture(9))] {
             #expect(StoredImage(StoredImage(image).data)?.image == image)
         }
     }
 
-    @Test func `what is cut, longer or damaged gives no image, or one of the right size`() {
+    @Test func `truncated, longer or damaged data gives no image, or an image of the correct size`() {
         let data = StoredImage(animation).data
         for count in 0..<data.count { #expect(StoredImage(Data(data.prefix(count))) == nil) }
         #expect(StoredImage(data + [0]) == nil)
