@@ -20,8 +20,9 @@ class HandlerObservation: Observation, @unchecked Sendable {
 /// An observation by a key path that nobody has registered: of a property of the user's own, or of an override.
 ///
 /// In a final class, and for a `final` override, the key path of a property means the override alone and equals no other.
-/// So a change of a registered property of the same type may be one of this property. Whether it is, the value tells:
-/// such a change is passed on if the value differs from the one known last.
+/// The key paths of a property differ too when they are spelled with a class and with its subclass. So a change of a
+/// registered property of the same type may be one of this property, and so may one that another class of the object
+/// announces by a key path. The value decides: such a change is passed on if the value differs from the one known last.
 final class OverrideObservation: HandlerObservation, @unchecked Sendable {
     // Sendable: `last` is set while changes are held back, and then reached by the one thread whose turn it is to tell.
     private var last: Any?

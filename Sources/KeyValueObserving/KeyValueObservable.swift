@@ -45,6 +45,9 @@ extension KeyValueObservable {
     /// The object and the handler do not keep one another alive, except as the handler captures. A nested key path, such
     /// as `\.owner.name`, is observed along the whole way if every class on it takes part and has registered the
     /// properties.
+    ///
+    /// A property that is neither registered nor `@KeyValueObserved` is observed as well, though no change of it may ever be
+    /// announced: the class may announce it at any later time, so this is no error and no message is logged.
     @preconcurrency @inlinable
     public func observe<Value>(
         _ keyPath: KeyPath<Self, Value>, options: NSKeyValueObservingOptions = [],
@@ -73,13 +76,19 @@ extension KeyValueObservable {
             observation = HandlerObservation(PropertyDescription(nested: components), options, handler: handler)
             observation.watches = [PathWatch(components.map(\.name), for: observation)]
         case .unknown:
-            let override = PropertyDescription(.path(keyPath), affectedBy: Self.namesAffectingAny(ofType: Value.self)) {
-                unsafeDowncast($0, to: Self.self)[keyPath: keyPath]
-            }
+            let override = PropertyDescription(
+                .path(keyPath), affectedBy: Self.namesAffectingAny(ofType: Value.self),
+                unregisteredPath: mayBeAnnouncedByOtherClass ? keyPath : nil
+            ) { unsafeDowncast($0, to: Self.self)[keyPath: keyPath] }
             observation = OverrideObservation(override, options, handler: handler)
         }
         start(observation)
         return observation
+    }
+
+    /// Whether a class above or below `Self` may announce properties of this object, by key paths of its own.
+    private var mayBeAnnouncedByOtherClass: Bool {
+        Self.self != type(of: self) || _getSuperclass(Self.self) is any KeyValueObservable.Type
     }
 
     /// Registers an observation, and what it depends on in other objects.

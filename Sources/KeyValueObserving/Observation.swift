@@ -27,7 +27,7 @@ import Synchronization
 
     final var key: PropertyKey { property.key }
     /// Changes of other properties may change this one.
-    package final var dependsOnOthers: Bool { !property.affectedBy.isEmpty }
+    package final var dependsOnOthers: Bool { !property.affectedBy.isEmpty || property.unregisteredPath != nil }
     package final var tag: UInt16 { property.tag }
 
     final func read(_ object: AnyObject) -> Any? { property.read(object) }
@@ -122,8 +122,7 @@ import Synchronization
 
     package final func concerns(_ changed: PropertyKey) -> Bool {
         if property.key == changed { return true }
-        guard dependsOnOthers, case .name(let name) = changed else { return false }
-        return property.affectedBy.contains(name)
+        return dependsOnOthers && property.dependsOn(changed)
     }
 }
 

@@ -39,4 +39,69 @@ struct HierarchyTests {
         token.invalidate()
         #expect(log.entries == [[false, true], [true, false]])
     }
+
+    /// `\Sub.x` and `\Base.x` are different key paths, and neither class has registered the property.
+    @Test(arguments: [[], [.new], [.old, .new]] as [NSKeyValueObservingOptions])
+    func `an unregistered property of a base class is told to who observes it by a key path of the subclass`(
+        options: NSKeyValueObservingOptions
+    ) {
+        let (cellar, log) = (Cellar(), Journal<[Int]>())
+        let token = cellar.observe(\.bottles, options: options) { cellar, change in
+            log.append([change.oldValue ?? 0, change.newValue ?? cellar.bottles])
+        }
+        cellar.bottles = 1
+        cellar.shelves = 7
+        cellar.bottles = 2
+        let isOldKnown = options.contains(.old)
+        #expect(log.entries == [[0, 1], [isOldKnown ? 1 : 0, 2]])
+        token.invalidate()
+        cellar.bottles = 3
+        #expect(log.entries.count == 2)
+    }
+
+    @Test func `the values of an unregistered property of a base class arrive in a subclass`() async {
+        let cellar = Cellar()
+        var values = cellar.values(for: \.bottles, bufferingPolicy: .unbounded).makeAsyncIterator()
+        cellar.bottles = 1
+        #expect(await values.next() == 0)
+        #expect(await values.next() == 1)
+    }
+
+    @Test func `an unregistered property that a subclass announces is told to who observes it by the base class`() {
+        let (cellar, log) = (Cellar(), Journal<String>())
+        let tokens = [
+            (cellar as Storage).observe(\.total, options: .new) { log.append("base \($1.newValue!)") },
+            cellar.observe(\.total, options: .new) { log.append("sub \($1.newValue!)") },
+        ]
+        cellar.fill(4)
+        #expect(log.entries.sorted() == ["base 4", "sub 4"])
+        for token in tokens { token.invalidate() }
+    }
+
+    @Test func `who observes by the key path that is announced is told of each announcement`() {
+        let (cellar, log) = (Cellar(), Journal<Int>())
+        let token = (cellar as Storage).observe(\.bottles, options: .new) { log.append($1.newValue!) }
+        cellar.bottles = 1
+        cellar.bottles = 1
+        #expect(log.entries == [1, 1])
+        token.invalidate()
+    }
+}
+
+private class Storage: KeyValueObservable {
+    let keyValueObservers = KeyValueObservers()
+    @KeyValueObserved var bottles = 0
+    @KeyValueObserved var shelves = 0
+    var total: Int { 0 }
+}
+
+private final class Cellar: Storage {
+    private var kegs = 0
+    override var total: Int { kegs }
+
+    func fill(_ count: Int) {
+        willChangeValue(for: \.total)
+        kegs = count
+        didChangeValue(for: \.total)
+    }
 }
