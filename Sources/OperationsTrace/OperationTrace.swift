@@ -91,7 +91,7 @@ public final class OperationTrace: Sendable {
                 if operation.isFinished { self?.finish(operation) }
             },
         ]
-        state.withLock { $0.entries[id]?.tokens = tokens }
+        keep(tokens, of: operation, id)
         if operation.isExecuting { start(operation) }
         if operation.isFinished { finish(operation) }
     }
@@ -143,6 +143,16 @@ public final class OperationTrace: Sendable {
         }
         for token in dropped?.tokens ?? [] { token.invalidate() }
         return id
+    }
+
+    /// Keeps the observations until the operation has finished. It may have done so by now, or recording has been stopped.
+    private func keep(_ tokens: [NSKeyValueObservation], of operation: Operation, _ id: Int) {
+        let isOver = state.withLock { state in
+            guard state.ids[ObjectIdentifier(operation)] == id, state.entries[id] != nil else { return true }
+            state.entries[id]?.tokens = tokens
+            return false
+        }
+        if isOver { for token in tokens { token.invalidate() } }
     }
 
     fileprivate func start(_ operation: Operation) {

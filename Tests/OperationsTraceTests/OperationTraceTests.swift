@@ -1,8 +1,10 @@
 import struct Foundation.Data
 import class Foundation.JSONSerialization
+import KeyValueObserving
 import Operations
 import OperationsTesting
 import OperationsTrace
+import TestSupport
 import Testing
 
 @Suite struct OperationTraceTests {
@@ -27,6 +29,20 @@ import Testing
     }
 
     private struct Expected: Error {}
+
+    @Test func `nothing observes an operation that ends while it begins to be recorded`() {
+        for _ in 0..<2000 {
+            let (trace, operation, meeting) = (OperationTrace(), BlockOperation {}, Gate(2))
+            let other = TestThread {
+                meeting.meet()
+                operation.start()
+            }
+            meeting.meet()
+            trace.record(operation, asIn: "none")
+            other.join()
+            #expect(operation.keyValueObservers.observationCount == 0 && trace.spans.map(\.isSuccess) == [true])
+        }
+    }
 
     @Test func `each operation has a span with its times and its outcome`() {
         let spans = recorded().spans
