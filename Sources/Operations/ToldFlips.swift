@@ -1,25 +1,20 @@
 import Synchronization
 
-/// How often the observers of one operation have been told that a state flipped: so that of several threads that see one
-/// flip, one tells of it.
+/// How often the observers of one operation were notified that a state flipped, so that one flip is announced once.
 ///
-/// The system tells of what it changes itself. An announcement by a key path that no class has registered tells of the
-/// states that have flipped since its beginning, and must leave out those that the system has flipped meanwhile. Whoever
-/// wants to tell reads the counts first, then the states, and claims the flips that it has seen. A claim fails when a flip
-/// was claimed since the counts were read.
+/// The system notes its own flips and always announces them. An announcement by hand is noted too, and may have read the
+/// state before a flip of the system. An announcement by a key path that no class has registered announces the states that
+/// have flipped since its beginning, except those that were announced meanwhile. So it reads the counts first, then the
+/// states, and claims the flips that it has seen. A claim fails when a flip was claimed or noted since the counts were read.
 struct ToldFlips: ~Copyable, Sendable {
     private let counts = Atomic<UInt32>(0)
 
-    struct Counts: Equatable {
-        fileprivate var rawValue: UInt32
-        /// Those of an operation that was not observed until now.
-        static var unobserved: Self { Self(rawValue: 0) }
-    }
+    struct Counts: Equatable { fileprivate var rawValue: UInt32 }
 
     /// Acquire: states that are read later are not older.
     var current: Counts { Counts(rawValue: counts.load(ordering: .acquiring)) }
 
-    /// The properties that the caller has to tell of. What is no state is among them in any case.
+    /// The properties that the caller announces. What is no state is among them in any case.
     func claim(_ properties: ObservedProperty, since: Counts) -> ObservedProperty {
         var old = counts.load(ordering: .acquiring)
         while true {
@@ -39,7 +34,7 @@ struct ToldFlips: ~Copyable, Sendable {
         }
     }
 
-    /// The caller tells of them, whether another thread does or not.
+    /// The caller announces them, whether another thread does or not.
     func note(_ properties: ObservedProperty) {
         while claim(properties, since: current) != properties {}
     }

@@ -98,18 +98,20 @@ extension Operation {
         let result = change()
         // Who began to observe in the meantime set the bit before reading anything. So either it has read the states as
         // they are now, or the bit is seen here, and it is told.
-        if result != nil, word.lifecycle.contains(.observed) { announceLate(properties, since: .unobserved) }
+        if result != nil, word.lifecycle.contains(.observed) { announceLate(properties, since: nil) }
         return result
     }
 
     /// Notifies the observers of states that have flipped already.
     ///
-    /// - Parameter counts: Read before the states. nil: the caller notifies even if another thread has done so since.
+    /// - Parameter counts: Read before the states; the caller notifies of those that no thread has announced since. nil: the
+    ///   system made the change, and notifies in any case.
     @inline(never)
     final func announceLate(_ properties: ObservedProperty, since counts: ToldFlips.Counts?) {
         HeldLocks.assertNone()
         attachmentsReference.withLoaded { attachments in
             let properties = counts.map { attachments.toldFlips.claim(properties, since: $0) } ?? properties
+            if counts == nil { attachments.toldFlips.note(properties) }
             let isLast = properties == .isFinished
             for key in properties.keys { attachments.flipped(key, isLast: isLast, of: self) }
         }
@@ -121,7 +123,6 @@ extension Operation {
     ) -> Result? {
         let observers = ownAttachments
         let interest = observers.currentInterest
-        let counts = observers.toldFlips.current
         HeldLocks.assertNone()
         let announcement =
             interest.before.isDisjoint(with: properties)
@@ -130,12 +131,13 @@ extension Operation {
             observers.didNotChange(announcement, of: self)
             return nil
         }
-        let claimed = observers.toldFlips.claim(properties, since: counts)
-        if interest.before.isDisjoint(with: properties) || claimed != properties {
+        // Not claimed: an announcement by hand since may have read the state before the change.
+        observers.toldFlips.note(properties)
+        if interest.before.isDisjoint(with: properties) {
             observers.didNotChange(announcement, of: self)
             // Loaded again, for observers that were added in the meantime.
             let observed = observers.currentInterest.observed
-            for key in claimed.intersection(observed).keys { observers.flipped(key, isLast: false, of: self) }
+            for key in properties.intersection(observed).keys { observers.flipped(key, isLast: false, of: self) }
         } else {
             observers.didChange(announcement, of: self, isFlip: true)
         }

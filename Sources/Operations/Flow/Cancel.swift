@@ -20,7 +20,7 @@ extension Operation {
     private final func cancelUnobserved() -> Bool {
         guard word.update({ $0.cancelled() }) != nil else { return false }
         if word.lifecycle.contains(.observed), claimsCancellation {
-            announceLate([.isCancelled], since: .unobserved)
+            announceLate([.isCancelled], since: nil)
         }
         return true
     }
@@ -30,11 +30,11 @@ extension Operation {
     private final func cancelObserved() -> Bool {
         guard claimsCancellation else { return word.update { $0.cancelled() } != nil }
         let observers = ownAttachments
-        let counts = observers.toldFlips.current
         HeldLocks.assertNone()
         let announcement = observers.willChange([.name("isCancelled")], of: self, knownOld: false)
         let isMine = word.update { $0.cancelled() } != nil
-        if word.lifecycle.isCancelled, observers.toldFlips.claim([.isCancelled], since: counts) == .isCancelled {
+        if word.lifecycle.isCancelled {
+            observers.toldFlips.note(.isCancelled)
             observers.didChange(announcement, of: self, isFlip: true)
         } else {
             observers.didNotChange(announcement, of: self)

@@ -117,4 +117,51 @@ import Testing
         let count = told(\.isExecuting, of: operation, options) { operation.start() }
         #expect(count == 2)
     }
+
+    /// A state, its name, and what makes the system change it.
+    struct State: Sendable, CustomTestStringConvertible {
+        let name: String
+        let path: any KeyPath<Operation, Bool> & Sendable
+        let change: @Sendable (Operation) -> Void
+        let news: [Bool]
+        var testDescription: String { name }
+    }
+
+    static let states = [
+        State(name: "isExecuting", path: \.isExecuting, change: { $0.start() }, news: [false, true, false]),
+        State(name: "isFinished", path: \.isFinished, change: { $0.start() }, news: [false, true]),
+        State(name: "isCancelled", path: \.isCancelled, change: { $0.cancel() }, news: [false, true]),
+    ]
+
+    @Test(arguments: states, [false, true])
+    func `the system announces its own change although another thread announces the state by hand in between`(
+        state: State, isByName: Bool
+    ) {
+        let (operation, log, isFirst) = (Operation(), Journal<Bool>(), Guarded(true))
+        let prior = operation.observe(state.path, options: .prior) { operation, change in
+            guard change.isPrior, isFirst.withLock({ $0.take() }) else { return }
+            TestThread {
+                if isByName {
+                    operation.willChangeValue(forKey: state.name)
+                    operation.didChangeValue(forKey: state.name)
+                } else {
+                    let path: KeyPath<Operation, Bool> = state.path
+                    operation.willChangeValue(for: path)
+                    operation.didChangeValue(for: path)
+                }
+            }.join()
+        }
+        let token = operation.observe(state.path, options: .new) { log.append($1.newValue!) }
+        state.change(operation)
+        #expect(log.entries == state.news)
+        for token in [prior, token] { token.invalidate() }
+    }
+}
+
+extension Bool {
+    /// Its value; false from then on.
+    fileprivate mutating func take() -> Bool {
+        defer { self = false }
+        return self
+    }
 }
