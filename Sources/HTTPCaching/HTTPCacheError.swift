@@ -20,6 +20,7 @@ public enum HTTPCacheError: Error, Sendable, CustomStringConvertible {
     /// A file cannot be opened or read. `code` is an errno.
     case cannotRead(path: String, code: Int32)
 
+    /// A description of the problem and its remedy, for people.
     public var description: String {
         switch self {
         case .unusableDirectory(let path, let code):

@@ -45,6 +45,7 @@ public struct HTTPCachePolicy: Codable, Hashable, Sendable {
     /// The place where the cache stores the response.
     public var retention: Retention
 
+    /// Creates a policy. The default follows RFC 9111 and stores responses on disk.
     public init(
         _ reading: Reading = .standard, fallsBackOnFailure: Bool = false, maxAge: Duration? = nil,
         retention: Retention = .permanent
@@ -55,14 +56,23 @@ public struct HTTPCachePolicy: Codable, Hashable, Sendable {
         self.retention = retention
     }
 
+    /// A policy that follows RFC 9111 and stores responses on disk.
     public static let `default` = HTTPCachePolicy()
+    /// A policy with `Reading.ignore`.
     public static let ignore = HTTPCachePolicy(.ignore)
+    /// A policy with `Reading.askAlways`.
     public static let askAlways = HTTPCachePolicy(.askAlways)
+    /// A policy with `Reading.askIfStale`.
     public static let askIfStale = HTTPCachePolicy(.askIfStale)
+    /// A policy with `Reading.onlyIfCached`.
     public static let onlyIfCached = HTTPCachePolicy(.onlyIfCached)
+    /// A policy with `Reading.cachedElseLoad`.
     public static let cachedElseLoad = HTTPCachePolicy(.cachedElseLoad)
+    /// A policy with `Reading.loadOnlyIfNotCached`.
     public static let loadOnlyIfNotCached = HTTPCachePolicy(.loadOnlyIfNotCached)
+    /// A policy with the standard rules that serves a stored response of any age when the request fails.
     public static let fallBackOnFailure = HTTPCachePolicy(fallsBackOnFailure: true)
+    /// A policy with the standard rules that stores responses in memory only.
     public static let sessionOnly = HTTPCachePolicy(retention: .session)
 
     /// Returns a policy with the standard rules and a fixed lifetime of every response.

@@ -3,18 +3,21 @@ public import HTTPTypes
 
 /// The reason why an HTTP operation, a download, or an image request has no value.
 public struct HTTPError: Error, Sendable {
+    /// The kind of the failure.
     public let reason: Reason
     /// The address after redirects, without user name and password.
     public let url: String
     /// The head of the response, or nil if no response arrived.
     public let response: HTTPResponse?
 
+    /// Creates an error. `url` must not contain a user name or password.
     public init(_ reason: Reason, url: String, response: HTTPResponse? = nil) {
         self.reason = reason
         self.url = url
         self.response = response
     }
 
+    /// The kinds of failures.
     public enum Reason: Sendable {
         /// The request was cancelled.
         case cancelled

@@ -20,7 +20,9 @@ public final class LoopbackDigest: Sendable {
 
     /// The decision about a request, with the challenges of a refusal.
     public enum Verdict: Sendable, Equatable {
+        /// The request carries a valid answer.
         case accepted
+        /// The request carries no valid answer. `challenges` are the values of the fields `WWW-Authenticate`.
         case refused(challenges: [String])
     }
 
@@ -40,6 +42,7 @@ public final class LoopbackDigest: Sendable {
     private let nonces = NIOLockedValueBox(Nonces())
     private let opaque = "opaque, with a comma"
 
+    /// Creates the state of a protected resource. A nonce becomes stale after `usesPerNonce` requests.
     public init(realm: String, user: String, password: String, algorithms: [Algorithm], usesPerNonce: Int = .max) {
         self.realm = realm
         self.user = user

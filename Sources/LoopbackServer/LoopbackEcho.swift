@@ -10,22 +10,30 @@ import HTTPTypes
 public struct LoopbackEcho: Codable, Sendable, Equatable {
     /// A field of the request.
     public struct Field: Codable, Sendable, Equatable {
+        /// The name of the field.
         public var name: String
+        /// The value of the field.
         public var value: String
     }
 
+    /// The method of the request.
     public var method: String
+    /// The target of the request: path and query.
     public var target: String
+    /// The HTTP version of the request: `HTTP/1.1` or `HTTP/2`.
     public var version: String
+    /// The ordinal number of the connection on the server, from 1.
     public var connection: Int
     /// The fields in the order of arrival, with the original case of the names.
     public var fields: [Field]
+    /// The length of the body in bytes.
     public var bodyLength: Int64
     /// The SHA-256 digest of the body in hexadecimal digits.
     public var bodySHA256: String
     /// The body as text, or nil if the body exceeds 64 KiB or is not UTF-8.
     public var text: String?
 
+    /// Creates the description of a request.
     public init(_ request: LoopbackRequest) {
         method = request.method.rawValue
         target = request.target

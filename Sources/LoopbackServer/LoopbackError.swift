@@ -8,6 +8,7 @@ public enum LoopbackError: Error, Sendable, CustomStringConvertible {
     /// The file does not exist, cannot be read, or is not a regular file. `code` is an errno.
     case cannotRead(path: String, code: Int32)
 
+    /// A description of the error and its remedy, for people.
     public var description: String {
         switch self {
         case .noCertificates(let error): "The certificates for the server could not be created: \(error)"

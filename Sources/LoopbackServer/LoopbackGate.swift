@@ -12,6 +12,7 @@ public final class LoopbackGate: Sendable {
 
     private let state = Watched(State())
 
+    /// Creates a closed gate.
     public init() {}
 
     /// Opens the gate for all present and future tasks.

@@ -7,11 +7,13 @@ public struct LoopbackRequest: Sendable {
     /// The HTTP version of the request.
     public enum Version: String, Sendable { case http1 = "HTTP/1.1", http2 = "HTTP/2" }
 
+    /// The method of the request.
     public var method: HTTPRequest.Method
     /// The request's target, with path and query as received.
     public var target: String
     /// The value of the field `Host`, or the authority of HTTP/2.
     public var authority: String?
+    /// The fields of the request.
     public var fields: HTTPFields
     /// The body. Empty if the server does not keep bodies.
     public var body: [UInt8]
@@ -19,6 +21,7 @@ public struct LoopbackRequest: Sendable {
     public var bodyLength: Int64
     /// The SHA-256 digest of the body in hexadecimal digits. Present even if the server does not keep bodies.
     public var bodySHA256: String
+    /// The HTTP version of the request.
     public var version: Version
     /// The ordinal number of the connection on the server, from 1. Two requests with the same number shared a
     /// connection.

@@ -30,20 +30,26 @@ public struct LoopbackResource: Sendable {
         case alwaysNotModified
     }
 
+    /// The body of the resource.
     public var body: LoopbackBody
+    /// The value of the field Content-Type, or nil to send no type.
     public var contentType: String?
     /// The entity tag with its quotation marks, and with `W/` if the tag is weak.
     public var eTag: String?
     /// The modification date as an HTTP date: `Sun, 06 Nov 1994 08:49:37 GMT`.
     public var lastModified: String?
+    /// The value of the field Cache-Control, or nil to omit the field.
     public var cacheControl: String?
     /// Additional fields of each response.
     public var fields: HTTPFields
+    /// Whether the resource answers requests for ranges.
     public var acceptsRanges = true
+    /// The framing of the responses.
     public var framing = LoopbackResponse.Framing.contentLength
     /// The violations that the resource commits.
     public var lies: Set<Lie> = []
 
+    /// Creates a resource that answers requests for ranges.
     public init(
         _ body: LoopbackBody, contentType: String? = "application/octet-stream", eTag: String? = nil,
         lastModified: String? = nil, cacheControl: String? = nil, fields: HTTPFields = [:], lies: Set<Lie> = []

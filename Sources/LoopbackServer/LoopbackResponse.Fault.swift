@@ -78,6 +78,7 @@ extension LoopbackResponse {
 }
 
 extension LoopbackResponse.Fault: CustomStringConvertible {
+    /// A short description of the fault, for messages of tests.
     public var description: String {
         switch self {
         case .closes(let point): "closes \(point)"
@@ -99,6 +100,7 @@ extension LoopbackResponse.Fault: CustomStringConvertible {
 }
 
 extension LoopbackResponse.Point: CustomStringConvertible {
+    /// A short description of the position, for messages of tests.
     public var description: String {
         switch self {
         case .beforeHead: "before the head"

@@ -7,16 +7,20 @@ public struct LoopbackResponse: Sendable {
     /// which also announces the length there.
     public enum Framing: Sendable, Hashable, CaseIterable { case contentLength, chunked, untilClose }
 
+    /// The status of the response.
     public var status: HTTPResponse.Status
     /// The fields. The server adds `Content-Length`, `Transfer-Encoding` and `Connection` according to the framing,
     /// unless the fields contain them.
     public var fields: HTTPFields
+    /// The body of the response.
     public var body: LoopbackBody
+    /// The way in which the client detects the end of the body.
     public var framing: Framing
     /// The faults, which occur in the order of their positions. Faults at the same position occur in the order of the
     /// array.
     public var faults: [Fault]
 
+    /// Creates a response. The default is an empty response with status 200.
     public init(
         _ status: HTTPResponse.Status = .ok, fields: HTTPFields = [:], body: LoopbackBody = .empty,
         framing: Framing = .contentLength, faults: [Fault] = []

@@ -1,9 +1,12 @@
 #if Networking
 /// A path and its handler. A path that ends with `*` matches all paths with the same beginning.
 public struct LoopbackRoute: Sendable {
+    /// The path, which can end with `*`.
     public let path: String
+    /// The handler of the requests that match the path.
     public let handler: LoopbackServer.Handler
 
+    /// Creates a route.
     public init(_ path: String, handler: @escaping LoopbackServer.Handler) {
         self.path = path
         self.handler = handler

@@ -3,9 +3,12 @@
 public struct LoopbackRoutes: Sendable, ExpressibleByArrayLiteral {
     private var routes: [LoopbackRoute]
 
+    /// Creates a list of routes.
     public init(_ routes: [LoopbackRoute] = []) { self.routes = routes }
+    /// Creates a list of routes.
     public init(arrayLiteral routes: LoopbackRoute...) { self.routes = routes }
 
+    /// Adds a route at the end of the list.
     public mutating func add(_ route: LoopbackRoute) { routes.append(route) }
 
     /// Returns the routes of `first`, followed by the routes of `second`.

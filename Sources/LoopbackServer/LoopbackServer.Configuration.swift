@@ -25,7 +25,9 @@ extension LoopbackServer {
             case expired
         }
 
+        /// The transport protocol of the server.
         public var `protocol`: TransportProtocol
+        /// The certificate that the server presents under TLS.
         public var certificate: Certificate
         /// Whether the server supports no TLS version above 1.1, like obsolete servers.
         public var speaksOldTLSOnly = false
@@ -46,6 +48,7 @@ extension LoopbackServer {
         /// that the upload stalls. The function has an effect over HTTP/1.1 only.
         public var readsBodyAfter: @Sendable (LoopbackRequest) -> LoopbackGate? = { _ in nil }
 
+        /// Creates a configuration. The default is HTTP/1.1 without TLS.
         public init(
             protocol: TransportProtocol = .http1, certificate: Certificate = .valid, authority: LoopbackAuthority? = nil
         ) {

@@ -18,6 +18,7 @@ public final class LoopbackServer: Sendable {
     /// A function that answers a request. The server calls the function concurrently.
     public typealias Handler = @Sendable (LoopbackRequest) async -> LoopbackResponse
 
+    /// The configuration of the server.
     public let configuration: Configuration
     /// The port on 127.0.0.1.
     public let port: Int

@@ -13,7 +13,6 @@ extension CacheStore {
     /// the method reports.
     ///
     /// - Parameter ticket: The ticket of the request. Nil for data, which invalidations do not affect.
-    /// - Parameter ticket: Nil for data, which no invalidation concerns.
     func commit(
         _ entry: CacheEntry, _ body: FinishedBody, in shelf: Shelf, since ticket: CacheTicket? = nil, now: Date
     ) -> Bool {

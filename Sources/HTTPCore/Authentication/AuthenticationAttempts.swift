@@ -8,7 +8,6 @@ package import HTTPTypes
 ///     401 or 407 ──► challenged ──► ask ──► answer ──► the request is sent again
 ///                        │  └──► repeatWithNewNonce ──────────▲
 ///                        └──► fail        └──► nil: fail
-///
 package struct AuthenticationAttempts: Sendable {
     /// The sender of a challenge: an origin server or the proxy.
     package enum Peer: Hashable, Sendable {

@@ -15,13 +15,16 @@ public enum HTTPCredential: Hashable, Sendable {
 }
 
 extension HTTPCredential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The kind of the credential, without its secret.
     public var description: String {
         switch self {
         case .password: "a user name and password"
         case .bearer: "a bearer token"
         }
     }
+    /// The kind of the credential, without its secret.
     public var debugDescription: String { description }
+    /// A mirror without children, so that `dump` prints no secret.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 

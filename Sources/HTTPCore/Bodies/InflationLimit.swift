@@ -11,6 +11,7 @@ public struct InflationLimit: Hashable, Sendable, Codable {
     /// A limit of a hundred times the compressed size for bodies above 1 MiB.
     public static let standard = InflationLimit()
 
+    /// Creates limits. The default allows a hundred times the compressed size for bodies above 1 MiB.
     public init(size: Int64? = nil, ratio: Int? = 100, ratioApplies: Int64 = 1 << 20) {
         self.size = size
         self.ratio = ratio

@@ -24,11 +24,17 @@ public struct Charset: Hashable, Sendable {
 
     private init(_ decoding: Decoding) { reader = .own(decoding) }
 
+    /// UTF-8.
     public static let utf8 = Charset(.utf8)
+    /// US-ASCII. Bytes above 127 are invalid.
     public static let usASCII = Charset(.ascii)
+    /// ISO-8859-1, in which every byte is valid.
     public static let latin1 = Charset(.latin1)
+    /// UTF-16 in the order of the byte order mark, or in little-endian order without a mark.
     public static let utf16 = Charset(.utf16)
+    /// UTF-16 in big-endian order.
     public static let utf16BigEndian = Charset(.utf16BigEndian)
+    /// UTF-16 in little-endian order.
     public static let utf16LittleEndian = Charset(.utf16LittleEndian)
 
     /// Creates the charset with a name or alias as in `Content-Type`, in any case. Returns nil if the Encoding Standard
@@ -106,6 +112,7 @@ public struct UnknownCharset: Error, Hashable, Sendable, CustomStringConvertible
     /// The name that the server sent, in lower case.
     public let name: String
 
+    /// A description of the error for people.
     public var description: String { "the charset '\(name)' is unknown" }
 }
 #endif

@@ -43,6 +43,7 @@ public struct MediaRange: Hashable, Sendable, LosslessStringConvertible, Express
         }
     }
 
+    /// The text of the range, for example `image/*`.
     public var description: String {
         let subtype =
             switch self.subtype {

@@ -26,6 +26,7 @@ public struct MediaType: Hashable, Sendable, LosslessStringConvertible {
     /// The charset's name in lower case, or nil if the type has no charset.
     public var charset: String? { parameters["charset"]?.lowercased() }
 
+    /// The text of the media type with its parameters, sorted by name.
     public var description: String {
         parameters.sorted { $0.key < $1.key }.reduce(essence) { text, parameter in
             let value = parameter.value

@@ -8,6 +8,7 @@ public struct TransferProgress: Hashable, Sendable {
     /// The final number of bytes, or nil if the server has not announced a length.
     public let expected: Int64?
 
+    /// Creates a report.
     public init(new: Int64, total: Int64, expected: Int64?) {
         self.new = new
         self.total = total

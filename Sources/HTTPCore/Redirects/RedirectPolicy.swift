@@ -15,6 +15,7 @@ public struct RedirectPolicy: Hashable, Sendable, Codable {
     /// The maximum number of redirects for one request. One more redirect fails with
     /// `HTTPError.Reason.tooManyRedirects`.
     public var limit: Int
+    /// The rules for the method of the next request.
     public var methods: Methods
     /// Whether a redirect may lead from `https` to `http`. If false, such a redirect fails with
     /// `HTTPError.Reason.redirectRefused`.
@@ -23,6 +24,7 @@ public struct RedirectPolicy: Hashable, Sendable, Codable {
     /// Proxy-Authorization and Cookie to another origin after a redirect.
     public var credentialFields: Set<String>
 
+    /// Creates a policy. The default follows up to five redirects and never leads from `https` to `http`.
     public init(
         follows: Bool = true, limit: Int = 5, methods: Methods = .standard, allowsDowngrade: Bool = false,
         credentialFields: Set<String> = []

@@ -7,9 +7,12 @@ public import Foundation
 
 /// A request's body in memory, with its Content-Type.
 public struct EncodedBody: Hashable, Sendable, Codable {
+    /// The bytes of the body.
     public var bytes: Data
+    /// The value of the field Content-Type.
     public var contentType: String
 
+    /// Creates a body.
     public init(bytes: Data, contentType: String) {
         self.bytes = bytes
         self.contentType = contentType

@@ -5,15 +5,21 @@
 /// Names keep the order of the literal. The names of a `Dictionary`, which has no order, are sorted. Equal forms
 /// therefore have equal texts.
 public indirect enum FormValue: Hashable, Sendable {
+    /// A text.
     case text(String)
+    /// A list of values.
     case list([FormValue])
+    /// Names with values.
     case fields([Field])
 
     /// A name with its value.
     public struct Field: Hashable, Sendable {
+        /// The name of the field, before encoding.
         public var name: String
+        /// The value of the field.
         public var value: FormValue
 
+        /// Creates a field.
         public init(_ name: String, _ value: FormValue) {
             self.name = name
             self.value = value
@@ -57,11 +63,17 @@ public indirect enum FormValue: Hashable, Sendable {
 extension FormValue: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
+    /// Creates a text.
     public init(stringLiteral text: String) { self = .text(text) }
+    /// Creates the decimal text of a number.
     public init(integerLiteral number: Int) { self = .text("\(number)") }
+    /// Creates the decimal text of a number.
     public init(floatLiteral number: Double) { self = .text("\(number)") }
+    /// Creates the text `1` for true and `0` for false.
     public init(booleanLiteral flag: Bool) { self = .text(flag ? "1" : "0") }
+    /// Creates a list of values.
     public init(arrayLiteral values: FormValue...) { self = .list(values) }
+    /// Creates names with values, in the order of the literal.
     public init(dictionaryLiteral fields: (String, FormValue)...) { self = .fields(fields.map { Field($0, $1) }) }
 }
 #endif

@@ -10,6 +10,7 @@ public import Foundation
 public struct MultipartForm: Hashable, Sendable, Codable {
     /// The content of a field.
     public enum Content: Hashable, Sendable, Codable {
+        /// Bytes in memory.
         case data(Data)
         /// The content of a file. The request determines the file's length when the request starts.
         case file(path: String)
@@ -17,12 +18,16 @@ public struct MultipartForm: Hashable, Sendable, Codable {
 
     /// A field of a form.
     public struct Part: Hashable, Sendable, Codable {
+        /// The name of the field.
         public var name: String
         /// The file name that the server receives, or nil for a plain field.
         public var fileName: String?
+        /// The media type of the content, or nil to send no type.
         public var contentType: String?
+        /// The content of the field.
         public var content: Content
 
+        /// Creates a field.
         public init(_ name: String, _ content: Content, fileName: String? = nil, contentType: String? = nil) {
             self.name = name
             self.content = content
@@ -31,8 +36,10 @@ public struct MultipartForm: Hashable, Sendable, Codable {
         }
     }
 
+    /// The fields of the form, in the order of sending.
     public var parts: [Part]
 
+    /// Creates a form.
     public init(_ parts: [Part] = []) { self.parts = parts }
 
     /// Adds a plain field.

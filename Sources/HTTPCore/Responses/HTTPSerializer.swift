@@ -31,6 +31,8 @@ public struct HTTPSerializer<Value: Sendable>: Sendable {
     /// The statuses from 200 to 299.
     public static var successes: Set<Int> { statusesOfSuccess }
 
+    /// Creates a serializer. The default accepts statuses from 200 to 299, every media type, and responses without a
+    /// body.
     public init(
         acceptableStatuses: Set<Int>? = HTTPSerializer.successes, acceptableTypes: [MediaRange] = [],
         needsBody: Bool = false, decode: @escaping @Sendable (Data, HTTPResponse) throws -> Value

@@ -4,11 +4,13 @@
 public struct DecodedImage: Hashable, Sendable {
     /// A frame of an animation, or the only frame of an image.
     public struct Frame: Hashable, Sendable {
+        /// The pixels of the frame.
         public let image: RasterImage
         /// The duration in the file, or zero if the file contains none. The code that displays the animation decides
         /// how to treat durations near zero.
         public let duration: Duration
 
+        /// Creates a frame.
         public init(image: RasterImage, duration: Duration = .zero) {
             self.image = image
             self.duration = duration

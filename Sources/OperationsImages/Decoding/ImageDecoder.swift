@@ -16,6 +16,7 @@ public protocol ImageDecoder: Sendable {
 }
 
 extension ImageDecoder {
+    /// All image types: `image/*`.
     public var types: [MediaRange] { ["image/*"] }
 
     /// Decodes an image on the calling thread, without cancellation.

@@ -21,6 +21,7 @@ public struct ImageDecodingOptions: Hashable, Codable, Sendable {
     /// files. The default is 512 MiB, which corresponds to a photograph of 134 million pixels.
     public var memoryLimit: Int
 
+    /// Creates options. The default decodes the first frame at the size of the source.
     public init(maxPixelSize: Int? = nil, frames: Frames = .first, memoryLimit: Int = 512 << 20) {
         self.maxPixelSize = maxPixelSize
         self.frames = frames

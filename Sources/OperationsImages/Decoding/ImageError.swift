@@ -21,6 +21,7 @@ public enum ImageError: Error, Hashable, Sendable {
 }
 
 extension ImageError: CustomStringConvertible {
+    /// A description of the error for people.
     public var description: String {
         switch self {
         case .emptyData: "the data is empty"

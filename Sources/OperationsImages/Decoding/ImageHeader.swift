@@ -4,6 +4,7 @@
 /// The time is linear in the size of the data. The parser reads the headers only, so that the rest of the data can
 /// still be damaged.
 public struct ImageHeader: Hashable, Sendable {
+    /// The format of the file.
     public let format: ImageFormat
     /// The stored width in pixels. The EXIF orientation of a photograph can swap the width and the height of the
     /// decoded image.

@@ -29,10 +29,13 @@ internal import CImageDecoding
 /// The decoder calls `isCancelled` every 16 rows. The passes of a progressive JPEG or an interlaced PNG, and each frame
 /// of WebP and GIF, run first and without a check.
 public struct StandardImageDecoder: ImageDecoder {
+    /// Creates a decoder.
     public init() {}
 
+    /// The media types of JPEG, PNG, GIF and WebP.
     public var types: [MediaRange] { ImageFormat.allCases.compactMap { MediaRange($0.mediaType) } }
 
+    /// Decodes an image on the calling thread. See ``ImageDecoder/decode(_:options:isCancelled:)``.
     public func decode(
         _ data: [UInt8], options: ImageDecodingOptions, isCancelled: () -> Bool
     ) throws(ImageError) -> DecodedImage {

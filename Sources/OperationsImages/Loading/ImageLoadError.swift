@@ -4,18 +4,21 @@ public import HTTPTypes
 
 /// The reason why an image was not loaded.
 public struct ImageLoadError: Error, Sendable {
+    /// The kind of the failure.
     public let reason: Reason
     /// The requested address without user name and password.
     public let url: String
     /// The head of the response, if a response arrived and caused the failure.
     public let response: HTTPResponse?
 
+    /// Creates an error. `url` must not contain a user name or password.
     public init(_ reason: Reason, url: String, response: HTTPResponse? = nil) {
         self.reason = reason
         self.url = url
         self.response = response
     }
 
+    /// The kinds of failures.
     public indirect enum Reason: Sendable {
         /// The caller cancelled the request by its handle, or called `ImageLoader.cancelAll()`.
         case cancelled

@@ -14,6 +14,7 @@ public struct ImageLoadOptions: Hashable, Sendable {
     /// The fields, limits, redirects and policies of the transfer. The loader ignores the URL, the method and the body.
     public var request: HTTPOperationRequest
 
+    /// Creates options. The default decodes the first frame at the size of the source, and uses all caches.
     public init(
         decoding: ImageDecodingOptions = ImageDecodingOptions(), cache: ImageCachePolicy = .default,
         retryFailed: Bool = false
@@ -32,18 +33,25 @@ public struct ImageLoadOptions: Hashable, Sendable {
 
 /// The sources of an image and the places where the loader stores it. The order is memory, disk, network.
 public struct ImageCachePolicy: Hashable, Sendable {
+    /// Whether the loader looks for the image in memory.
     public var readsMemory = true
+    /// Whether the loader stores the image in memory.
     public var writesMemory = true
+    /// Whether the loader looks for the image on disk.
     public var readsDisk = true
+    /// Whether the loader stores the image on disk.
     public var writesDisk = true
+    /// Whether the loader may load the image from the network.
     public var usesNetwork = true
     /// Whether the loader asks the server for a newer image. The loader then does not read memory, and uses the image
     /// on disk only if the server confirms it. The session's cache makes the request if there is one. Otherwise the
     /// loader uses the image that it keeps on disk.
     public var refreshes = false
 
+    /// Creates a policy that uses memory, disk and network.
     public init() {}
 
+    /// A policy that uses memory, disk and network.
     public static let `default` = ImageCachePolicy()
     /// The image must not come from the network.
     public static let onlyCached = ImageCachePolicy { $0.usesNetwork = false }

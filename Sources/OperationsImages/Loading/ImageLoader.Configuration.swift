@@ -66,6 +66,7 @@ extension ImageLoader {
         public var decryptor: (@Sendable (Data) throws -> Data)?
         var ticker = Ticker(ContinuousClock())
 
+        /// Creates a configuration without a cache on disk.
         public init() {}
 
         /// Sets the clock that measures `failureMemory`. The session's clock measures time limits.

@@ -13,12 +13,13 @@ public import OperationsNetworking
 /// let token = loader.load("https://example.org/photo.jpg", options: .thumbnail(256))
 /// let photo = try await token.value.image
 /// ```
+///
 /// Equal requests share all work, and requests for other sizes share the transfer. When the loader is deallocated, its
 /// requests continue. If the loader is suspended at that time, all of its requests are cancelled.
-/// running requests continue. If the loader is suspended at that time, its waiting requests are cancelled.
 public final class ImageLoader: Sendable {
     let pipeline: ImagePipeline
 
+    /// Creates a loader.
     public init(_ configuration: Configuration = Configuration()) { pipeline = ImagePipeline(configuration) }
 
     deinit {
@@ -28,6 +29,7 @@ public final class ImageLoader: Sendable {
         isSuspended = false
     }
 
+    /// The configuration of the loader.
     public var configuration: Configuration { pipeline.configuration }
 
     // MARK: - Images

@@ -23,6 +23,7 @@ public final class ImagePrefetcher: Sendable {
         /// The number of images in the list.
         public let total: Int
 
+        /// Whether all images have ended.
         public var isComplete: Bool { finished >= total }
     }
 

@@ -7,10 +7,13 @@ public struct LoadedImage: Sendable {
         case memory
         /// The cache of the loader or of the session.
         case disk
+        /// The network.
         case network
     }
 
+    /// The decoded image.
     public let image: DecodedImage
+    /// The place that the image came from.
     public let source: Source
     /// The requested address without user name and password.
     public let url: String
