@@ -60,7 +60,11 @@ public final class OperationRecorder: Sendable {
             recordings.append(Recording(queue: queue, watcher: watcher))
             return true
         }
-        if isNew { queue.addWatcher(watcher) }
+        guard isNew else { return }
+        queue.addWatcher(watcher)
+        // `stop()` by another thread may have come before the watcher.
+        let isStopped = recordings.withLock { recordings in !recordings.contains { $0.watcher === watcher } }
+        if isStopped { queue.removeWatcher(watcher) }
     }
 
     /// Records nothing more.

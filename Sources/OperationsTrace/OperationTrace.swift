@@ -76,7 +76,11 @@ public final class OperationTrace: Sendable {
             state.recordings.append(Recording(queue: queue, watcher: watcher))
             return true
         }
-        if isNew { queue.addWatcher(watcher) }
+        guard isNew else { return }
+        queue.addWatcher(watcher)
+        // `stop()` by another thread may have come before the watcher.
+        let isStopped = state.withLock { state in !state.recordings.contains { $0.watcher === watcher } }
+        if isStopped { queue.removeWatcher(watcher) }
     }
 
     /// Records one operation that no recorded queue has, under the name of a queue of its own. It may have started, or

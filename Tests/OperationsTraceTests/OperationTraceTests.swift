@@ -44,6 +44,27 @@ import Testing
         }
     }
 
+    @Test func `a trace, or a recorder, that is stopped while it begins to record a queue records nothing`() {
+        for _ in 0..<2000 {
+            let (trace, recorder, queue) = (OperationTrace(), OperationRecorder { .zero }, OperationQueue())
+            let meeting = Gate(2)
+            let other = TestThread {
+                meeting.meet()
+                trace.stop()
+                recorder.stop()
+            }
+            meeting.meet()
+            trace.record(queue)
+            recorder.record(queue)
+            other.join()
+            // Recordings that began after the other thread's calls.
+            trace.stop()
+            recorder.stop()
+            queue.addOperations([BlockOperation {}], waitUntilFinished: true)
+            #expect(trace.spans.isEmpty && recorder.events.isEmpty)
+        }
+    }
+
     @Test func `each operation has a span with its times and its outcome`() {
         let spans = recorded().spans
         #expect(spans.map(\.name) == ["fine", "\"quoted\" <b>", "cancelled", "apart"])
