@@ -27,7 +27,6 @@ final class ProgressLink: KeyValueObservers, @unchecked Sendable {
         // Not of one of a subclass: that announces what it will, and nothing of it is read here.
         guard let progress else { return }
         ProgressTree.withLock { begin(progress) }
-        ProgressTree.isObserved(self, progress)
     }
 
     /// From here on changes are noted. Under the lock.

@@ -21,8 +21,6 @@ enum ProgressTree {
         var news = News()
         /// Those of progresses that are neither the system's own nor of a subclass.
         var links: [ObjectIdentifier: ProgressLink] = [:]
-        /// Those of them that were observed, whose parents and children need not be known here.
-        var observed: [ObjectIdentifier: ProgressLink] = [:]
     }
 
     /// What is done without the lock.
@@ -66,7 +64,6 @@ enum ProgressTree {
                 pass(current, below: below)
                 below = current
             }
-            if (below as? QueueProgress)?.mayHaveForeignParent == true { noteObserved() }
         }
     }
 
@@ -76,15 +73,6 @@ enum ProgressTree {
         if let below { (progress as? ContainedProgress)?.takeIn(ObjectIdentifier(below)) }
         (progress as? QueueProgress)?.copyDown()
         if let link = link(of: progress) { note(link, progress) }
-    }
-
-    /// Foundation has written into progresses that are not known to be above the one that has changed.
-    private static func noteObserved() {
-        for link in state.observed.values {
-            guard let progress = link.progress else { continue }
-            release(progress)
-            note(link, progress)
-        }
     }
 
     /// Releases an object when the lock is released. Under the lock.
@@ -131,19 +119,14 @@ enum ProgressTree {
         }
     }
 
-    static func isObserved(_ link: ProgressLink, _ progress: Progress) {
-        withLock { if !(progress is ContainedProgress) { state.observed[ObjectIdentifier(progress)] = link } }
-    }
-
     /// The last thing a progress does.
     static func isGone(_ progress: ObjectIdentifier) {
         let link = withLock {
-            state.observed[progress] = nil
-            return state.links.removeValue(forKey: progress)
+            state.links.removeValue(forKey: progress)
         }
         _ = consume link
     }
 
     /// How many progresses something is kept for.
-    static var count: Int { withLock { max(state.links.count, state.observed.count) } }
+    static var count: Int { withLock { state.links.count } }
 }

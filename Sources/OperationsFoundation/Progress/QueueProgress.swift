@@ -26,8 +26,6 @@ final class QueueProgress: ContainedProgress, @unchecked Sendable {
     var watchersSoFar = 0
     /// Its observers. It is its own, for the queue asks for it at each operation.
     let link: ProgressLink
-    /// Somebody has asked for its hash, as Foundation does when it is added to a progress that is not known here.
-    private(set) var mayHaveForeignParent = false
 
     init(of queue: OperationQueue, group: GroupOperation? = nil) {
         self.queue = queue
@@ -41,11 +39,6 @@ final class QueueProgress: ContainedProgress, @unchecked Sendable {
     }
 
     deinit { for watcher in watchers.values { watcher.finish() } }
-
-    override var hash: Int {
-        withLock { mayHaveForeignParent = true }
-        return super.hash
-    }
 
     // MARK: - Counts
 
