@@ -56,6 +56,7 @@ struct ShellTests {
         ("eval 'printf %s \"$OPQ_ITEM\"'; : {item}", "{}"), ("sh -c 'printf %s \"$1\"' _ {item}", "{}"),
         ("trap 'printf x' EXIT; printf %s {item}", "{}x"), ("[ -n {item} ] && printf %s {item}", "{}"),
         ("let=1; printf %s {item}", "{}"), ("printf %s let {item}", "let{}"), ("printf %s \"[{item}]\"", "[{}]"),
+        ("printf %s \"$(cat <<E\n$(printf %s {item}; echo x)\nE\n)\"{item}", "{}x{}"),
         ("printf %s [a] {item}", "[a]{}"), ("unset v; printf %s {item}", "{}"), ("printf %s {item} >&2", "{}"),
         ("cat <<E\n x E)\n{item}\nE", " x E)\n{}\n"), ("while read v; do :; done < /dev/null; printf %s {item}", "{}"),
         ("set -- a; for v do case $v in a) printf %s {item};; esac; done", "{}"),
@@ -108,7 +109,7 @@ struct ShellTests {
         ("coproc cat; echo {item}", .unclear("coproc")),
         (
             "echo \"$(cat <<E\na\nE\necho b; v=$(echo {item}))\"",
-            .unclear("a here-document in $(…) in front of another $(…)")
+            .unclear("a here-document in $(…)")
         ),
     ])
     func `an item is refused where its quoting cannot be known`(command: String, obstacle: ShellObstacle) {

@@ -169,16 +169,6 @@ extension ShellScanner {
         frames.contains { if case .hereDocument = $0 { true } else { false } }
     }
 
-    /// In `$(…)`, bash 5.2 loses a separator between a here-document and a `$(…)` behind it.
-    private var isBehindDocumentInSubstitution: Bool {
-        var hasHereDocument = false
-        for case .commands(let commands) in frames.reversed() {
-            hasHereDocument = hasHereDocument || commands.hasHereDocument
-            if hasHereDocument, commands.closer == .substitution { return true }
-        }
-        return false
-    }
-
     /// Opens the construct that `$` or `` ` `` begins.
     private mutating func expand(_ scalar: Unicode.Scalar, isQuoted: Bool) {
         let follows = followsDollar
@@ -187,8 +177,6 @@ extension ShellScanner {
         case "`": frames.append(.commands(ShellCommands(closer: .backquote)))
         // The second of two is the process identifier.
         case "$": followsDollar = !follows
-        case "(" where follows && isBehindDocumentInSubstitution:
-            becomeUnclear("a here-document in $(…) in front of another $(…)")
         case "(" where follows: frames.append(.commands(ShellCommands(closer: .substitution)))
         case "{" where follows: frames.append(.parameter(isQuoted: isQuoted))
         case "[" where follows: becomeUnclear("$[")

@@ -40,6 +40,7 @@ struct ShellScanner {
     var place: ShellPlace {
         get throws(ShellObstacle) {
             if let unclear { throw unclear }
+            if isBehindDocumentInSubstitution { throw .unclear("a here-document in $(…)") }
             if let obstacle { throw obstacle }
             switch top {
             case .singleQuotes: return .singleQuotes
@@ -59,6 +60,21 @@ struct ShellScanner {
 
     /// The here-document is one of which shells may see different ends.
     static let unclearDelimiter = "a line of a here-document that begins with its delimiter"
+
+    /// In `$(…)`, bash 5.2 may lose the separator between commands behind a here-document.
+    private var isBehindDocumentInSubstitution: Bool {
+        var hasHereDocument = false
+        for frame in frames.reversed() {
+            switch frame {
+            case .hereDocument: return false
+            case .commands(let commands):
+                hasHereDocument = hasHereDocument || commands.hasHereDocument
+                if hasHereDocument, commands.closer == .substitution { return true }
+            default: break
+            }
+        }
+        return false
+    }
 
     /// The obstacles that quotes do not remove: arithmetic, `${…}`, which may hold arithmetic, and an argument that a shell
     /// evaluates.
