@@ -2,11 +2,13 @@
 #include "CProcess.h"
 
 #if defined(__linux__)
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 int cprocess_spawn(
@@ -34,6 +36,19 @@ int cprocess_spawn(
 
 // The number is the same on all architectures; the headers of older systems lack its name.
 int cprocess_open(pid_t identifier) { return (int)syscall(434, identifier, 0); }
+
+int cprocess_ended(pid_t identifier, int *status) {
+    siginfo_t info;
+    info.si_pid = 0;
+    int result;
+    do {
+        result = waitid(P_PID, (id_t)identifier, &info, WEXITED | WNOHANG | WNOWAIT);
+    } while (result && errno == EINTR);
+    if (result) return -1;
+    if (!info.si_pid) return 0;
+    *status = info.si_status;
+    return info.si_code == CLD_EXITED ? 1 : 2;
+}
 
 int cprocess_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC | O_NONBLOCK); }
 

@@ -21,12 +21,15 @@ struct ProcessGroup: Sendable {
         send(SIGKILL)
     }
 
-    /// Whether a process in the group runs or could run.
+    /// Whether a process in the group runs or could run. The leader has been reaped.
     ///
-    /// A signal also finds the dead whom their parent has not yet buried, and some systems take seconds to bury orphans. So
-    /// the states of the processes are read. Where they cannot be read, the signal has the last word.
+    /// A signal also finds zombies, and some systems take seconds to reap orphans. So the states of the processes are read.
+    /// Where they cannot be read, the signal decides.
     var isAlive: Bool {
         guard send(0) else { return false }
+        // The system gives the identifier to another process only when nothing of the group is left.
+        var status = stat()
+        if stat("/proc/\(identifier)", &status) == 0 { return false }
         guard let processes = opendir("/proc") else { return true }
         defer { closedir(processes) }
         while let entry = readdir(processes) {

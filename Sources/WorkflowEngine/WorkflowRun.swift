@@ -114,20 +114,22 @@ public final class WorkflowRun: Sendable {
     }
 
     /// Stops all commands, as Ctrl-Z does, and starts no other. Returns when that is done.
+    ///
+    /// Time limits of the run stand still until ``resume()``.
     public func pause() {
         for queue in queues.values { queue.isSuspended = true }
-        signalAll(SIGSTOP)
+        waitForWatch { .pause($0) }
     }
 
-    /// Lets all commands go on, and starts others again.
+    /// Continues all commands, and starts others again.
     public func resume() {
-        signalAll(SIGCONT)
+        waitForWatch { .resume($0) }
         for queue in queues.values { queue.isSuspended = false }
     }
 
-    private func signalAll(_ signal: Int32) {
+    private func waitForWatch(_ message: (@escaping @Sendable () -> Void) -> ProcessWatch.Message) {
         let isDone = DispatchSemaphore(value: 0)
-        watch.send(.signalAll(signal) { isDone.signal() })
+        watch.send(message { isDone.signal() })
         isDone.wait()
     }
 

@@ -9,7 +9,7 @@ struct ProcessLifeTests {
     @Test func `a command that leaves nothing behind is finished at once`() {
         var life = ProcessLife(grace: grace)
         #expect(life.nextInstant == nil)
-        #expect(life.leaderEnded(.exit(0), at: start) == [.terminate, .look])
+        #expect(life.leaderEnded(.exit(0), at: start) == [.terminate, .reap, .look])
         #expect(life.looked(isAlive: false, at: start) == [.finish(.exit(0))])
     }
 
@@ -66,6 +66,31 @@ struct ProcessLifeTests {
         #expect(leaving.kill(at: start) == .kill)
         #expect(leaving.timePassed(at: start) == .look)
         #expect(leaving.looked(isAlive: true, at: start) == [.kill, .finish(.exit(0))])
+    }
+
+    @Test func `a deadline does not pass while the process is stopped`() {
+        var time = RunningTime()
+        var life = ProcessLife(grace: grace)
+        _ = life.cancel(at: time.time(at: start))
+        time.stop(at: start + .seconds(1))
+        #expect(time.time(at: start + .seconds(100)) == start + .seconds(1))
+        #expect(life.timePassed(at: time.time(at: start + .seconds(100))) == nil)
+        time.resume(at: start + .seconds(100))
+        #expect(life.timePassed(at: time.time(at: start + .milliseconds(100_999))) == nil)
+        #expect(life.timePassed(at: time.time(at: start + .seconds(101))) == .kill)
+    }
+
+    @Test func `a wait that lasts too long counts as a stop, and a late one does not`() {
+        var time = RunningTime()
+        time.passed(from: start, to: start + .seconds(50), atMost: .seconds(2))
+        #expect(time.time(at: start + .seconds(50)) == start + .seconds(2))
+        time.passed(from: start + .seconds(50), to: start + .seconds(51), atMost: .milliseconds(20))
+        #expect(time.time(at: start + .seconds(51)) == start + .seconds(3))
+        // Within a known stop, the wait is part of it.
+        time.stop(at: start + .seconds(51))
+        time.passed(from: start + .seconds(51), to: start + .seconds(80), atMost: .zero)
+        time.resume(at: start + .seconds(81))
+        #expect(time.time(at: start + .seconds(81)) == start + .seconds(3))
     }
 
     @Test(arguments: [

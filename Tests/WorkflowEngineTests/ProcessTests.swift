@@ -73,6 +73,37 @@ struct ProcessTests {
         watch.send(.stop)
     }
 
+    @Test func `an ended process keeps its identifier until it is reaped`() throws {
+        let directory = try TemporaryDirectory()
+        let spool = try SpoolDirectory().makeSpool()
+        for (command, expected) in [("exit 7", ProcessEnd.exit(7)), ("kill -9 $$", .signal(9))] {
+            let process = try CommandProcess(operation(command, in: directory), output: spool.file)
+            var ready = pollfd(fd: try #require(process.descriptor).rawValue, events: Int16(POLLIN), revents: 0)
+            #expect(poll(&ready, 1, -1) == 1)
+            #expect(process.end() == expected)
+            #expect(process.end() == expected)
+            #expect(ProcessGroup(identifier: process.identifier).send(0))
+            process.reap()
+            #expect(!ProcessGroup(identifier: process.identifier).send(0))
+            #expect(!ProcessGroup(identifier: process.identifier).isAlive)
+        }
+    }
+
+    @Test func `an identifier that another process has is not taken for the group`() throws {
+        let directory = try TemporaryDirectory()
+        try #require(mkfifo(directory.path + "/gate", 0o600) == 0)
+        let spool = try SpoolDirectory().makeSpool()
+        // It lives, so it cannot be the leader of a group that was reaped.
+        let process = try CommandProcess(operation("read x < gate", in: directory), output: spool.file)
+        let group = ProcessGroup(identifier: process.identifier)
+        #expect(group.send(0))
+        #expect(!group.isAlive)
+        group.kill()
+        var ready = pollfd(fd: try #require(process.descriptor).rawValue, events: Int16(POLLIN), revents: 0)
+        #expect(poll(&ready, 1, -1) == 1)
+        process.reap()
+    }
+
     @Test func `a spool knows when the space ran out`() throws {
         // A file system of its own is not to be had in a test: one that has no space to give is.
         let directory = SpoolDirectory(path: "/proc/self/nowhere")

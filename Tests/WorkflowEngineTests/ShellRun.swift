@@ -27,6 +27,7 @@ struct ShellRun {
             poll(&ready, 1, 10)
             if ContinuousClock.now > limit { ProcessGroup(identifier: process.identifier).kill() }
         }
+        process.reap()
         return String(decoding: try spool.tail(byteCount: 10_000), as: UTF8.self)
     }
 

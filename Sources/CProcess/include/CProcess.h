@@ -24,6 +24,11 @@ int cprocess_spawn(
 /// A descriptor that becomes readable when the child process ends, closed on `exec`; -1, and `errno`, where there is none.
 int cprocess_open(pid_t identifier);
 
+/// Whether a child process has ended: 0 if not, 1 by an exit with `status`, 2 by the signal `status`; -1 and `errno` on an error.
+///
+/// The child stays a zombie, so its identifier and that of its group are not given to another process.
+int cprocess_ended(pid_t identifier, int *status);
+
 /// A pipe whose ends are closed on `exec` and make nobody wait. Answers 0, or -1 and `errno`.
 int cprocess_pipe(int ends[_Nonnull 2]);
 

@@ -35,15 +35,22 @@ struct CommandProcess: Sendable {
         descriptor = nil
     }
 
-    /// How the process ended, once it has; it is gone with that.
+    /// How the process ended, once it has. It keeps its identifier until ``reap()``.
     func end() -> ProcessEnd? {
         var status: Int32 = 0
-        var result: pid_t
-        repeat { result = waitpid(identifier, &status, WNOHANG) } while result < 0 && errno == EINTR
-        if result == 0 { return nil }
+        switch cprocess_ended(identifier, &status) {
+        case 0: return nil
+        case 1: return .exit(status)
+        case 2: return .signal(status)
+        default: return .unknown(errorText(errno))
+        }
+    }
+
+    /// Releases the identifier of the process, which has ended. Its processor time counts from now on.
+    func reap() {
+        var status: Int32 = 0
+        while waitpid(identifier, &status, WNOHANG) < 0, errno == EINTR {}
         try? descriptor?.close()
-        guard result > 0 else { return .unknown(errorText(errno)) }
-        return status & 0x7F == 0 ? .exit(status >> 8 & 0xFF) : .signal(status & 0x7F)
     }
 
     private static func failure(_ error: Int32, of operation: PlannedOperation, shell: String) -> any Error {

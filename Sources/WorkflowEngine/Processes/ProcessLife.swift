@@ -10,6 +10,8 @@ struct ProcessLife {
         case terminate
         /// End all in the group at once.
         case kill
+        /// Release the identifier of the leader, which has ended. Until then no other process can have it.
+        case reap
         /// Find out whether anything of the group is left, and call ``looked(isAlive:at:)``.
         case look
         /// Nothing is left: the command has ended so.
@@ -61,11 +63,11 @@ struct ProcessLife {
         return .kill
     }
 
-    /// The leader has ended; what it left running is asked to end as well.
+    /// The leader has ended, and has not been reaped. The rest of the group is asked to end as well.
     mutating func leaderEnded(_ end: ProcessEnd, at now: Instant) -> [Action] {
         stage = .leaving(end)
         deadline = deadline ?? now + grace
-        return [.terminate, .look]
+        return [.terminate, .reap, .look]
     }
 
     /// There is something left of the group, or not.

@@ -7,8 +7,8 @@ import SystemPackage
 
 /// Waits for the ends of commands, on one thread, and ends what has to end.
 ///
-/// All signals to commands are sent by that thread, which also notices their ends: an identifier cannot be given to another
-/// process between the two.
+/// All signals to commands are sent by that thread, which also notices their ends and reaps them. So a signal reaches the group
+/// of an unreaped leader, or one in which a process has just been seen: the system gives neither identifier to another process.
 final class ProcessWatch: Sendable {
     /// Names a command, also after its identifier has been given to another process.
     struct Token: Hashable, Sendable { fileprivate let number: UInt64 }
@@ -24,8 +24,10 @@ final class ProcessWatch: Sendable {
         case watch(CommandProcess, Token, Handler)
         case cancel(Token)
         case kill(Token)
-        /// Sends a signal to all commands, then calls the closure.
-        case signalAll(Int32, @Sendable () -> Void)
+        /// Stops all commands, and the time of their deadlines, then calls the closure.
+        case pause(@Sendable () -> Void)
+        /// Continues all commands and their time, then calls the closure.
+        case resume(@Sendable () -> Void)
         case attempt(Attempt)
         case attemptNow
         case stop
