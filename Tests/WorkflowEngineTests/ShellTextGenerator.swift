@@ -39,7 +39,7 @@ struct ShellTextGenerator {
         " ]]", "<(", ">(",
         "&", "|", "!", " -v ", " -eq ", "let ", "test ", "printf ", "read ", "{item}", "\"{item}\"", "'{item}'",
         "for v do ",
-        "function f ", "time ", "command ", "<", ">", "<<<", ">&", "=", "n=", "a[", "$\\\n", "$((", "#{", "~", "*",
+        "function f ", "time ", "command ", "<", ">", "<<<", "=", "n=", "a[", "$\\\n", "$((", "#{", "~", "*",
     ]
 
     private mutating func pick(_ texts: [String]) -> String { texts.randomElement(using: &random) ?? "" }
