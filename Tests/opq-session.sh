@@ -233,6 +233,57 @@ check "a second signal exits with 130, not $actual" test $actual -eq 130
 check 'a second signal waits for nobody' test $(($(date +%s) - started)) -lt 2
 check 'a second signal ends everything' gone stubborn
 
+# A command that takes its time to end does not lose it while opq is stopped.
+cat > tidying.yml << 'END'
+operations:
+  tidy: { run: "trap 'echo > gate; read -r _ < tidying; touch tidied; exit' TERM; echo > gate; while :; do sleep 1; done" }
+END
+rm -f gate tidying tidied && mkfifo gate tidying
+timeout --foreground 60 "$opq" run tidying.yml > out 2> err &
+timer=$!
+exec 3<> gate 4<> tidying
+read -r _ <&3
+process=$(pgrep -P $timer)
+kill -INT "$process"
+read -r _ <&3
+kill -STOP "$process"
+sleep 4
+kill -CONT "$process"
+sleep 0.3
+echo >&4
+wait $timer
+actual=$?
+exec 3>&- 4>&-
+check "a stopped run that is interrupted exits with 130, not $actual" test $actual -eq 130
+check 'a command has its time to end though opq was stopped' test -e tidied
+
+# A shell that is not interactive ignores SIGINT in its background jobs; nohup ignores SIGHUP.
+printf 'operations: { waits: { run: "echo > gate; read -r _ < tidying" } }' > waits.yml
+for signal in INT HUP QUIT; do
+    rm -f gate tidying && mkfifo gate tidying
+    # timeout itself would restore the signal.
+    (trap '' $signal && exec "$opq" run waits.yml > out 2> err) &
+    process=$!
+    exec 3<> gate 4<> tidying
+    read -r _ <&3
+    kill -$signal $process
+    echo >&4
+    wait $process
+    actual=$?
+    exec 3>&- 4>&-
+    check "an ignored SIG$signal stays ignored: exit 0, not $actual" test $actual -eq 0
+done
+
+if [ -e /dev/full ]; then
+    status 2 run good.yml --report /dev/full
+    check 'a report that cannot be written is printed' grep -q 'cannot write /dev/full: No space left on device' err
+    status 1 run failing.yml --report /dev/full --trace trace.json
+    check 'also beside a failure, which decides the exit status' grep -q 'cannot write /dev/full' err
+    check 'and the trace is written all the same' grep -q traceEvents trace.json
+    timeout 60 "$opq" run --quiet failing.yml > /dev/full 2> err
+    check 'a quiet run says that it cannot write' grep -q 'cannot write to standard output' err
+fi
+
 mkfifo go
 timeout 60 "$opq" run --jobs 2 pipe.yml 2> err | head -n 1 > out
 check 'a reader that goes away ends everything' gone endless

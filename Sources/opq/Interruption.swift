@@ -6,7 +6,7 @@ import WorkflowEngine
 /// Acts on the signals by which a user ends or stops this process.
 ///
 /// The first `SIGINT`, `SIGTERM` or `SIGHUP` cancels the run, the second kills it, and a third ends the process at once.
-/// `SIGQUIT` kills the run. `SIGTSTP` stops the commands, then this process.
+/// `SIGQUIT` kills the run. `SIGTSTP` stops the commands, then this process. A signal that was ignored stays ignored.
 ///
 /// One thread waits for them all, and does nothing else: no lock and no full pipe keeps it from a signal.
 final class Interruption: Sendable {
@@ -26,16 +26,11 @@ final class Interruption: Sendable {
         pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
-    /// All of ``signals`` but `SIGHUP` where it is ignored: so it is under `nohup`.
+    /// The ``signals`` that this process did not inherit as ignored.
     private static var handled: sigset_t {
         var set = sigset_t()
         sigemptyset(&set)
-        for signal in signals {
-            var action = sigaction()
-            sigaction(signal, nil, &action)
-            let isIgnored = unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
-            if signal != SIGHUP || !isIgnored { sigaddset(&set, signal) }
-        }
+        for signal in signals where !isIgnored(signal) { sigaddset(&set, signal) }
         return set
     }
 

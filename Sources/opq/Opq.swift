@@ -8,8 +8,9 @@ struct Opq: ParsableCommand {
         commandName: "opq",
         abstract: "Runs a graph of shell commands, as many at a time as its queues are wide.",
         discussion: """
-            Exit status: 0 if all operations succeeded, 1 if one failed, 2 for bad input or if nothing can be run, \
-            130 if interrupted.
+            Exit status: 0 if all operations succeeded; 1 if one failed or the output could not be written; 2 for bad input, \
+            if nothing can be run, or if a report or trace could not be written; 130 if interrupted. If several apply, 130 wins \
+            over 1, and 1 over 2.
             """,
         version: "0.1.0",
         subcommands: [RunCommand.self, CheckCommand.self, FetchCommand.self])

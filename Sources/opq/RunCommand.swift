@@ -111,19 +111,31 @@ struct RunCommand: ParsableCommand {
         let result = run.run()
         status?.end()
         let isPrinted = printer.print(printer.report.summary(of: result))
-        do {
-            let title = plan.name.map { "\($0) (\(workflow.file))" } ?? workflow.file
-            try files.trace?.write(recording.chromeTrace(title: title))
-            try files.report?.write(Data(recording.htmlTimeline(title: title, outputs: outputs.byName).utf8))
-        } catch {
-            throw failure((error as? Recording.Failure)?.text ?? "\(error)")
-        }
-        // A reader that has gone has seen what it wanted.
+        let title = plan.name.map { "\($0) (\(workflow.file))" } ?? workflow.file
+        // Each is written whatever happens to the other.
+        let isRecorded = [
+            write(files.trace) { try recording.chromeTrace(title: title) },
+            write(files.report) { Data(recording.htmlTimeline(title: title, outputs: outputs.byName).utf8) },
+        ]
+        // A reader that closes a pipe, as head does, need not read about it.
         if let error = printer.failure, error != EPIPE {
             print("opq: cannot write to standard output: \(String(cString: strerror(error)))", to: &standardError)
         }
         if interruption.hasHappened { throw ExitCode.interrupted }
-        if !isPrinted || !result.conclusions.allSatisfy({ $0.outcome == .succeeded }) { throw ExitCode.failure }
+        let isComplete = isPrinted && printer.failure == nil
+        if !isComplete || !result.conclusions.allSatisfy({ $0.outcome == .succeeded }) { throw ExitCode.failure }
+        if isRecorded.contains(false) { throw ExitCode.badInput }
+    }
+
+    /// Writes a file, if there is one to write. Prints the cause when that fails.
+    private func write(_ recording: Recording?, _ contents: () throws -> Data) -> Bool {
+        do {
+            try recording?.write(try contents())
+            return true
+        } catch {
+            _ = failure((error as? Recording.Failure)?.text ?? "\(error)")
+            return false
+        }
     }
 
     /// Prints the commands in a possible order, each with the variables it has in addition.

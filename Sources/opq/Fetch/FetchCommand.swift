@@ -75,7 +75,7 @@ struct FetchCommand: ParsableCommand {
             print("opq: interrupted; run the same command again to continue", to: &standardError)
             throw ExitCode.interrupted
         }
-        if fetch.hasFailures { throw ExitCode.failure }
+        if fetch.hasFailures || printer.failure != nil { throw ExitCode.failure }
     }
 
     /// Creates the fetch. Prints errors of the list, the folder or the cache.

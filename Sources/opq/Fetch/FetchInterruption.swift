@@ -17,8 +17,9 @@ final class FetchInterruption: Sendable {
     /// Listens for signals as long as the object lives.
     init(cancel: @escaping @Sendable () -> Void) {
         let queue = DispatchQueue(label: "opq.interruption")
-        sources = Self.signals.map { DispatchSource.makeSignalSource(signal: $0, queue: queue) }
-        for (source, number) in zip(sources, Self.signals) {
+        let signals = Self.signals.filter { !isIgnored($0) }
+        sources = signals.map { DispatchSource.makeSignalSource(signal: $0, queue: queue) }
+        for (source, number) in zip(sources, signals) {
             // A dispatch source receives a signal only if its default action is off.
             signal(number, SIG_IGN)
             source.setEventHandler { [weak self] in
