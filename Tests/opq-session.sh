@@ -77,6 +77,10 @@ check 'no arguments print help' grep -q SUBCOMMANDS out
 status 0 --version
 status 0 run --help
 status 2 rnu good.yml
+check 'a misspelled subcommand is named' grep -qx "opq: unknown subcommand 'rnu'; did you mean 'run'?" err
+status 2 good.yml
+check 'a file without a subcommand is to be run' grep -qx "opq: unknown subcommand 'good.yml'; did you mean 'opq run good.yml'?" err
+status 0 help run
 status 2 run
 status 2 run --jobs 0 good.yml
 status 2 run --jobs many good.yml

@@ -1,7 +1,7 @@
 import KeyValueObserving
 
-/// The mend for a misspelt name: the nearest candidate or, if none is near, all of them when they are few.
-func suggestion(for name: String, among candidates: [String]) -> String? {
+/// The remedy for a misspelled name: the nearest candidate or, if none is near, all of them when they are few.
+package func suggestion(for name: String, among candidates: [String]) -> String? {
     if let nearest = nearestName(to: name, among: candidates) {
         return "did you mean '\(nearest)'?"
     }

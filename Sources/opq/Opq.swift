@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import WorkflowEngine
 
 /// The command-line tool.
 @main
@@ -17,6 +18,10 @@ struct Opq: ParsableCommand {
 
     static func main() {
         openStandardStreams()
+        if let mistake = mistakenSubcommand(CommandLine.arguments.dropFirst().first ?? "") {
+            print(mistake, to: &standardError)
+            Glibc.exit(ExitCode.badInput.rawValue)
+        }
         do {
             var command = try parseAsRoot()
             try command.run()
@@ -27,6 +32,14 @@ struct Opq: ParsableCommand {
             print(fullMessage(for: error), to: &standardError)
             Glibc.exit(ExitCode.badInput.rawValue)
         }
+    }
+
+    /// The message for a first argument that is neither a subcommand nor an option; the parser has none that names it.
+    private static func mistakenSubcommand(_ name: String) -> String? {
+        let names = configuration.subcommands.compactMap { $0.configuration.commandName }
+        guard !name.isEmpty, !name.hasPrefix("-"), !names.contains(name), name != "help" else { return nil }
+        let remedy = access(name, F_OK) == 0 ? "did you mean 'opq run \(name)'?" : suggestion(for: name, among: names)
+        return "opq: unknown subcommand '\(name)'\(remedy.map { "; \($0)" } ?? "")".visible
     }
 
     /// Makes sure that the first three descriptors are taken: a file opened later must not become standard output.
