@@ -13,7 +13,7 @@ struct ShellRandomTests {
         ProcessInfo.processInfo.environment[variable].flatMap { Int($0) }
     }
 
-    private static let count = number("OPQ_SHELL_TEXTS") ?? 120
+    private static let count = number("OPQ_SHELL_TEXTS") ?? 40
     private static let firstSeed = number("OPQ_SHELL_SEED") ?? 1
 
     /// Names that make a file if a shell reads them as code in one way or another.
