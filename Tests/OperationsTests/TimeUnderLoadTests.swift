@@ -37,9 +37,38 @@ import Testing
         }
         let request = state.requests.removeFirst(shared: true, eager: true, prompt: true)
         #expect(request?.source === source && state.requests.promptCount == 0)
-        _ = state.survey()
         state[.prompt].busy = Processor.count
+        _ = state.survey()
         #expect(!state.mayGrant(.prompt))
+    }
+
+    @Test func `the next request waits for one look, however many slow workers served those before it`() {
+        var state = WorkerPool.State()
+        for surplus in [0, 1, 5, WorkerPool.eagerLimit - 1] {
+            state[.prompt].busy = Processor.count + surplus
+            _ = state.survey()
+            #expect(!state.mayGrant(.prompt))
+            state.requests.append(.init(IdleSource()))
+            _ = state.survey()
+            #expect(state.mayGrant(.prompt))
+            _ = state.requests.removeFirst(shared: true, eager: true, prompt: true)
+        }
+    }
+
+    @Test func `slow workers that end, or that block, take their part of the allowance with them`() {
+        var state = WorkerPool.State()
+        state[.prompt].busy = Processor.count + 10
+        _ = state.survey()
+        state[.prompt].blocked = 4
+        #expect(state.mayGrant(.prompt))
+        _ = state.survey()
+        #expect(!state.mayGrant(.prompt))
+        state[.prompt].blocked = 0
+        state[.prompt].busy = Processor.count
+        _ = state.survey()
+        #expect(!state.mayGrant(.prompt))
+        state[.prompt].busy -= 1
+        #expect(state.mayGrant(.prompt))
     }
 
     @Test func `requests are served in the order made, apart from those that may not be granted`() {

@@ -32,12 +32,12 @@ extension WorkerPool.State {
 
     /// One more worker for prompt sources at each look at which some wait and none was served since the last look: then all
     /// their workers run code of the user's that takes its time. Up to as many as for eager sources.
+    ///
+    /// The allowance covers the surplus that works already. Else the next request would wait for a look for each of those.
     private mutating func helpPromptSources() {
-        if requests.promptCount == 0 {
-            promptAllowance = 0
-        } else if promptServed == promptServedBefore {
-            promptAllowance = min(promptAllowance + 1, WorkerPool.eagerLimit)
-        }
+        let isStuck = requests.promptCount > 0 && promptServed == promptServedBefore
+        let surplus = max(0, self[.prompt].active - Processor.count)
+        promptAllowance = min(isStuck ? surplus + 1 : surplus, WorkerPool.eagerLimit)
         promptServedBefore = promptServed
     }
 
