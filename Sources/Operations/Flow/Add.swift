@@ -17,16 +17,25 @@ extension OperationQueue {
     ///
     /// - Parameters:
     ///   - hasPlace: Of a bounded queue, the caller has taken a place for it.
-    ///   - prepare: Called when the operation is claimed for the queue, which has not seen it yet.
-    func add(_ operation: Operation, hasPlace: Bool, prepare: () -> Void) throws(OperationError) {
+    ///   - check: Called when the operation is claimed for the queue, so that no other thread adds it. What it throws refuses the
+    ///     operation.
+    ///   - prepare: Called when the operation is going to be added to the queue, which has not seen it yet.
+    func add(
+        _ operation: Operation, hasPlace: Bool, check: () throws(OperationError) -> Void = {}, prepare: () -> Void
+    ) throws(OperationError) {
         try operation.enter(self)
+        do { try check() } catch {
+            operation.refuse()
+            throw error
+        }
         if boundReference.isSet { try enterBound(operation, hasPlace: hasPlace) }
         prepare()
         if !operation.word.lifecycle.contains(.unlisted) { tellWatchers(.wasAdded, of: operation) }
         bring(operation, inherits: hasMembersInherit)
     }
 
-    private var hasMembersInherit: Bool { hooks.withLoaded { $0.inheritsPriority } ?? false }
+    /// What its operations wait for inherits their priorities.
+    var hasMembersInherit: Bool { hooks.withLoaded { $0.inheritsPriority } ?? false }
 
     /// Makes a claimed operation the queue's.
     @inline(__always)

@@ -46,7 +46,10 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
     final override func prepare(for queue: Unmanaged<OperationQueue>) {
         queue._withUnsafeGuaranteedRef { queue in
-            if innerQueue != nil { placeInnerQueues(in: queue) }
+            if let innerQueue {
+                innerQueue.queueOwner?.isAdded(to: queue)
+                placeInnerQueues(in: queue)
+            }
             _ = task(in: queue)
         }
     }

@@ -86,16 +86,6 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     /// `addChild` that throws misuse as an error and then has changed nothing.
     public final func tryAddChild(_ child: Operation) throws(OperationError) {
         guard child !== self else { throw .groupContainsItself(group: label) }
-        guard let inner = child as? GroupOperation else { return try addCounted(child) }
-        let nesting = GroupNesting.nest(inner.nestingID, in: nestingID)
-        if case .wouldContainItself = nesting { throw .groupContainsItself(group: label) }
-        do { try addCounted(child) } catch {
-            if case .isNoted = nesting { GroupNesting.leave(inner.nestingID, nestingID) }
-            throw error
-        }
-    }
-
-    private final func addCounted(_ child: Operation) throws(OperationError) {
         // Counted first: the group cannot finish while a child is on its way in.
         let isOpen = children.withLock { children in
             if !children.isClosed {
@@ -108,7 +98,15 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         guard isOpen else { throw .addedToFinishedGroup(operation: child.label, group: label) }
         do {
             // Those that are added to a group that was cancelled, or has been decided, are cancelled before they can start.
-            try childQueue.add(child, hasPlace: false) { if !takesChildren { child.cancel() } }
+            try childQueue.add(child, hasPlace: false) { () throws(OperationError) in
+                // Two threads may add the same group to two others. Only the one that has claimed it comes here.
+                guard let inner = child as? GroupOperation else { return }
+                guard GroupNesting.nest(inner.nestingID, in: nestingID) else {
+                    throw .groupContainsItself(group: label)
+                }
+            } prepare: {
+                if !takesChildren { child.cancel() }
+            }
         } catch {
             childHasEnded(nil)
             throw error

@@ -5,10 +5,24 @@ import SchedulerCore
 final class QueueOwner: Sendable {
     // Weak: the operation holds the queue. A group that is released lets its children end after it.
     private weak let heldOperation: AsyncOperation?
+    private let outerReference = LazyReference<Outer>()
+
+    /// The queue that the operation is in.
+    private final class Outer: Sendable {
+        // Weak: the operation may leave that queue, which is then released, while its children still run.
+        weak let queue: OperationQueue?
+        init(_ queue: OperationQueue) { self.queue = queue }
+    }
 
     init(_ operation: AsyncOperation) { heldOperation = operation }
 
     var operation: AsyncOperation? { heldOperation }
+
+    /// The queue that the operation is in; nil when there is none, or when it is gone.
+    var outerQueue: OperationQueue? { outerReference.load()?.queue }
+
+    /// Called by the thread that adds the operation to a queue, while it does so.
+    func isAdded(to queue: OperationQueue) { _ = outerReference.storeIfNil(Outer(queue)) }
 }
 
 extension OperationQueue {
@@ -19,7 +33,9 @@ extension OperationQueue {
     }
 
     /// nil for most queues.
-    var owner: AsyncOperation? { ownerReference.isSet ? ownerReference.load()?.operation : nil }
+    var owner: AsyncOperation? { queueOwner?.operation }
+
+    var queueOwner: QueueOwner? { ownerReference.isSet ? ownerReference.load() : nil }
 }
 
 extension ThreadContext.Frame {
@@ -28,10 +44,8 @@ extension ThreadContext.Frame {
     func checkOutward(_ check: (Self) throws(OperationError) -> Void) throws(OperationError) {
         try check(self)
         var inner = queue?.takeUnretainedValue()
-        while let owner = inner?.owner {
-            let lifecycle = owner.word.lifecycle
-            let isInside = lifecycle.phase == .executing && lifecycle.hasQueue
-            let outer = isInside ? owner.queue?.takeUnretainedValue() : nil
+        while let queueOwner = inner?.queueOwner, let owner = queueOwner.operation {
+            let outer = owner.word.lifecycle.phase == .executing ? queueOwner.outerQueue : nil
             try check(
                 Self(operation: Unmanaged.passUnretained(owner), queue: outer.map { Unmanaged.passUnretained($0) }))
             inner = outer

@@ -1,4 +1,4 @@
-import Operations
+@testable import Operations
 import TestSupport
 import Testing
 
@@ -41,6 +41,46 @@ import Testing
             other.join()
             #expect(refusals.entries.count == 1)
         }
+    }
+
+    @Test func `of two threads that add one group to two others one is refused, and the nesting is known`() {
+        for _ in 0..<1000 {
+            let (inner, outers) = (GroupOperation(), [GroupOperation(), GroupOperation()])
+            let refused = Journal<Int>()
+            let meeting = Gate(2)
+            @Sendable func add(_ index: Int) {
+                meeting.meet()
+                do throws(OperationError) { try outers[index].tryAddChild(inner) } catch { refused.append(index) }
+            }
+            let other = TestThread { add(1) }
+            add(0)
+            other.join()
+            #expect(refused.entries.count == 1)
+            guard let loser = refused.entries.first else { return }
+            // The one that has the inner one is not put into it, and the other one may be.
+            #expect(throws: OperationError.self) { try inner.tryAddChild(outers[1 - loser]) }
+            #expect(throws: Never.self) { try inner.tryAddChild(outers[loser]) }
+        }
+    }
+
+    @Test func `a group is refused by a finished group, and may contain that`() throws {
+        let (finished, group) = (GroupOperation(), GroupOperation())
+        OperationQueue().addOperations([finished], waitUntilFinished: true)
+        #expect(throws: OperationError.self) { try finished.tryAddChild(group) }
+        let other = GroupOperation()
+        try other.tryAddChild(group)
+        #expect(throws: OperationError.self) { try group.tryAddChild(other) }
+    }
+
+    @Test func `a group does not keep the queue that it was in, nor use it when it is gone`() async {
+        let group = GroupOperation()
+        var queue: OperationQueue? = OperationQueue()
+        queue?.addOperation(group)
+        await group.waitUntilFinished()
+        let gone = Weak(queue)
+        queue = nil
+        await gone.goes()
+        #expect(group.innerQueue?.queueOwner?.outerQueue == nil)
     }
 
     @Test func `a group that was refused twice may still be refused for what it contains`() throws {
