@@ -56,6 +56,9 @@ public struct Turnstile {
         /// The members that wait. An entry whose member waits no more, or has another rank by now, is skipped.
         var waiting = RankedHeap<Rank, ID>()
         var members = 0
+
+        /// How many members wait, each of which has one entry or more that counts.
+        var waitingMembers: Int { members - running - (offered == nil ? 0 : 1) }
     }
 
     private var members: [ID: Member] = [:]
@@ -99,7 +102,10 @@ public struct Turnstile {
         if old == nil { lines[member.place].members += 1 }
         member.lane = lane
         members[id] = member
-        if member.state == .waiting, old?.lane != lane { lines[member.place].waiting.insert(id, at: member.rank) }
+        if member.state == .waiting, old?.lane != lane {
+            lines[member.place].waiting.insert(id, at: member.rank)
+            sweep(at: member.place)
+        }
         return letHigherPass(at: member.place)
     }
 
@@ -148,6 +154,8 @@ public struct Turnstile {
             (lines, places, freePlaces) = ([], [:], [])
         } else if lines[member.place].members == 0 {
             freeLine(at: member.place)
+        } else {
+            sweep(at: member.place)
         }
         return next
     }
@@ -208,7 +216,23 @@ public struct Turnstile {
         members[id]?.state = .waiting
         lines[member.place].offered = nil
         lines[member.place].waiting.insert(id, at: member.rank)
+        sweep(at: member.place)
     }
+
+    /// Removes the entries that are skipped, once they are more than half of all. O(1) in the mean.
+    private mutating func sweep(at place: Int) {
+        let (entries, members) = (lines[place].waiting.count, lines[place].waitingMembers)
+        guard entries > 32, entries > 2 * members else { return }
+        // A member whose priority has changed to and fro may have more than one entry of its rank.
+        var kept: Set<ID> = []
+        lines[place].waiting.removeAll { [members = self.members] rank, id in
+            guard let member = members[id], member.state == .waiting, member.rank == rank else { return true }
+            return !kept.insert(id).inserted
+        }
+    }
+
+    /// How many entries all lines have, those that are skipped included.
+    var entryCount: Int { lines.reduce(0) { $0 + $1.waiting.count } }
 
     /// Throws away what is in front of it and waits no more.
     private mutating func firstWaiting(at place: Int) -> ID? {
