@@ -118,16 +118,16 @@ struct StallSurvey {
         if view.isSuspended { noteSuspension(of: queue, named: view.name, at: index) }
         if view.hasWidthZero { settle(index, .stuck, .widthZero(queue: view.name)) }
         if view.isBehindBarrier {
-            nodes[index].waitsFor.append(position(of: .barrier(queue)))
+            nodes[index].waitsFor.append(position(of: Place(kind: .barrier, queue: queue)))
             ownReasons[index].append(.barrier)
         }
         guard ownReasons[index].isEmpty else { return }
         if let key = view.key {
-            noteFullPlace(view.isKeyFull ? .key(queue, key) : nil, .key(key), at: index)
+            noteFullPlace(view.isKeyFull ? Place(kind: .key(key), queue: queue) : nil, .key(key), at: index)
         } else if view.isThrottled {
             settle(index, .moves, .rateLimit(queue: view.name))
         } else {
-            noteFullPlace(view.isFull ? .slot(queue) : nil, .slot, at: index)
+            noteFullPlace(view.isFull ? Place(kind: .slot, queue: queue) : nil, .slot, at: index)
         }
     }
 
@@ -139,19 +139,32 @@ struct StallSurvey {
     }
 
     /// Something that operations of a queue wait for together: a node of its own.
-    private enum Place: Hashable {
-        case barrier(OperationQueue)
-        case slot(OperationQueue)
-        case key(OperationQueue, String)
+    private struct Place: Hashable {
+        enum Kind: Hashable {
+            case barrier, slot
+            case key(String)
+        }
+
+        let kind: Kind
+        let queue: OperationQueue
+
+        // By identity: a subclass may count other queues as equal to this one.
+        static func == (a: Place, b: Place) -> Bool { a.queue === b.queue && a.kind == b.kind }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(ObjectIdentifier(queue))
+            hasher.combine(kind)
+        }
     }
 
     private mutating func position(of place: Place) -> Int {
         if let known = placePositions[place] { return known }
+        let queue = place.queue
         let (label, standing, members): (String, StallGraph.Standing, [Operation]) =
-            switch place {
-            case .barrier(let queue): ("a barrier of \(queue.label)", .waits, queue.operationsBeforeBarrier())
-            case .slot(let queue): ("a slot of \(queue.label)", .waitsForAny, queue.runningOperations(underKey: nil))
-            case .key(let queue, let key):
+            switch place.kind {
+            case .barrier: ("a barrier of \(queue.label)", .waits, queue.operationsBeforeBarrier())
+            case .slot: ("a slot of \(queue.label)", .waitsForAny, queue.runningOperations(underKey: nil))
+            case .key(let key):
                 ("a turn under key '\(key)' of \(queue.label)", .waitsForAny, queue.runningOperations(underKey: key))
             }
         let node = addNode(nil, label: label)
