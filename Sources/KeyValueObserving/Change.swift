@@ -24,6 +24,8 @@ package struct Change: @unchecked Sendable {
     @usableFromInline package var new: Optional<Any>
     @usableFromInline package var indexes: ChangedIndexes?
     @usableFromInline package var isPrior = false
+    /// Makes the values when the change is told; nil: they are there.
+    var late: (any LateValues)?
     /// It was announced for another property, whose changes may change this one.
     var isIndirect = false
     /// Whom alone it is told, if not all who observe the property.
@@ -35,6 +37,12 @@ package struct Change: @unchecked Sendable {
         self.key = key
         self.old = old
         self.new = new
+    }
+
+    /// A change whose values are made when it is told.
+    package init(_ key: PropertyKey, late: any LateValues) {
+        self.init(key)
+        self.late = late
     }
 }
 

@@ -273,7 +273,11 @@ extension KeyValueObservers {
         while true {
             var next: (change: Change, observers: OneOrMore<Observation>)?
             step { next = $0.nextToTell(key) }
-            guard let next else { return }
+            guard var next else { return }
+            if next.change.late != nil {
+                ObserverState.complete(&next.change, for: next.observers)
+                step { next.observers = $0.free(next.observers, from: next.change) }
+            }
             next.observers.forEach { $0.pass(next.change, of: object) }
         }
     }

@@ -12,7 +12,7 @@ import Synchronization
     @exclusivity(unchecked) var atEnd: (@Sendable () -> Void)?
     /// Changes that have to wait until the observation has begun, see `beginsHeld`; nil when it has. Under the observers'
     /// lock.
-    @exclusivity(unchecked) var held: [Change]?
+    @exclusivity(unchecked) var held: FirstInFirstOut<Change>?
     /// The nested paths whose changes may change this property.
     @exclusivity(unchecked) var watches: [PathWatch] = []
     /// Calls before a change whose counterpart has not been noted yet. Under the observers' lock.
@@ -22,7 +22,7 @@ import Synchronization
     init(_ property: PropertyDescription, _ options: NSKeyValueObservingOptions = []) {
         self.property = property
         self.options = options
-        if beginsHeld { held = [] }
+        if beginsHeld { held = FirstInFirstOut() }
     }
 
     final var key: PropertyKey { property.key }
@@ -135,11 +135,10 @@ extension ObserverState {
 
     /// What was held back while the first call was under way; nil ends the holding.
     mutating func nextHeld(_ observation: Observation) -> Change? {
-        guard let next = observation.held?.first else {
+        guard let next = observation.held?.popFirst() else {
             observation.held = nil
             return nil
         }
-        observation.held?.removeFirst()
         return next
     }
 

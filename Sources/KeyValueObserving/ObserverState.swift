@@ -20,7 +20,7 @@ import Synchronization
         /// Threads between the announcement and the change. The first of them told of it beforehand.
         var announced = 0
         var isTelling = false
-        var waiting: [Change] = []
+        var waiting = FirstInFirstOut<Change>()
         /// How many changes have been noted.
         var noted = 0
 
@@ -218,18 +218,18 @@ import Synchronization
     /// The next change of the property to tell of, and whom; nil ends the caller's turn.
     mutating func nextToTell(_ key: PropertyKey) -> (change: Change, observers: OneOrMore<Observation>)? {
         guard let turn = turns.firstIndex(where: { $0.key == key }) else { return nil }
-        guard !turns[turn].waiting.isEmpty else {
+        guard let change = turns[turn].waiting.popFirst() else {
             turns[turn].isTelling = false
             endIfOver(turn)
             return nil
         }
-        let change = turns[turn].waiting.removeFirst()
         let concerned = observations.filter { concerns($0, change) }
-        return (change, free(concerned, from: change))
+        // A change is held back together with its values.
+        return (change, change.late == nil ? free(concerned, from: change) : concerned)
     }
 
-    /// Those that may be told now; for the others the change is held back.
-    private func free(_ concerned: OneOrMore<Observation>, from change: Change) -> OneOrMore<Observation> {
+    /// The observers that may be told now. For the others the change is held back.
+    func free(_ concerned: OneOrMore<Observation>, from change: Change) -> OneOrMore<Observation> {
         guard concerned.contains(where: { $0.held != nil }) else { return concerned }
         concerned.forEach { $0.held?.append(change) }
         return concerned.filter { $0.held == nil }

@@ -116,12 +116,14 @@ extension OperationQueue.State {
         return keyed.turnstile.isOffered(operation.scheduleID) ? nil : member.key
     }
 
-    /// The operations in the order added. O(n log n).
-    var operationsInOrder: [Operation] { arrivals.sorted { $0.arrival < $1.arrival }.map(\.operation) }
-
     /// The operations and when they were added, in no order. O(n).
     var arrivals: [(arrival: UInt64, operation: Operation)] {
         schedule.arrivals.map { arrival, id in (keyed?.members[id]?.arrival ?? arrival, OperationQueue.operation(id)) }
+    }
+
+    /// When a member was added.
+    func arrival(of operation: Operation) -> UInt64 {
+        keyed?.members[operation.scheduleID]?.arrival ?? operation.ticket.arrival
     }
 }
 

@@ -13,6 +13,8 @@ final class Errands {
     var admitted: [UnsafeContinuation<Void, any Error>] = []
     /// Gated operations that turned out not to be ready.
     var notReady = OrderedIDs()
+    /// Released by whoever takes the errands on.
+    var dropped: MemberList?
 
     /// Errands that somebody has taken on. An object: where there are none, that is one word to look at.
     final class Due {
@@ -21,6 +23,7 @@ final class Errands {
         let opening: (time: UInt64, of: Throttle)?
         let admitted: [UnsafeContinuation<Void, any Error>]
         let notReady: [Schedule.ID]
+        private let dropped: MemberList?
 
         init(_ errands: Errands, isLapsing: Bool) {
             news = errands.news
@@ -28,6 +31,7 @@ final class Errands {
             opening = errands.opening
             admitted = errands.admitted
             notReady = errands.notReady.inOrder
+            dropped = errands.dropped
         }
     }
 }
@@ -49,7 +53,7 @@ extension OperationQueue.State {
         let isLapsing = !comesSoon && !errands.offered.isEmpty
         guard
             isLapsing || !errands.news.isEmpty || errands.opening != nil || !errands.admitted.isEmpty
-                || !errands.notReady.isEmpty
+                || !errands.notReady.isEmpty || errands.dropped != nil
         else {
             return nil
         }
@@ -58,6 +62,7 @@ extension OperationQueue.State {
             errands.opening = nil
             errands.admitted = []
             errands.notReady = OrderedIDs()
+            errands.dropped = nil
             if isLapsing { errands.offered = OrderedIDs() }
         }
         return Errands.Due(errands, isLapsing: isLapsing)

@@ -102,28 +102,34 @@ extension OperationQueue {
 }
 
 extension OperationQueue.State {
-    /// Notes that an operation has joined. The lists, O(n log n), are made only for who wants to know them.
+    /// Notes that an operation has joined. O(observers); O(n) once, when an observer begins to ask for values.
     mutating func noteJoined(_ operation: Operation) {
-        noteMembers(without: operation, count: schedule.operationCount - 1) { ($0, $1) }
+        let count = schedule.operationCount
+        noteMembers(operation, joins: true, old: count - 1, new: count)
     }
 
-    /// Notes that an operation leaves, which it does under the same lock.
+    /// Notes that an operation leaves, which it does under the same lock. O(observers).
     mutating func noteLeaving(_ operation: Operation) {
-        noteMembers(without: operation, count: schedule.operationCount - 1) { ($1, $0) }
+        let count = schedule.operationCount
+        noteMembers(operation, joins: false, old: count, new: count - 1)
     }
 
-    private mutating func noteMembers(
-        without operation: Operation, count: Int, order: (_ without: Any, _ with: Any) -> (old: Any, new: Any)
-    ) {
-        guard !observers.isEmpty else { return }
-        let counts = order(count, count + 1)
-        note(Change(.name("operationCount"), old: counts.old, new: counts.new))
+    private mutating func noteMembers(_ operation: Operation, joins: Bool, old: Int, new: Int) {
         let key = PropertyKey.name("operations")
+        if memberList != nil, !observers.needsValues(key) { dropMemberList() }
+        guard !observers.isEmpty else { return }
+        note(Change(.name("operationCount"), old: old, new: new))
         guard observers.isObserved(key) else { return }
         guard observers.needsValues(key) else { return note(Change(key)) }
-        let list = operationsInOrder
-        let lists = order(list.filter { $0 !== operation }, list)
-        note(Change(key, old: lists.old, new: lists.new))
+        let list = memberList ?? MemberList(of: joins ? arrivals.filter { $0.operation !== operation } : arrivals)
+        memberList = list
+        note(Change(key, late: MemberChange(of: list, operation, arrival: arrival(of: operation), joins: joins)))
+    }
+
+    /// No observer asks for values any more. The list is released without the lock: its operations may be held by it alone.
+    private mutating func dropMemberList() {
+        ownErrands().dropped = memberList
+        memberList = nil
     }
 
     private mutating func note(_ change: Change) {

@@ -45,6 +45,8 @@ extension OperationQueue {
         /// The value of `starts` at which a stall was reported last.
         var reportedAt: Int?
         var observers = ObserverState()
+        /// The operations, for observers of `operations` that ask for values; nil while none does.
+        var memberList: MemberList?
         /// What whoever has the lock has to do when it has it no more, if the queue ever had any of that.
         var errands: Errands?
         /// The operations that have keys, if there ever was one, or a limit.
