@@ -21,12 +21,65 @@ public final class VirtualClock: Clock {
 
     private typealias Continuation = UnsafeContinuation<Void, any Error>
 
+    /// Sleepers wake by deadline, and those of one deadline as they have begun to sleep.
+    private struct Turn: Comparable {
+        let deadline: Instant
+        let sleeper: Int
+
+        static func < (a: Turn, b: Turn) -> Bool { (a.deadline, a.sleeper) < (b.deadline, b.sleeper) }
+    }
+
     private struct State {
         var now = Instant()
         var lastSleeper = 0
-        var sleepers: [Int: (deadline: Instant, continuation: Continuation)] = [:]
-        /// Those that were cancelled before they had begun to sleep.
+        var sleepers: [Int: Continuation] = [:]
+        /// Of the sleepers. A turn of one that sleeps no more is skipped.
+        private var turns = RankedHeap<Turn, Void>()
+        /// Those that were cancelled before they had begun to sleep, or to wait.
         var cancelled: Set<Int> = []
+        /// Those that wait for sleepers, and for how many.
+        var waiting: [Int: (count: Int, continuation: UnsafeContinuation<Void, Never>)] = [:]
+
+        mutating func add(_ sleeper: Int, until deadline: Instant, _ continuation: Continuation) {
+            sleepers[sleeper] = continuation
+            turns.insert((), at: Turn(deadline: deadline, sleeper: sleeper))
+        }
+
+        mutating func cancel(_ sleeper: Int) -> Continuation? {
+            guard let continuation = sleepers.removeValue(forKey: sleeper) else {
+                cancelled.insert(sleeper)
+                return nil
+            }
+            if turns.count > 32, turns.count > 2 * sleepers.count {
+                turns.removeAll { [sleepers] turn, _ in sleepers[turn.sleeper] == nil }
+            }
+            return continuation
+        }
+
+        mutating func nextDeadline() -> Instant? {
+            while let turn = turns.first?.rank {
+                if sleepers[turn.sleeper] != nil { return turn.deadline }
+                turns.popFirst()
+            }
+            return nil
+        }
+
+        /// Removes the sleepers that are due, in the order in which they wake.
+        mutating func takeDue() -> [Continuation] {
+            var due: [Continuation] = []
+            while let deadline = nextDeadline(), deadline <= now, let turn = turns.first?.rank {
+                turns.popFirst()
+                if let continuation = sleepers.removeValue(forKey: turn.sleeper) { due.append(continuation) }
+            }
+            return due
+        }
+
+        /// Removes those that have waited for no more sleepers than there are.
+        mutating func takeSatisfied() -> [UnsafeContinuation<Void, Never>] {
+            let satisfied = waiting.filter { $0.value.count <= sleepers.count }
+            for waiter in satisfied.keys { waiting[waiter] = nil }
+            return satisfied.values.map(\.continuation)
+        }
     }
 
     private let state = Locked(State())
@@ -39,34 +92,61 @@ public final class VirtualClock: Clock {
     /// How many sleep.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-    /// When the next sleeper is to be woken; nil when nobody sleeps. O(sleepers).
-    public var nextDeadline: Instant? { state.withLock { $0.sleepers.values.map(\.deadline).min() } }
+    /// When the next sleeper is to be woken; nil when no task sleeps. O(log sleepers) in the mean.
+    public var nextDeadline: Instant? { state.withLock { $0.nextDeadline() } }
+
+    /// Suspends until `count` tasks or more sleep at this clock, or the calling task is cancelled.
+    ///
+    /// For tests of operations on threads: a move of the clock wakes no task that begins to sleep later. With a manual
+    /// executor, use `runUntilIdle` in its place.
+    public func sleepers(atLeast count: Int) async {
+        let waiter = newNumber()
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
+                let mustWait = state.withLock { state in
+                    if state.cancelled.remove(waiter) != nil || state.sleepers.count >= count { return false }
+                    state.waiting[waiter] = (count, continuation)
+                    return true
+                }
+                if !mustWait { continuation.resume() }
+            }
+        } onCancel: {
+            let continuation = state.withLock { state in
+                let found = state.waiting.removeValue(forKey: waiter)?.continuation
+                if found == nil { state.cancelled.insert(waiter) }
+                return found
+            }
+            continuation?.resume()
+        }
+        _ = state.withLock { $0.cancelled.remove(waiter) }
+    }
+
+    private func newNumber() -> Int {
+        state.withLock { state in
+            state.lastSleeper += 1
+            return state.lastSleeper
+        }
+    }
 
     // MARK: - Sleeping
 
     /// Suspends until the clock shows the deadline. Throws `CancellationError` as soon as the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Swift.Duration? = nil) async throws {
-        let sleeper = state.withLock { state in
-            state.lastSleeper += 1
-            return state.lastSleeper
-        }
+        let sleeper = newNumber()
         try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { (continuation: Continuation) in
-                let result: Result<Void, any Error>? = state.withLock { state in
-                    if state.cancelled.remove(sleeper) != nil { return .failure(CancellationError()) }
-                    if deadline <= state.now { return .success(()) }
-                    state.sleepers[sleeper] = (deadline, continuation)
-                    return nil
+                let (result, satisfied) = state.withLock {
+                    state -> (Result<Void, any Error>?, [UnsafeContinuation<Void, Never>]) in
+                    if state.cancelled.remove(sleeper) != nil { return (.failure(CancellationError()), []) }
+                    if deadline <= state.now { return (.success(()), []) }
+                    state.add(sleeper, until: deadline, continuation)
+                    return (nil, state.waiting.isEmpty ? [] : state.takeSatisfied())
                 }
                 if let result { continuation.resume(with: result) }
+                for waiter in satisfied { waiter.resume() }
             }
         } onCancel: {
-            let continuation = state.withLock { state in
-                let found = state.sleepers.removeValue(forKey: sleeper)?.continuation
-                if found == nil { state.cancelled.insert(sleeper) }
-                return found
-            }
-            continuation?.resume(throwing: CancellationError())
+            state.withLock { $0.cancel(sleeper) }?.resume(throwing: CancellationError())
         }
         _ = state.withLock { $0.cancelled.remove(sleeper) }
     }
@@ -80,13 +160,9 @@ public final class VirtualClock: Clock {
     public func advance(to instant: Instant) {
         let due = state.withLock { state in
             state.now = max(state.now, instant)
-            let due = state.sleepers.filter { $0.value.deadline <= state.now }
-            for sleeper in due.keys { state.sleepers[sleeper] = nil }
-            return due
+            return state.takeDue()
         }
-        for (_, sleeper) in due.sorted(by: { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }) {
-            sleeper.continuation.resume()
-        }
+        for sleeper in due { sleeper.resume() }
     }
 
     /// Moves the clock to the earliest deadline; false when nobody sleeps.

@@ -114,4 +114,54 @@ import Testing
                 1.5s  parse  was cancelled
                 """)
     }
+
+    @Test func `a test may wait until tasks on threads sleep`() async {
+        let (clock, queue, log) = (VirtualClock(), OperationQueue(), Journal<Int>())
+        for seconds in [3, 1, 2] {
+            queue.addTask {
+                try? await clock.sleep(for: .seconds(seconds))
+                log.append(seconds)
+            }
+        }
+        await clock.sleepers(atLeast: 3)
+        #expect(clock.sleeperCount == 3)
+        for count in (0...2).reversed() {
+            clock.advanceToNextSleeper()
+            #expect(clock.sleeperCount == count)
+        }
+        await queue.waitUntilAllOperationsAreFinished()
+        #expect(log.entries.sorted() == [1, 2, 3] && clock.now.offset == .seconds(3))
+        // There are as many already.
+        await clock.sleepers(atLeast: 0)
+    }
+
+    @Test func `waiting for sleepers ends when the task that waits is cancelled`() async {
+        let clock = VirtualClock()
+        let begun = AsyncGate()
+        let waiting = Task {
+            begun.open()
+            await clock.sleepers(atLeast: 1)
+        }
+        await begun.pass()
+        waiting.cancel()
+        await waiting.value
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test func `very many sleepers wake one after the other, and those that are cancelled leave nothing`() {
+        let (executor, clock, woken) = (ManualExecutor(), VirtualClock(), Guarded(0))
+        let count = 3000
+        let tasks = (0..<2 * count).map { number in
+            executor.task {
+                guard (try? await clock.sleep(for: .seconds(1 + number))) != nil else { return }
+                woken.withLock { $0 += 1 }
+            }
+        }
+        executor.runUntilIdle()
+        #expect(clock.sleeperCount == 2 * count)
+        for task in tasks[count...] { task.cancel() }
+        executor.runUntilIdle(advancing: clock)
+        #expect(woken.withLock { $0 } == count)
+        #expect(clock.sleeperCount == 0 && clock.now.offset == .seconds(count))
+    }
 }
