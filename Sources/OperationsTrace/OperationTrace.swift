@@ -116,7 +116,8 @@ public final class OperationTrace: Sendable {
 
     /// What was recorded so far, in the order added.
     public var spans: [Span] {
-        state.withLock { state in state.entries.sorted { $0.key < $1.key }.map(\.value.span) }
+        // Sorted without the lock.
+        state.withLock { $0.entries.map { (id: $0.key, span: $0.value.span) } }.sorted { $0.id < $1.id }.map(\.span)
     }
 
     /// How many operations were recorded and dropped since, because there were more than ``limit``.
