@@ -8,22 +8,30 @@ import Testing
 
     enum End: CaseIterable { case runs, isCancelledBefore, fails }
 
-    @Test(arguments: End.allCases)
-    func `a finished operation holds none of its conditions`(end: End) async {
-        let operation = Operation()
-        var captured: Captured? = Captured()
-        let weak = Weak(captured)
-        operation.addCondition(
-            OperationCondition("captures") { [captured] in
-                withExtendedLifetime(captured) {}
-                return end != .fails
-            })
-        captured = nil
+    /// Runs an operation to its end in a queue, and expects that it then no longer holds the object it captured.
+    private func expectRelease(_ end: End, by make: (Captured) throws -> Operations.Operation) async rethrows {
+        let (operation, weak) = try {
+            let captured = Captured()
+            return (try make(captured), Weak(captured))
+        }()
         if end == .isCancelledBefore { operation.cancel() }
         await OperationQueue().addOperations([operation], waitUntilFinished: true)
         await weak.goes()
         #expect(weak.isGone)
         #expect(operation.isFinished)
+    }
+
+    @Test(arguments: End.allCases)
+    func `a finished operation holds none of its conditions`(end: End) async {
+        await expectRelease(end) { captured in
+            let operation = Operation()
+            operation.addCondition(
+                OperationCondition("captures") {
+                    withExtendedLifetime(captured) {}
+                    return end != .fails
+                })
+            return operation
+        }
     }
 
     @Test func `a condition that has captured its operation does not keep it`() async {
@@ -41,18 +49,12 @@ import Testing
     @Test(arguments: End.allCases)
     func `a finished retry operation does not hold what makes its attempts`(end: End) async throws {
         struct Failure: Error {}
-        var captured: Captured? = Captured()
-        let weak = Weak(captured)
-        let operation = RetryOperation(try RetryPolicy(retries: 0)) { [captured] _ in
-            withExtendedLifetime(captured) {}
-            return TaskOperation { if end == .fails { throw Failure() } }
+        try await expectRelease(end) { captured in
+            RetryOperation(try RetryPolicy(retries: 0)) { _ in
+                withExtendedLifetime(captured) {}
+                return TaskOperation { if end == .fails { throw Failure() } }
+            }
         }
-        captured = nil
-        if end == .isCancelledBefore { operation.cancel() }
-        await OperationQueue().addOperations([operation], waitUntilFinished: true)
-        await weak.goes()
-        #expect(weak.isGone)
-        #expect(operation.isFinished)
     }
 
     /// Uses an operation in its `deinit`, which takes a lock of that operation.

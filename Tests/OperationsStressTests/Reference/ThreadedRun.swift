@@ -2,21 +2,14 @@ import Operations
 import OperationsTesting
 import TestSupport
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// Runs a random program on threads: three of the test's own make the calls, the queues do the work. What must hold at any
 /// time is checked at each start; at the end everything has ended, once.
 final class ThreadedRun: ProgramRun, @unchecked Sendable {
     // Sendable: what changes is behind a lock, or written before the threads begin and after they have ended.
     private static let width = 3
     private static let limitPerKey = 2
-    private static let patience = Duration.seconds(20)
+    /// In seconds.
+    private static let patience = 20
 
     private struct Board {
         /// Operations that a thread adds, or has added; and those it has added by now.
@@ -45,6 +38,8 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
     private let clock = ContinuousClock()
     private let pool = try! ResourcePool(["units": RandomProgram.capacity])
     private let board = Guarded(Board())
+    /// Something has happened that the end may depend on.
+    private let news = Notice()
     private let ender = OperationQueue()
     private var operations: [Operation] = []
     private var queues: [OperationQueue] = []
@@ -56,8 +51,13 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
         if !faults.isEmpty { return faults }
         let remains = run.operations.map { Weak($0) } + run.queues.map { Weak($0) }
         (run.operations, run.queues) = ([], [])
-        // The thread that used it last may hold it for a moment more.
-        return run.happens { remains.allSatisfy(\.isGone) } ? [] : ["an operation or a queue remains"]
+        // The thread that used it last may hold it for a moment more. No event says that it has released it.
+        let end = run.clock.now + .seconds(patience)
+        while !remains.allSatisfy(\.isGone) {
+            guard run.clock.now < end else { return ["an operation or a queue remains"] }
+            Pause.yield()
+        }
+        return []
     }
 
     private init(_ program: RandomProgram) {
@@ -92,7 +92,7 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
         }
         for thread in threads { thread.join() }
         board.withLock { $0.isClosing = true }
-        let isOver = happens { [self] in
+        let isOver = news.wait(atMost: Self.patience) { [self] in
             // Each time anew: work that is not over yet may still make a call.
             open()
             return operations.allSatisfy(\.isFinished)
@@ -129,16 +129,6 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
         }
     }
 
-    /// Waits for what has to happen; false when it has not for a long time.
-    private func happens(_ condition: () -> Bool) -> Bool {
-        let end = clock.now + Self.patience
-        while !condition() {
-            guard clock.now < end else { return false }
-            usleep(1000)
-        }
-        return true
-    }
-
     // MARK: - Work
 
     func began(_ number: Int) {
@@ -152,7 +142,10 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
         if let first = dependencies.first(where: { !operations[$0].isFinished }), !operations[number].isCancelled {
             fail("operation \(number) runs before \(first) has ended")
         }
-        if let call = plan.call, !isClosing { perform(call) }
+        if let call = plan.call, !isClosing {
+            perform(call)
+            news.post()
+        }
     }
 
     private func check(_ number: Int, _ plan: RandomProgram.Plan, _ board: inout Board) {
@@ -189,6 +182,7 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
             return board.completions[number] == 1
         }
         if !isFirst { fail("operation \(number) completes twice") }
+        news.post()
     }
 
     func conditionBegan(_ number: Int) {}
@@ -247,6 +241,7 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
         Task { [self] in
             await body()
             board.withLock { $0.waiters -= 1 }
+            news.post()
         }
     }
 
@@ -312,6 +307,7 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
                 board.barrierRunning.remove(queue)
                 if !board.barriersRun.insert(barrier).inserted { board.faults.append("barrier \(barrier) ran twice") }
             }
+            news.post()
         }
         board.withLock { _ = $0.barriersJoined.insert(barrier) }
     }

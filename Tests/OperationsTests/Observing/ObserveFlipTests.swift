@@ -28,18 +28,25 @@ import Testing
         _ options: NSKeyValueObservingOptions,
         while body: () -> Void
     ) -> Int {
-        let count = Atomic<Int>(0)
-        let token = withoutActuallyEscaping({ count.wrappingAdd(1, ordering: .relaxed) }) { add in
-            let log = Journal<Void>()
-            let token = operation.observe(path, options: options) { _, change in
-                if !change.isPrior { log.append(()) }
-            }
-            body()
-            for _ in log.entries { _ = add() }
-            return token
+        let log = Journal<Void>()
+        let token = operation.observe(path, options: options) { _, change in
+            if !change.isPrior { log.append(()) }
         }
+        body()
         token.invalidate()
-        return count.load(ordering: .relaxed)
+        return log.entries.count
+    }
+
+    /// The same while a key path that no class has registered is announced.
+    private func toldWithinAnnouncement<Value>(
+        _ path: any KeyPath<Operation, Value> & Sendable, of operation: Final, _ options: NSKeyValueObservingOptions,
+        while body: () -> Void
+    ) -> Int {
+        told(path, of: operation, options) {
+            operation.willChangeValue(for: \Final.isReady)
+            body()
+            operation.didChangeValue(for: \Final.isReady)
+        }
     }
 
     static let kinds: [NSKeyValueObservingOptions] = [[], [.new], [.old, .new], [.prior]]
@@ -49,11 +56,7 @@ import Testing
         options: NSKeyValueObservingOptions
     ) {
         let operation = Final()
-        let count = told(\.isFinished, of: operation, options) {
-            operation.willChangeValue(for: \Final.isReady)
-            operation.start()
-            operation.didChangeValue(for: \Final.isReady)
-        }
+        let count = toldWithinAnnouncement(\.isFinished, of: operation, options) { operation.start() }
         #expect(count == 1)
     }
 
@@ -75,11 +78,7 @@ import Testing
         options: NSKeyValueObservingOptions
     ) {
         let operation = Final()
-        let count = told(\.isCancelled, of: operation, options) {
-            operation.willChangeValue(for: \Final.isReady)
-            operation.cancel()
-            operation.didChangeValue(for: \Final.isReady)
-        }
+        let count = toldWithinAnnouncement(\.isCancelled, of: operation, options) { operation.cancel() }
         #expect(count == 1)
     }
 
