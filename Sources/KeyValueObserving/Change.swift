@@ -1,10 +1,11 @@
-/// What identifies a property of an object, whatever its class.
+/// The identity of a property within an object of any class.
 @usableFromInline
 package enum PropertyKey: Hashable, @unchecked Sendable {
-    // Sendable: key paths are constant; the type does not say so because they may have captured something that is not.
-    /// A property that its class has registered under this name; or a name that nobody has registered.
+    // Sendable: key paths are constant. `AnyKeyPath` is not Sendable because a key path may capture a value that is not
+    // Sendable.
+    /// A property that its class has registered under this name, or an unregistered name.
     case name(String)
-    /// A property that is only known by its key path.
+    /// A property that is known only by its key path.
     case path(AnyKeyPath)
 
     var name: String? { if case .name(let name) = self { name } else { nil } }
@@ -15,22 +16,23 @@ package enum PropertyKey: Hashable, @unchecked Sendable {
 /// A change with the types of its values erased.
 @usableFromInline
 package struct Change: @unchecked Sendable {
-    // Sendable: the values go from the thread that changes to handlers on the same thread, or, when several threads change
-    // one property at the same time, to the one that tells. Types that may not be sent are not to be changed so.
+    // Sendable: usually the values stay on the thread that makes the change. When several threads change one property at the
+    // same time, the values move to the thread that notifies. Properties of types that are not Sendable must not be changed in
+    // this way.
     package let key: PropertyKey
     @usableFromInline package var kind = NSKeyValueChange.setting
-    // Spelled out: what is declared with a question mark begins as nil, and is assigned a second time.
+    // Spelled `Optional<Any>`: a property declared with a question mark is first initialized to nil and then assigned again.
     @usableFromInline package var old: Optional<Any>
     @usableFromInline package var new: Optional<Any>
     @usableFromInline package var indexes: ChangedIndexes?
     @usableFromInline package var isPrior = false
-    /// Makes the values when the change is told; nil: they are there.
+    /// The source of values that are made only when observers are notified; nil when `old` and `new` have the values.
     var late: (any LateValues)?
-    /// It was announced for another property, whose changes may change this one.
+    /// Whether the change was announced for another property, whose changes may change this property.
     var isIndirect = false
-    /// Whom alone it is told, if not all who observe the property.
+    /// The only observation to notify; nil when the change concerns all observations of the property.
     var only: Observation?
-    /// How many observations had been made when it happened: later ones are not told.
+    /// The number of observations that had been registered when the change happened. Later observations are not notified.
     var observationsBefore: UInt64 = 0
 
     package init(_ key: PropertyKey, old: Any? = nil, new: Any? = nil) {
@@ -39,15 +41,16 @@ package struct Change: @unchecked Sendable {
         self.new = new
     }
 
-    /// A change whose values are made when it is told.
+    /// Creates a change whose values are made when observers are notified.
     package init(_ key: PropertyKey, late: any LateValues) {
         self.init(key)
         self.late = late
     }
 }
 
-/// The places of changed elements. An object, for most changes have none, and copying a `RangeSet` costs more than the rest
-/// of a change, even when there is none.
+/// The positions of changed elements.
+///
+/// A class, because most changes have no positions, and copying even an empty `RangeSet` costs more than the rest of a change.
 @usableFromInline
 package final class ChangedIndexes: Sendable {
     @usableFromInline package let ranges: RangeSet<Int>

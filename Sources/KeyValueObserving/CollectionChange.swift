@@ -1,7 +1,7 @@
-// What a change of a collection carries: the elements that were inserted, removed or replaced, as on Apple's systems.
+// The values of a collection's change: the inserted, removed or replaced elements, as on Apple's systems.
 
 extension Change {
-    /// Makes it a change of this kind: of the values, the whole collections, it keeps the elements concerned.
+    /// Turns the change into a change of this kind, and reduces the values from whole collections to the elements concerned.
     mutating func reduce(to kind: NSKeyValueChange, _ indexes: ChangedIndexes?) {
         self.kind = kind
         self.indexes = indexes
@@ -11,7 +11,7 @@ extension Change {
         new = kind == .removal ? nil : after.map { Self.elements(of: $0, at: indexes?.ranges, without: before) }
     }
 
-    /// What is no collection is left as it is.
+    /// Returns the elements concerned. A value that is not a collection is returned unchanged.
     private static func elements(of value: Any, at places: RangeSet<Int>?, without others: Any?) -> Any {
         if let list = value as? any IndexedElements, let places { return list.elements(at: places) }
         if let set = value as? any SetElements, let others { return set.elements(without: others) }

@@ -1,6 +1,6 @@
-/// Elements that leave in the order in which they came. Both ends are O(1) in the mean.
+/// A queue of elements, first in, first out. Both operations are amortized O(1).
 ///
-/// `removeFirst` of an array would move all others, each time.
+/// `removeFirst` of an array would move all other elements each time.
 struct FirstInFirstOut<Element> {
     private var elements: [Element?] = []
     private var head = 0

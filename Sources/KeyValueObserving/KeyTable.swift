@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// What a class has registered, made once for each class.
+/// The registered keys of a class. Each class has one table, which is made at its first use.
 final class KeyTable: @unchecked Sendable {
     // Sendable: constants.
     let keys: [KeyValueKey]
@@ -33,10 +33,10 @@ final class KeyTable: @unchecked Sendable {
         Set(keys.lazy.filter { $0.valueType == type }.map(\.name))
     }
 
-    /// The one name of a property that has several.
+    /// Returns the canonical name of a property that has several names.
     func canonical(_ name: String) -> PropertyKey { .name(byName[name]?.name ?? name) }
 
-    /// The properties, one of the other's value, that a nested key path goes through; nil unless all are registered.
+    /// Returns the properties on a nested key path, from the first object to the last; nil unless all of them are registered.
     func components(of path: AnyKeyPath) -> [KeyValueKey]? { components(of: path, behind: nil, depth: 0) }
 
     private func components(of path: AnyKeyPath, behind prefix: AnyKeyPath?, depth: Int) -> [KeyValueKey]? {
@@ -44,7 +44,7 @@ final class KeyTable: @unchecked Sendable {
             let whole = prefix.map { $0.appending(path: key.path) } ?? key.path
             guard let whole else { continue }
             if whole == path { return [key] }
-            // Classes may hold one another in a ring; nobody spells out more than this.
+            // Classes may refer to one another in a cycle, so the depth needs a limit.
             guard let child = key.childType, depth < 5 else { continue }
             if let rest = KeyTable.of(child).components(of: path, behind: whole, depth: depth + 1) {
                 return [key] + rest
@@ -53,13 +53,13 @@ final class KeyTable: @unchecked Sendable {
         return nil
     }
 
-    // MARK: - One for each class
+    // MARK: - Table of a class
 
     static func of(_ type: any KeyValueObservable.Type) -> KeyTable {
         let id = ObjectIdentifier(type)
         if let known = tables.read({ $0[id] }) { return known }
         let keys = type.keyValueKeys
-        // Reading memory of another class as the property's would be the alternative.
+        // Without this check, `read` would use the memory of another class as the property.
         for key in keys where !key.isProperty(type) {
             fatalError(
                 "\(type) registers the key '\(key.name)' with a key path of \(key.rootType), which is another class; "
@@ -75,9 +75,9 @@ final class KeyTable: @unchecked Sendable {
 
     private static let tables = Tables()
 
-    /// Read at every registration, written once for each class.
+    /// The tables of all classes. Each registration reads a table, and each class writes its table once.
     private final class Tables: @unchecked Sendable {
-        // Sendable: the dictionary is reached under the lock only.
+        // Sendable: the dictionary is used only under the lock.
         private let lock = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)
         private var tables: [ObjectIdentifier: KeyTable] = [:]
 

@@ -1,10 +1,13 @@
-/// A type of which key-value coding makes values from other ones, such as numbers.
+/// A type whose values key-value coding can make from values of other types, such as numbers.
 package protocol KeyValueConvertible {
     init?(keyValue: Any)
 }
 
-/// What key-value coding makes of a value of another type than the property's: numbers of one kind become those of another
-/// if nothing is lost, 0 and 1 become Booleans and back, and raw values become the values of which they are.
+/// The conversions that key-value coding applies to a value whose type is not the property's type.
+///
+/// A number is converted to another numeric type if the conversion is exact; for floating-point targets, another floating-point
+/// value may be rounded. The numbers 0 and 1 are converted to Booleans and back. Raw values are converted to values of
+/// raw-representable types.
 enum KeyValueConversion {
     static func convert<Value>(_ value: Any, to type: Value.Type) -> Value? {
         if let optional = type as? any OptionalValue.Type {

@@ -1,12 +1,12 @@
-/// What is wrong with a name, a path of names, a value or an observer.
+/// An error in a name, a path of names, a value or an observer.
 public enum KeyValueError: Error, Equatable, CustomStringConvertible {
-    /// The class has registered no property of this name. `nearest`: registered names that it may have been meant for.
+    /// The class has registered no property of this name. `nearest` holds similar registered names.
     case unknownKey(class: String, key: String, nearest: [String])
-    /// The property can only be read.
+    /// The property is read-only.
     case readOnly(class: String, key: String)
-    /// The value is not of the property's type.
+    /// The type of the value does not fit the property.
     case wrongType(class: String, key: String, expected: String, found: String)
-    /// The property holds no object that takes part in observing, so the path cannot go on behind it.
+    /// The property holds no observable object, so the path cannot continue after it.
     case noObject(class: String, key: String, path: String)
     /// This observer does not observe this path.
     case notObserving(observer: String, class: String, path: String)
@@ -16,15 +16,15 @@ public enum KeyValueError: Error, Equatable, CustomStringConvertible {
         case .unknownKey(let type, let key, let nearest):
             let mend =
                 nearest.isEmpty
-                ? "\(type) has registered no keys; see keyValueKeys" : "did you mean \(Self.list(nearest))?"
+                ? "register it in keyValueKeys, which is empty" : "did you mean \(Self.list(nearest))?"
             return "\(type) has no key '\(key)'; \(mend)"
-        case .readOnly(let type, let key): return "'\(key)' of \(type) can only be read"
+        case .readOnly(let type, let key): return "'\(key)' of \(type) is read-only"
         case .wrongType(let type, let key, let expected, let found):
-            return "'\(key)' of \(type) is of type \(expected), and cannot be set to a value of type \(found)"
+            return "'\(key)' of \(type) is of type \(expected), so it cannot be set to a value of type \(found)"
         case .noObject(let type, let key, let path):
-            return "the path '\(path)' cannot go on behind '\(key)' of \(type), which is not KeyValueObservable"
+            return "the path '\(path)' cannot continue after '\(key)' of \(type), whose value is not KeyValueObservable"
         case .notObserving(let observer, let type, let path):
-            return "\(observer) does not observe '\(path)' of this \(type); remove each observer as often as added"
+            return "\(observer) does not observe '\(path)' of this \(type); add and remove each observer in pairs"
         }
     }
 
@@ -41,7 +41,7 @@ extension KeyValueError {
     }
 }
 
-/// Stops the process where an error was not asked for.
+/// Stops the process if `body` throws. The functions that do not throw use it.
 func stopOnKeyValueError<Result>(_ body: () throws(KeyValueError) -> Result) -> Result {
     do { return try body() } catch { fatalError(error.description) }
 }

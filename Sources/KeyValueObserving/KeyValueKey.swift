@@ -1,32 +1,38 @@
 /// The name of a property, for string keys, key-value coding, nested key paths and dependent properties.
 ///
-/// A class lists those that it registers in `KeyValueObservable.keyValueKeys`.
+/// A class lists its registered properties in `KeyValueObservable.keyValueKeys`.
 public struct KeyValueKey: @unchecked Sendable {
     // Sendable: constants, and closures over constants.
 
-    /// The name by which the property is known.
+    /// The name of the property.
     public let name: String
-    /// Other names that mean the same.
+    /// Other names of the property.
     public let aliases: [String]
     /// The names of properties of the same object, or paths of names, whose changes may change this property.
     public let affectedBy: Set<String>
 
-    /// A bit for a property that the object's own class knows; 0 for all others.
+    /// A bit that identifies a property to the object's own class; 0 for all other properties.
     package var tag: UInt16 = 0
     let path: AnyKeyPath
     let valueType: any Any.Type
-    /// The class of the object that the property holds, if that takes part in observing.
+    /// The class of the object that the property holds, if that class is observable.
     let childType: (any KeyValueObservable.Type)?
-    /// The present value, as an `Any` that holds the property's own type.
+    /// Reads the present value, as an `Any` that holds the property's own type.
     let read: (AnyObject) -> Any
-    /// Assigns a value; false when it has the wrong type. nil for a property that is only read.
+    /// Assigns a value, and returns false if the value has the wrong type; nil for a read-only property.
     let write: ((AnyObject, Any?) -> Bool)?
-    /// The class that the key path begins at.
+    /// The class at the root of the key path.
     let rootType: any Any.Type
-    /// Whether objects of a class have the property. `read` and `write` rely on it without a check of their own.
+    /// Whether objects of a class have the property. `read` and `write` rely on this check and do not repeat it.
     let isProperty: (_ of: any KeyValueObservable.Type) -> Bool
 
-    /// A property that can be read and, if the key path allows, set.
+    /// Creates a key for a property that can be read and, if the key path is writable, set.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the property.
+    ///   - aliases: Other names of the property.
+    ///   - path: The key path of the property.
+    ///   - affectedBy: The names of properties of the same object, or paths of names, whose changes may change this property.
     public init<Root: AnyObject, Value>(
         _ name: String, aliases: [String] = [], _ path: KeyPath<Root, Value>, affectedBy: Set<String> = []
     ) {
@@ -53,13 +59,13 @@ public struct KeyValueKey: @unchecked Sendable {
 
     func isNamed(_ name: String) -> Bool { self.name == name || aliases.contains(name) }
 
-    /// The object that the property holds now.
+    /// Returns the object that the property holds now.
     func child(of object: AnyObject) -> (any KeyValueObservable)? {
         guard childType != nil else { return nil }
         return Self.present(read(object)) as? any KeyValueObservable
     }
 
-    /// The value without the optional around it, if there is one.
+    /// Returns the value without its optional; nil if the optional is empty.
     static func present(_ value: Any) -> Any? {
         guard let optional = value as? any OptionalValue else { return value }
         return optional.present
@@ -67,12 +73,12 @@ public struct KeyValueKey: @unchecked Sendable {
 
     private static func converted<Value>(_ value: Any?, to type: Value.Type) -> Value? {
         if let value { return value as? Value ?? KeyValueConversion.convert(value, to: type) }
-        // nil stands for the absent value of an optional property, and for nothing else.
+        // nil represents the missing value of an optional property. No other property accepts nil.
         return (Value.self as? any OptionalValue.Type)?.absent as? Value
     }
 }
 
-/// What an optional says of itself when its type is not known.
+/// The properties of an optional whose wrapped type is not known at compile time.
 protocol OptionalValue {
     static var wrappedType: any Any.Type { get }
     static var absent: Self { get }

@@ -1,64 +1,65 @@
-// Announcing by hand: what `@KeyValueObserved` does for a stored property.
+// Announcing a change by hand, as `@KeyValueObserved` does for a stored property.
 extension KeyValueObservable {
-    /// Says that a property is about to change. Followed, on the same thread, by `didChangeValue(for:)`.
+    /// Announces that a property is about to change. Call `didChangeValue(for:)` on the same thread after the change.
     public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
         begin(Self.propertyKey(keyPath))
     }
 
-    /// Says that a property has changed.
+    /// Announces that a property has changed.
     public func didChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
         end(Self.propertyKey(keyPath))
     }
 
-    /// Says that the property of this name is about to change. Followed, on the same thread, by `didChangeValue(forKey:)`.
+    /// Announces that the property of this name is about to change. Call `didChangeValue(forKey:)` on the same thread after the
+    /// change.
     public func willChangeValue(forKey key: String) {
         begin(type(of: self).propertyKey(named: key))
     }
 
-    /// Says that the property of this name has changed.
+    /// Announces that the property of this name has changed.
     public func didChangeValue(forKey key: String) {
         end(type(of: self).propertyKey(named: key))
     }
 
-    /// Says that elements of an ordered collection are about to be inserted, removed or replaced at these places.
+    /// Announces that elements of an ordered collection are about to be inserted, removed or replaced at these positions.
     public func willChange<Value>(
         _ changeKind: NSKeyValueChange, valuesAt indexes: RangeSet<Int>, for keyPath: KeyPath<Self, Value>
     ) {
         begin(Self.propertyKey(keyPath), kind: changeKind, indexes: indexes)
     }
 
-    /// Says that elements of an ordered collection have been inserted, removed or replaced at these places.
+    /// Announces that elements of an ordered collection have been inserted, removed or replaced at these positions.
     public func didChange<Value>(
         _ changeKind: NSKeyValueChange, valuesAt indexes: RangeSet<Int>, for keyPath: KeyPath<Self, Value>
     ) {
         end(Self.propertyKey(keyPath), kind: changeKind, indexes: indexes)
     }
 
-    /// Says that elements of the ordered collection of this name are about to change at these places.
+    /// Announces that elements of the ordered collection of this name are about to change at these positions.
     public func willChange(_ changeKind: NSKeyValueChange, valuesAt indexes: RangeSet<Int>, forKey key: String) {
         begin(type(of: self).propertyKey(named: key), kind: changeKind, indexes: indexes)
     }
 
-    /// Says that elements of the ordered collection of this name have changed at these places.
+    /// Announces that elements of the ordered collection of this name have changed at these positions.
     public func didChange(_ changeKind: NSKeyValueChange, valuesAt indexes: RangeSet<Int>, forKey key: String) {
         end(type(of: self).propertyKey(named: key), kind: changeKind, indexes: indexes)
     }
 
-    /// Says that a set is about to change.
+    /// Announces that a set is about to change.
     public func willChangeValue<Value, Element: Hashable>(
         for keyPath: KeyPath<Self, Value>, withSetMutation mutation: NSKeyValueSetMutationKind, using set: Set<Element>
     ) {
         begin(Self.propertyKey(keyPath), kind: mutation.changeKind)
     }
 
-    /// Says that a set has changed.
+    /// Announces that a set has changed.
     public func didChangeValue<Value, Element: Hashable>(
         for keyPath: KeyPath<Self, Value>, withSetMutation mutation: NSKeyValueSetMutationKind, using set: Set<Element>
     ) {
         end(Self.propertyKey(keyPath), kind: mutation.changeKind)
     }
 
-    /// Announces the change to the observers, and to the object's own class.
+    /// Announces the start of a change to the observers and to the object's own class.
     private func begin(_ key: PropertyKey, kind: NSKeyValueChange = .setting, indexes: RangeSet<Int>? = nil) {
         let observers = keyValueObservers
         observers.willAnnounce(key.name, key.path, of: self)
@@ -71,7 +72,7 @@ extension KeyValueObservable {
         observers.didAnnounce(key.name, key.path, of: self)
     }
 
-    /// Says that the set of this name is about to change.
+    /// Announces that the set of this name is about to change.
     public func willChangeValue<Element: Hashable>(
         forKey key: String, withSetMutation mutation: NSKeyValueSetMutationKind, using set: Set<Element>
     ) {
@@ -79,7 +80,7 @@ extension KeyValueObservable {
             type(of: self).propertyKey(named: key), of: self, in: keyValueObservers, kind: mutation.changeKind)
     }
 
-    /// Says that the set of this name has changed.
+    /// Announces that the set of this name has changed.
     public func didChangeValue<Element: Hashable>(
         forKey key: String, withSetMutation mutation: NSKeyValueSetMutationKind, using set: Set<Element>
     ) {

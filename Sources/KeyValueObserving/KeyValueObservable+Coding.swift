@@ -1,26 +1,26 @@
-// Key-value coding: properties by name (rule K5).
+// Key-value coding: access to properties by name (rule K5).
 extension KeyValueObservable {
-    /// The value of the property of this name; nil also for an optional one without a value.
+    /// Returns the value of the property of this name; nil for an optional property without a value.
     ///
-    /// An unknown name stops the process with a message; `tryValue(forKey:)` throws instead.
+    /// An unknown name stops the process with a message. To handle the error, use `tryValue(forKey:)`.
     public func value(forKey key: String) -> Any? {
         stopOnKeyValueError { () throws(KeyValueError) in try tryValue(forKey: key) }
     }
 
-    /// `value(forKey:)` that throws for an unknown name.
+    /// Returns the value of the property of this name, or throws if the name is unknown.
     public func tryValue(forKey key: String) throws(KeyValueError) -> Any? {
         KeyValueKey.present(try registered(key).read(self))
     }
 
-    /// Assigns to the property of this name, which announces the change if it does so otherwise.
+    /// Assigns to the property of this name. A property that announces its changes announces this change too.
     ///
-    /// nil is for optional properties. An unknown name, a property that can only be read and a value of another type stop
-    /// the process with a message; `trySetValue(_:forKey:)` throws instead.
+    /// Only optional properties accept nil. An unknown name, a read-only property, and a value of another type stop the process
+    /// with a message. To handle the error, use `trySetValue(_:forKey:)`.
     public func setValue(_ value: Any?, forKey key: String) {
         stopOnKeyValueError { () throws(KeyValueError) in try trySetValue(value, forKey: key) }
     }
 
-    /// `setValue(_:forKey:)` that throws, and then has changed nothing.
+    /// Assigns to the property of this name. If the function throws, it has changed nothing.
     public func trySetValue(_ value: Any?, forKey key: String) throws(KeyValueError) {
         let property = try registered(key)
         guard let write = property.write else { throw .readOnly(class: "\(type(of: self))", key: property.name) }
@@ -31,23 +31,28 @@ extension KeyValueObservable {
         }
     }
 
-    /// The value at the end of a path of names, such as `"owner.name"`; nil if an object on the way is missing.
+    /// Returns the value at the end of a path of names, such as `"owner.name"`; nil if an object on the path is missing.
+    ///
+    /// An unknown name stops the process with a message. To handle the error, use `tryValue(forKeyPath:)`.
     public func value(forKeyPath path: String) -> Any? {
         stopOnKeyValueError { () throws(KeyValueError) in try tryValue(forKeyPath: path) }
     }
 
-    /// `value(forKeyPath:)` that throws for an unknown name.
+    /// Returns the value at the end of a path of names, or throws if a name is unknown.
     public func tryValue(forKeyPath path: String) throws(KeyValueError) -> Any? {
         let (object, key) = try end(of: path)
         return try object?.tryValue(forKey: key)
     }
 
-    /// Assigns at the end of a path of names; without effect if an object on the way is missing.
+    /// Assigns to the property at the end of a path of names. The call has no effect if an object on the path is missing.
+    ///
+    /// An unknown name, a read-only property, and a value of another type stop the process with a message. To handle the error,
+    /// use `trySetValue(_:forKeyPath:)`.
     public func setValue(_ value: Any?, forKeyPath path: String) {
         stopOnKeyValueError { () throws(KeyValueError) in try trySetValue(value, forKeyPath: path) }
     }
 
-    /// `setValue(_:forKeyPath:)` that throws, and then has changed nothing.
+    /// Assigns to the property at the end of a path of names. If the function throws, it has changed nothing.
     public func trySetValue(_ value: Any?, forKeyPath path: String) throws(KeyValueError) {
         let (object, key) = try end(of: path)
         try object?.trySetValue(value, forKey: key)
@@ -60,7 +65,7 @@ extension KeyValueObservable {
         return property
     }
 
-    /// The object at the end of a path, and the name of its property. Every name on the path is checked.
+    /// Returns the object at the end of a path, and the name of its property. The function checks every name on the path.
     private func end(of path: String) throws(KeyValueError) -> (object: (any KeyValueObservable)?, key: String) {
         let names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         try type(of: self).checkPath(names, path)
@@ -72,7 +77,7 @@ extension KeyValueObservable {
         return (object, names[names.count - 1])
     }
 
-    /// That each name on a path is registered, as far as the declared types tell.
+    /// Throws unless every name on a path is registered. The check uses the declared types of the properties.
     static func checkPath(_ names: [String], _ path: String) throws(KeyValueError) {
         var type: any KeyValueObservable.Type = Self.self
         for (index, name) in names.enumerated() {

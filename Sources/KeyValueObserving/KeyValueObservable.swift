@@ -1,6 +1,6 @@
 /// A class whose properties can be observed, by key path or by name.
 ///
-/// A class writes one line for itself and one word for each property:
+/// A class needs one line for itself and one attribute for each property:
 ///
 ///     final class Thermometer: KeyValueObservable {
 ///         let keyValueObservers = KeyValueObservers()
@@ -11,23 +11,25 @@
 ///         print(change.oldValue!, "→", change.newValue!)
 ///     }
 ///
-/// A property that is stored elsewhere or computed is announced by hand, with `willChangeValue(for:)` before the change
-/// and `didChangeValue(for:)` after it. What is to be known by a name is registered in `keyValueKeys`.
+/// Announce a property that is stored elsewhere or computed by hand: call `willChangeValue(for:)` before the change and
+/// `didChangeValue(for:)` after it. To give properties names, register them in `keyValueKeys`.
 ///
-/// Handlers are called on the thread that makes the change, after it, in the order of the changes of one property, each
-/// once; no lock is held, so a handler may do anything (rule K6). A change that is made while another thread, or a handler
-/// further up on the same thread, is being told of a change of the same property is told by that thread, afterwards.
+/// A handler is called after each change, on the thread that makes the change, in the order of the changes of one property. No
+/// lock is held during the call, so a handler may do anything (rule K6). While a thread notifies the observers of a property,
+/// it also delivers later changes of that property, made by other threads or by handlers.
 public protocol KeyValueObservable: AnyObject, SendableMetatype {
-    /// The observers of this object: a stored property, `let keyValueObservers = KeyValueObservers()`.
+    /// The observers of this object. Declare a stored property, `let keyValueObservers = KeyValueObservers()`.
     var keyValueObservers: KeyValueObservers { get }
 
-    /// The properties that have names. None by default.
+    /// The properties that have names. The default is an empty array.
     ///
-    /// A class that is not final gives them in `extension KeyValueObservable where Self: ThatClass`, with key paths of
-    /// `Self`, so that they are found by the key paths of subclasses too.
+    /// A class that is not final declares its keys in `extension KeyValueObservable where Self: ThatClass`, with key paths of
+    /// `Self`. Key paths of subclasses then find the keys too.
     static var keyValueKeys: [KeyValueKey] { get }
 
-    /// The names of the properties, or paths of names, whose changes may change the property of this name.
+    /// Returns the names of the properties, or paths of names, whose changes may change the property of this name.
+    ///
+    /// The default implementation returns an empty set.
     static func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String>
 }
 
@@ -40,14 +42,20 @@ extension KeyValueObservable {
 // MARK: - Observing
 
 extension KeyValueObservable {
-    /// Calls `changeHandler` at each change of a property until the result is invalidated or released (rule K2).
+    /// Calls `changeHandler` at each change of a property until the returned observation is invalidated or released (rule K2).
     ///
-    /// The object and the handler do not keep one another alive, except as the handler captures. A nested key path, such
-    /// as `\.owner.name`, is observed along the whole way if every class on it takes part and has registered the
+    /// The object and the handler do not keep each other alive, except through values that the handler captures. A nested key
+    /// path, such as `\.owner.name`, is observed at every step if every class on the path is observable and has registered the
     /// properties.
     ///
-    /// A property that is neither registered nor `@KeyValueObserved` is observed as well, though no change of it may ever be
-    /// announced: the class may announce it at any later time, so this is no error and no message is logged.
+    /// A property that is neither registered nor `@KeyValueObserved` can be observed too, although no class may ever announce
+    /// it. This is not an error, because a class may announce any property later.
+    ///
+    /// - Parameters:
+    ///   - keyPath: The key path of the property.
+    ///   - options: The values that the handler receives, and the additional calls.
+    ///   - changeHandler: Called with the object and the change, on the thread that makes the change.
+    /// - Returns: The observation. The observation ends when it is released, so keep a reference to it.
     @preconcurrency @inlinable
     public func observe<Value>(
         _ keyPath: KeyPath<Self, Value>, options: NSKeyValueObservingOptions = [],
@@ -86,18 +94,18 @@ extension KeyValueObservable {
         return observation
     }
 
-    /// Whether a class above or below `Self` may announce properties of this object, by key paths of its own.
+    /// Whether a class above or below `Self` may announce properties of this object by its own key paths.
     private var mayBeAnnouncedByOtherClass: Bool {
         Self.self != type(of: self) || _getSuperclass(Self.self) is any KeyValueObservable.Type
     }
 
-    /// Registers an observation, and what it depends on in other objects.
+    /// Registers an observation, together with the paths to other objects that it depends on.
     func start(_ observation: Observation) {
         observation.watchWhatAffectsIt(from: self)
         keyValueObservers.add(observation, of: self)
     }
 
-    /// Everything that may change a property, directly or not.
+    /// Returns the names of all properties that may change a property, directly or indirectly.
     package static func namesAffecting(_ name: String) -> Set<String> {
         let table = KeyTable.of(Self.self)
         var found: Set<String> = []
@@ -112,7 +120,9 @@ extension KeyValueObservable {
         return found
     }
 
-    /// The properties of this type, of which an override may be one, and what affects them, directly or not.
+    /// Returns the names of all properties of this type, and the names of the properties that affect them.
+    ///
+    /// An override of an unknown property may be an override of any property of its type.
     static func namesAffectingAny(ofType type: any Any.Type) -> Set<String> {
         let names = KeyTable.of(Self.self).names(ofType: type)
         return names.reduce(into: names) { $0.formUnion(namesAffecting($1)) }

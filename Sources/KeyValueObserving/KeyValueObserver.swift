@@ -1,22 +1,29 @@
-/// An object that is told of changes of properties that it observes by name.
+/// An object that is notified of changes of properties that it observes by name.
 public protocol KeyValueObserver: AnyObject {
-    /// Called at each change, on the thread that makes it (rule K6).
+    /// Called at each change, on the thread that makes the change (rule K6).
     ///
     /// - Parameters:
-    ///   - keyPath: The name or path as given when the observer was added.
+    ///   - keyPath: The name or path with which the observer was added.
     ///   - object: The object whose property changes.
-    ///   - change: What the options ask for. An optional property without a value counts as nil.
-    ///   - context: As given when the observer was added.
+    ///   - change: The kind of the change, and the values that the options request. An optional property without a value has no
+    ///     entry.
+    ///   - context: The pointer with which the observer was added.
     func observeValue(
         forKeyPath keyPath: String?, of object: Any?, change: [NSKeyValueChangeKey: Any]?,
         context: UnsafeMutableRawPointer?)
 }
 
 extension KeyValueObservable {
-    /// Lets an observer know of each change of a property, named or at the end of a path of names (rule K2).
+    /// Adds an observer of the property of this name, or of the property at the end of a path of names (rule K2).
     ///
-    /// Neither object keeps the other alive; an observer that is gone is told nothing. A name that the class has not
-    /// registered is observed as announced, without values. Both spellings of a state's name mean the same.
+    /// Neither object keeps the other alive, and a deallocated observer is not notified. An unregistered name is observed too:
+    /// its announced changes notify the observer, without values. All aliases of a name identify the same property.
+    ///
+    /// - Parameters:
+    ///   - observer: The object to notify.
+    ///   - keyPath: The name of the property, or a path of names.
+    ///   - options: The values that the observer receives, and the additional calls.
+    ///   - context: A pointer that is passed to the observer with each change.
     public func addObserver(
         _ observer: any KeyValueObserver, forKeyPath keyPath: String, options: NSKeyValueObservingOptions = [],
         context: UnsafeMutableRawPointer?
@@ -24,7 +31,7 @@ extension KeyValueObservable {
         start(observation(by: observer, of: keyPath, options, context))
     }
 
-    /// `addObserver` that throws for a name, or a path with a name, that is not registered.
+    /// Adds an observer, or throws if a name on the path is not registered.
     public func tryAddObserver(
         _ observer: any KeyValueObserver, forKeyPath keyPath: String, options: NSKeyValueObservingOptions = [],
         context: UnsafeMutableRawPointer?
@@ -34,10 +41,10 @@ extension KeyValueObservable {
         addObserver(observer, forKeyPath: keyPath, options: options, context: context)
     }
 
-    /// Undoes the last `addObserver` with this observer, path and context.
+    /// Removes the last registration of this observer with this path and context.
     ///
-    /// If there is none, that is an error of the program, and the process stops with a message; `tryRemoveObserver`
-    /// throws instead.
+    /// A missing registration is a programming error and stops the process with a message. To handle the error, use
+    /// `tryRemoveObserver(_:forKeyPath:context:)`.
     public func removeObserver(
         _ observer: any KeyValueObserver, forKeyPath keyPath: String, context: UnsafeMutableRawPointer?
     ) {
@@ -46,17 +53,21 @@ extension KeyValueObservable {
         }
     }
 
-    /// Undoes the last `addObserver` with this observer and path, whatever the context.
+    /// Removes the last registration of this observer with this path, with any context.
+    ///
+    /// A missing registration is a programming error and stops the process with a message. To handle the error, use
+    /// `tryRemoveObserver(_:forKeyPath:)`.
     public func removeObserver(_ observer: any KeyValueObserver, forKeyPath keyPath: String) {
         stopOnKeyValueError { () throws(KeyValueError) in try tryRemoveObserver(observer, forKeyPath: keyPath) }
     }
 
-    /// `removeObserver` that throws if the observer was not added, and then has changed nothing.
+    /// Removes the last registration of this observer with this path. If the function throws, it has changed nothing.
     public func tryRemoveObserver(
         _ observer: any KeyValueObserver, forKeyPath keyPath: String
     ) throws(KeyValueError) { try remove(observer, keyPath) { _ in true } }
 
-    /// `removeObserver` that throws if the observer was not added with this context, and then has changed nothing.
+    /// Removes the last registration of this observer with this path and context. If the function throws, it has changed
+    /// nothing.
     public func tryRemoveObserver(
         _ observer: any KeyValueObserver, forKeyPath keyPath: String, context: UnsafeMutableRawPointer?
     ) throws(KeyValueError) { try remove(observer, keyPath) { $0.context == context } }
@@ -100,7 +111,7 @@ extension KeyValueObservable {
 
 /// An observation by name.
 private final class NamedObservation: Observation, @unchecked Sendable {
-    // Sendable: constants; the context is the observer's business.
+    // Sendable: the properties are constant. The observer is responsible for the context.
     private weak var observer: (any KeyValueObserver)?
     private let observerID: ObjectIdentifier
     private let path: String
@@ -117,8 +128,11 @@ private final class NamedObservation: Observation, @unchecked Sendable {
         super.init(property, options)
     }
 
-    /// Asked under a lock. Not by the weak reference: that is nil while the observer's `deinit` removes it, and one that is
-    /// loaded may become the last, whose release runs another observer's `deinit` in here.
+    /// Whether this is an observation by this observer, of this path. Called under a lock.
+    ///
+    /// The comparison must not use the weak reference. The weak reference is nil while the observer's `deinit` removes the
+    /// observer. A loaded reference may also become the last one, and its release would run another observer's `deinit` under
+    /// the lock.
     func isBy(_ observer: any KeyValueObserver, of path: String) -> Bool {
         observerID == ObjectIdentifier(observer) && self.path == path
     }

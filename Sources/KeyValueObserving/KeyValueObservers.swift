@@ -8,54 +8,55 @@ import Musl
 import Darwin
 #endif
 
-/// The observers of one object. A class that adopts `KeyValueObservable` has one as a stored property.
+/// The observers of one object. A class that conforms to `KeyValueObservable` has one as a stored property.
 ///
-/// No lock is held while an observer is called or a property read. Safe to use from any thread.
+/// No lock is held while an observer is called or a property is read. All members can be used from any thread.
 open class KeyValueObservers: @unchecked Sendable {
-    // Sendable: the contents are reached under their lock only.
+    // Sendable: the state is used only under its lock.
     private let own: Own?
-    /// Some property was read while the Observation framework tracked it. See `Tracking`.
+    /// Whether the Observation framework has tracked a read of any property. See `Tracking`.
     let isTracked = Atomic(false)
 
-    /// The observers of a new object: none.
+    /// Creates an empty set of observers for a new object.
     public init() { own = Own() }
 
-    /// For subclasses that keep the state under a lock of their own, and override `step`.
+    /// Creates observers for a subclass that keeps the state under its own lock and overrides `step`.
     @_spi(Hosting) public init(keptElsewhere: Void) { own = nil }
 
     deinit { own?.state.objectIsGone() }
 
-    /// Whether all observations are let go of when the object goes, though these observers may be held longer.
+    /// Whether all observations are released when the object is deallocated, even if these observers live longer.
     @_spi(Hosting) open var letsGoAtEnd: Bool { false }
 
-    /// Called before somebody is registered, without a lock.
+    /// Called before an observation is registered, without a lock.
     @_spi(Hosting) open func observingBegins(of object: AnyObject, by observation: Observation) {}
 
-    /// User code announces a change by hand, before it is made. Called without a lock.
+    /// Called before user code changes a property that it announces by hand, without a lock.
     ///
     /// - Parameters:
     ///   - name: The property's name; nil for a key path that the class has not registered.
-    ///   - keyPath: That key path.
+    ///   - keyPath: The unregistered key path.
     @_spi(Hosting) open func willAnnounce(_ name: String?, _ keyPath: AnyKeyPath?, of object: AnyObject) {}
 
-    /// The same, after the change was made and observers were notified.
+    /// Called after user code has changed a property that it announces by hand, and observers were notified. Called without a
+    /// lock.
     @_spi(Hosting) open func didAnnounce(_ name: String?, _ keyPath: AnyKeyPath?, of object: AnyObject) {}
 
-    /// Nobody observes at this moment.
+    /// Whether the object has no observations at this moment.
     public final var isEmpty: Bool {
         var isEmpty = true
         step { isEmpty = $0.observations.isEmpty }
         return isEmpty
     }
 
-    /// How many observations there are, those included whose observers are gone.
+    /// The number of observations, including observations whose observers are deallocated.
     package final var observationCount: Int {
         var count = 0
         step { count = $0.observations.count }
         return count
     }
 
-    /// Makes one step of the state, under its lock.
+    /// Performs one step of the state, under its lock.
     @_spi(Hosting) open func step(_ body: (inout ObserverState) -> Void) { own.unsafelyUnwrapped.withLock(body) }
 
     private final class Own {
@@ -83,7 +84,7 @@ open class KeyValueObservers: @unchecked Sendable {
 // MARK: - Registering
 
 extension KeyValueObservers {
-    /// Registers an observation and makes its first call, if it asks for one.
+    /// Registers an observation, and makes its first call if the options request one.
     package final func add(_ observation: Observation, of object: AnyObject) {
         observation.settle(in: self)
         observingBegins(of: object, by: observation)
@@ -100,7 +101,7 @@ extension KeyValueObservers {
             if observation.options.contains(.new) { change.new = observation.read(object) }
             if observation.isValid { observation.tell(object, change) }
         }
-        // Changes meanwhile, by other threads or in the call itself, come after it.
+        // Changes during the first call, by other threads or by the observer itself, are delivered after it.
         while true {
             var held: Change?
             step { held = $0.nextHeld(observation) }
@@ -111,7 +112,7 @@ extension KeyValueObservers {
 }
 
 extension KeyValueObservers {
-    /// Removes observations whose observers are gone: there may be no change that would find it out.
+    /// Removes observations whose observers are deallocated. No change of their properties may ever reveal them.
     private final func sweep(_ observations: OneOrMore<Observation>) {
         let abandoned = observations.filter(\.isAbandoned)
         var ids: Set<ObjectIdentifier> = []
@@ -124,9 +125,9 @@ extension KeyValueObservers {
 // MARK: - Announcing
 
 extension KeyValueObservers {
-    /// Tells those who want to know beforehand, and takes down the values before the change.
+    /// Notifies the observers that requested a call before the change, and records the values before the change.
     ///
-    /// Followed by `didChange` or, when there was no change after all, `didNotChange`.
+    /// Call `didChange` afterwards or, if nothing has changed, `didNotChange`.
     package final func willChange(
         _ keys: [PropertyKey], of object: AnyObject, kind: NSKeyValueChange = .setting, indexes: RangeSet<Int>? = nil,
         knownOld: Any? = nil
@@ -146,16 +147,18 @@ extension KeyValueObservers {
             if !upcoming.isIndirect { change.reduce(to: kind, ChangedIndexes(indexes)) }
             change.isPrior = true
             for observation in upcoming.priorNow { observation.pass(change, of: object) }
-            // Changes of other threads, which have waited for this.
+            // Deliver the changes of other threads, which have waited for these calls.
             tell(upcoming.key, of: object)
         }
         return announcement
     }
 
-    /// Tells of a change that has been made, with the values as they are read now, also those who began to observe after it
-    /// was announced: between the announcement and the change, for all that anybody knows.
+    /// Notifies observers of a completed change, with the values as they are read now.
     ///
-    /// - Parameter isFlip: It is a state, so the value before is the other one.
+    /// Observers that were registered after the announcement are notified too, because the change may have happened after their
+    /// registration.
+    ///
+    /// - Parameter isFlip: Whether the property is a Boolean state, so that the old value is the opposite of the new value.
     package final func didChange(
         _ announcement: Announcement, of object: AnyObject, kind: NSKeyValueChange = .setting,
         indexes: RangeSet<Int>? = nil, isFlip: Bool = false
@@ -174,10 +177,11 @@ extension KeyValueObservers {
                 return change
             }
             step { state in
-                // One look is enough: who comes after it reads what is after the change.
+                // One check is enough: an observer that is registered later reads a value from after the change.
                 let haveJoined = mayJoin && state.join(&announcement)
                 mayJoin = false
-                // Read before another thread's change and told after it, a value would be told last that is not the last.
+                // Without this check, a value read before another thread's change could be delivered after it, as the last
+                // value.
                 if state.isOutdated(&announcement) || haveJoined { return }
                 mustTell = state.note(changes, of: announcement)
             }
@@ -187,9 +191,9 @@ extension KeyValueObservers {
         }
     }
 
-    /// Tells that a state has flipped, of which nobody wants to know beforehand.
+    /// Notifies observers that a state has flipped. No observer has requested a call before the change.
     ///
-    /// - Parameter isLast: It never changes again, so there is no order to keep.
+    /// - Parameter isLast: Whether the state never changes again, so that there is no order to keep.
     package final func flipped(_ key: PropertyKey, isLast: Bool, of object: AnyObject) {
         var way = ObserverState.Way.nobody
         step { way = $0.way(key, isLast: isLast) }
@@ -200,7 +204,7 @@ extension KeyValueObservers {
             let change: Change
             if let reader = observers.firstIndex(where: \.needsValue) {
                 let new = observers[reader].read(object)
-                // The old one for who has begun to observe after the look whether anybody wants to know it.
+                // The old value is for observers that were registered after the check for observers of old values.
                 change = Change(key, old: (new as? Bool).map { !$0 }, new: new)
             } else {
                 change = Change(key)
@@ -210,7 +214,7 @@ extension KeyValueObservers {
         }
     }
 
-    /// Tells of a change, made already, of a property whose values are known.
+    /// Notifies observers of a completed change of a property whose values are known.
     package final func changed(_ key: PropertyKey, old: Any, new: Any, of object: AnyObject) {
         let announcement = willChange([key], of: object, knownOld: old)
         let changes = announcement.upcoming.map { upcoming in
@@ -224,7 +228,7 @@ extension KeyValueObservers {
         for key in mustTell { tell(key, of: object) }
     }
 
-    /// Tells of a change that `ObserverState.noteExchange` has noted, and of what it has changed indirectly.
+    /// Delivers a change that `ObserverState.noteExchange` has recorded, and the changes that it causes indirectly.
     package final func didExchange(
         _ announcement: Announcement, _ key: PropertyKey, mustTell: Bool, of object: AnyObject
     ) {
@@ -232,7 +236,7 @@ extension KeyValueObservers {
         if !announcement.isEmpty { didChange(announcement, of: object) }
     }
 
-    /// Tells of what a change has changed indirectly, of which `ObserverState.note` has noted the rest.
+    /// Notifies observers of the indirect changes of a property. `ObserverState.note` has recorded the direct change.
     package final func tellDependents(of key: PropertyKey, of object: AnyObject) {
         var announcement = Announcement(of: [key])
         announcement.told = key
@@ -241,7 +245,7 @@ extension KeyValueObservers {
         if hasDependents { didChange(announcement, of: object) }
     }
 
-    /// Tells one observer of a change that nobody has announced.
+    /// Notifies one observer of a change that was not announced.
     final func tell(_ change: Change, to observation: Observation, of object: AnyObject) {
         var change = change
         change.only = observation
@@ -250,12 +254,12 @@ extension KeyValueObservers {
         if mustTell { tell(change.key, of: object) }
     }
 
-    /// Takes an announcement back: another thread was first, or nothing has changed.
+    /// Withdraws an announcement: another thread made the change first, or nothing has changed.
     package final func didNotChange(_ announcement: Announcement, of object: AnyObject) {
         guard !announcement.isEmpty else { return }
         var mustTell: [PropertyKey] = []
         let changes = announcement.upcoming.map { upcoming in
-            // Those that were called before are called after it, with the value as it is.
+            // Observers that were called before the change are called after it, with the present value.
             let mayTell = !upcoming.prior.isEmpty
             var change = Change(upcoming.key, old: upcoming.old)
             change.isIndirect = upcoming.isIndirect
@@ -268,7 +272,7 @@ extension KeyValueObservers {
         for key in mustTell { tell(key, of: object) }
     }
 
-    /// Tells of the changes of one property that have been noted, as the one thread that does.
+    /// Delivers the recorded changes of one property, as its only notifying thread.
     package final func tell(_ key: PropertyKey, of object: AnyObject) {
         while true {
             var next: (change: Change, observers: OneOrMore<Observation>)?

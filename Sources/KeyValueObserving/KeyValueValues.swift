@@ -1,22 +1,27 @@
-/// The values of a property, as an asynchronous sequence: the present one, then one for each change.
+/// The values of a property as an asynchronous sequence: the present value, then one value for each change.
 ///
-/// It ends when the object is gone, or the task that reads it is cancelled. It does not keep the object alive.
+/// The sequence ends when the object is deallocated or when the reading task is canceled. The sequence does not keep the object
+/// alive.
 public struct KeyValueValues<Value: Sendable>: AsyncSequence, Sendable {
-    /// What becomes of values that nobody has taken yet.
+    /// The policy for values that the iterator has not consumed yet.
     public typealias BufferingPolicy = AsyncStream<Value>.Continuation.BufferingPolicy
 
     private let begin: @Sendable () -> AsyncStream<Value>
 
     init(_ begin: @escaping @Sendable () -> AsyncStream<Value>) { self.begin = begin }
 
-    /// The observing begins here. Each iterator has values of its own.
+    /// Starts an observation. Each iterator has its own observation and values.
     public func makeAsyncIterator() -> AsyncStream<Value>.Iterator { begin().makeAsyncIterator() }
 }
 
 extension KeyValueObservable {
-    /// The values of a property: the present one, then one for each change (rule K8).
+    /// Returns the values of a property: the present value, then one value for each change (rule K8).
     ///
-    /// Who is slow gets the newest value only, unless the buffering policy says otherwise.
+    /// By default, a slow reader receives only the newest value.
+    ///
+    /// - Parameters:
+    ///   - keyPath: The key path of the property.
+    ///   - bufferingPolicy: The policy for values that the iterator has not consumed yet.
     public func values<Value: Sendable>(
         for keyPath: KeyPath<Self, Value>,
         bufferingPolicy: KeyValueValues<Value>.BufferingPolicy = .bufferingNewest(1)
@@ -26,9 +31,9 @@ extension KeyValueObservable {
     }
 }
 
-/// The object and its property, not keeping the object alive.
+/// A weak reference to the object, and the property.
 private final class Source<Object: KeyValueObservable, Value: Sendable>: @unchecked Sendable {
-    // Sendable: constants; what is done with the object is what `observe` does.
+    // Sendable: the properties are constant, and `observe` can be called from any thread.
     private weak var object: Object?
     private let path: KeyPath<Object, Value>
 

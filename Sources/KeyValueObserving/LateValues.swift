@@ -1,20 +1,21 @@
-/// The values of a change that are made only when the change is told, by the thread that tells it and without a lock.
+/// A source of the values of a change. The notifying thread makes the values, without a lock.
 ///
-/// For values that take too long to be made where the change is noted.
+/// Use it for values that take too long to make at the place where the change is recorded.
 package protocol LateValues: AnyObject, Sendable {
-    /// The values before and after the change. Called once for each change of the property, in the order in which they were
-    /// noted, by the one thread whose turn it is to tell of the property. If an observer asks for a call before the change,
-    /// it is called for that too.
+    /// Returns the values before and after the change.
+    ///
+    /// The notifying thread of the property calls the function once for each change, in the order in which the changes were
+    /// recorded. If an observer requests a call before the change, the function is also called for that call.
     ///
     /// - Parameters:
-    ///   - isPrior: For the call before the change.
-    ///   - wantsOld: An observer asks for the value before the change.
-    ///   - wantsNew: An observer asks for the value after the change.
+    ///   - isPrior: Whether the values are for the call before the change.
+    ///   - wantsOld: Whether an observer requests the value before the change.
+    ///   - wantsNew: Whether an observer requests the value after the change.
     func values(isPrior: Bool, wantsOld: Bool, wantsNew: Bool) -> (old: Any?, new: Any?)
 }
 
 extension ObserverState {
-    /// Gives a change that is told now its values, outside of the lock of the state.
+    /// Makes the values of a change that is being delivered, without the lock of the state.
     static func complete(_ change: inout Change, for observers: OneOrMore<Observation>) {
         guard let late = change.late else { return }
         let values = late.values(

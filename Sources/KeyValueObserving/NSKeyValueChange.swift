@@ -22,20 +22,20 @@ public enum NSKeyValueSetMutationKind: UInt, Sendable {
     case set = 4
 }
 
-/// The keys of the dictionary that an observer of string keys is given.
+/// The keys of the dictionary that an observer by name receives.
 public struct NSKeyValueChangeKey: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
 
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The kind of change, as the `rawValue` of an `NSKeyValueChange`. Always there.
+    /// The kind of change, as the `rawValue` of an `NSKeyValueChange`. The entry is always present.
     public static let kindKey = Self(rawValue: "kind")
-    /// The value after the change, if asked for.
+    /// The value after the change. The entry is present if the options request the value and the value is not nil.
     public static let newKey = Self(rawValue: "new")
-    /// The value before the change, if asked for.
+    /// The value before the change. The entry is present if the options request the value and the value is not nil.
     public static let oldKey = Self(rawValue: "old")
-    /// The places of the elements, a `RangeSet<Int>`, for changes of collections.
+    /// The positions of the elements, as a `RangeSet<Int>`, for changes of collections.
     public static let indexesKey = Self(rawValue: "indexes")
-    /// True in the call before a change.
+    /// The value `true`, in the call before a change only.
     public static let notificationIsPriorKey = Self(rawValue: "notificationIsPrior")
 }

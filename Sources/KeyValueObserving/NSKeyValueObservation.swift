@@ -1,16 +1,18 @@
 import Synchronization
 
-/// An observation under way: it ends when this is invalidated or released.
+/// An active observation. The observation ends when the object is invalidated or released.
 public final class NSKeyValueObservation: Sendable {
-    /// The observation, retained, until it is invalidated: its handler goes then, with what it captured.
+    /// The retained observation; 0 after `invalidate()`, which releases the observation and its handler.
     private let bits: Atomic<UInt>
 
     init(_ observation: Observation) { bits = Atomic(UInt(bitPattern: Unmanaged.passRetained(observation).toOpaque())) }
 
     deinit { invalidate() }
 
-    /// Ends the observation. When it has returned, nothing more is told on this thread; a handler that another thread is
-    /// running at this moment goes on to its end. Calling it again has no effect.
+    /// Ends the observation.
+    ///
+    /// After the call has returned, the handler is not called again on this thread. A call that another thread is making at
+    /// this moment continues to its end. Further calls of `invalidate()` have no effect.
     public func invalidate() {
         let old = bits.exchange(0, ordering: .acquiringAndReleasing)
         guard let observation = UnsafeRawPointer(bitPattern: old) else { return }

@@ -2,15 +2,15 @@
 public struct NSKeyValueObservedChange<Value> {
     public typealias Kind = NSKeyValueChange
 
-    /// What kind of change it is.
+    /// The kind of the change.
     public let kind: Kind
-    /// The value after the change, if asked for with `.new`; nil in the call before the change.
+    /// The value after the change, if the options contain `.new`; nil in the call before the change.
     public let newValue: Value?
-    /// The value before the change, if asked for with `.old`.
+    /// The value before the change, if the options contain `.old`.
     public let oldValue: Value?
-    /// The places of the elements that were inserted, removed or replaced; nil for `.setting`.
+    /// The positions of the elements that were inserted, removed or replaced; nil for `.setting`.
     public var indexSet: RangeSet<Int>? { indexes?.ranges }
-    /// Whether this is the call before the change, asked for with `.prior`.
+    /// Whether this is the call before the change, which the option `.prior` requests.
     public let isPrior: Bool
     @usableFromInline let indexes: ChangedIndexes?
 }

@@ -1,4 +1,4 @@
-/// What an observer is told, and when.
+/// The values that an observer receives, and the additional calls that it requests.
 @frozen
 public struct NSKeyValueObservingOptions: OptionSet, Hashable, Sendable {
     public let rawValue: UInt
@@ -10,7 +10,7 @@ public struct NSKeyValueObservingOptions: OptionSet, Hashable, Sendable {
     @inlinable public static var new: Self { Self(rawValue: 1) }
     /// The value before the change.
     @inlinable public static var old: Self { Self(rawValue: 2) }
-    /// A first call, before the observing begins to return, with the present value if `new` is asked for too.
+    /// A first call, made before the observing function returns, with the present value if the options contain `new`.
     @inlinable public static var initial: Self { Self(rawValue: 4) }
     /// A call before each change, in addition to the one after it.
     @inlinable public static var prior: Self { Self(rawValue: 8) }

@@ -1,7 +1,7 @@
-/// The name among `candidates` that was most likely meant by `name`.
+/// Returns the candidate that `name` is most likely meant to be.
 ///
-/// - Returns: The first candidate with the fewest typing slips (a letter added, left out, changed or two
-///   swapped), or `nil` when even that one differs in more than a third of its letters.
+/// - Returns: The first candidate with the fewest typing errors, or `nil` if even that candidate differs in more than a third
+///   of its letters. A typing error is an added, missing or changed letter, or two swapped letters.
 package func nearestName(to name: String, among candidates: some Sequence<String>) -> String? {
     var nearest: (name: String, slips: Int)?
     for candidate in candidates {
@@ -11,7 +11,8 @@ package func nearestName(to name: String, among candidates: some Sequence<String
     return nearest?.name
 }
 
-/// All candidates that are near, the nearest first; if none is, all of them when they are few.
+/// Returns up to three similar candidates, the most similar first. If none is similar, returns all candidates when there are at
+/// most eight, and none otherwise.
 package func nearestNames(to name: String, among candidates: [String]) -> [String] {
     let near =
         candidates.map { ($0, typingSlips(from: Array(name.lowercased()), to: Array($0.lowercased()))) }
@@ -24,7 +25,7 @@ private func isNear(_ slips: Int, _ name: String, _ candidate: String) -> Bool {
     slips <= max(1, max(name.count, candidate.count) / 3)
 }
 
-/// The restricted Damerau-Levenshtein distance.
+/// Returns the restricted Damerau-Levenshtein distance.
 private func typingSlips(from source: [Character], to target: [Character]) -> Int {
     var beforePrevious: [Int] = []
     var previous = Array(0...target.count)

@@ -1,21 +1,20 @@
 import Synchronization
 
-/// Somebody who wants to be told of changes of one property of one object. See the subclasses.
+/// A registration of one observer for changes of one property of one object. See the subclasses.
 @_spi(Hosting) public class Observation: @unchecked Sendable {
-    // Sendable: `number`, `home` and `watches` are set before it is registered; `isEnded` is atomic; the rest is constant.
+    // Sendable: `number`, `home` and `watches` are set before registration. `isEnded` is atomic, and the rest is constant.
     let property: PropertyDescription
     package let options: NSKeyValueObservingOptions
-    /// Where it is registered, while the object is there. The object itself is not known here.
+    /// The observers that this observation is registered with, while the object exists. The object itself is not stored here.
     @exclusivity(unchecked) private var home = Home.none
     @exclusivity(unchecked) fileprivate(set) var number: UInt64 = 0
-    /// What the one who observes wants done when the object is gone. Under the observers' lock.
+    /// A function to call when the object is deallocated. Guarded by the observers' lock.
     @exclusivity(unchecked) var atEnd: (@Sendable () -> Void)?
-    /// Changes that have to wait until the observation has begun, see `beginsHeld`; nil when it has. Under the observers'
-    /// lock.
+    /// Changes that wait until the observation has begun, see `beginsHeld`; nil afterwards. Guarded by the observers' lock.
     @exclusivity(unchecked) var held: FirstInFirstOut<Change>?
     /// The nested paths whose changes may change this property.
     @exclusivity(unchecked) var watches: [PathWatch] = []
-    /// Calls before a change whose counterpart has not been noted yet. Under the observers' lock.
+    /// The number of calls before a change whose call after the change is not recorded yet. Guarded by the observers' lock.
     @exclusivity(unchecked) var openPriors = 0
     private let isEnded = Atomic(false)
 
@@ -26,7 +25,7 @@ import Synchronization
     }
 
     final var key: PropertyKey { property.key }
-    /// Changes of other properties may change this one.
+    /// Whether changes of other properties may change this property.
     package final var dependsOnOthers: Bool { !property.affectedBy.isEmpty || property.unregisteredPath != nil }
     package final var tag: UInt16 { property.tag }
 
@@ -35,25 +34,25 @@ import Synchronization
     /// Calls the observer.
     func tell(_ object: AnyObject, _ change: Change) {}
 
-    /// Calls the observer, unless it is no more, or has nothing to be told.
+    /// Calls the observer if the observation is valid. Subclasses may also filter changes.
     func pass(_ change: Change, of object: AnyObject) { if isValid { tell(object, change) } }
 
-    /// Whether the value after a change has to be read.
+    /// Whether the observation needs the value after a change.
     var needsNew: Bool { options.contains(.new) }
 
-    /// Whether the value has to be read at all. Who observes on behalf of others does not, and may not be able to.
+    /// Whether the observation needs any value of the property. An internal observation may be unable to read the value.
     final var needsValue: Bool { needsNew || options.contains(.old) }
 
-    /// Whether its observer is gone. Asked without a lock.
+    /// Whether the observer is deallocated. Called without a lock.
     var isAbandoned: Bool { false }
 
-    /// Changes have to wait for what is done once it is registered: the first call, for `.initial`.
+    /// Whether changes have to wait for the steps after registration, such as the first call for `.initial`.
     var beginsHeld: Bool { options.contains(.initial) }
 
-    /// Called when it is registered, while changes are held back.
+    /// Called after registration, while changes are held back.
     func hasBegun(on object: AnyObject) {}
 
-    /// Begins to watch the nested paths that may change it.
+    /// Begins to watch the nested paths whose changes may change the property.
     final func watchWhatAffectsIt(from object: some KeyValueObservable) {
         if dependsOnOthers {
             for path in property.affectedBy where path.contains(".") {
@@ -63,7 +62,7 @@ import Synchronization
         for watch in watches { watch.begin(on: object) }
     }
 
-    /// The object is gone.
+    /// Ends the observation after the object's deallocation.
     final func objectIsGone() {
         for watch in watches { watch.end() }
         atEnd?()
@@ -71,7 +70,7 @@ import Synchronization
 
     final var isValid: Bool { !isEnded.load(ordering: .acquiring) }
 
-    /// Nothing more is told on this thread from here on; another thread that is calling the observer at this moment goes on.
+    /// Ends the observation. This thread makes no further calls. A call that another thread is making at this moment continues.
     final func invalidate() {
         guard !isEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
         var end: (@Sendable () -> Void)?
@@ -83,14 +82,16 @@ import Synchronization
         for watch in watches { watch.end() }
     }
 
-    /// `invalidate` for one that its observers have let go of already.
+    /// Ends an observation that the observers have already removed.
     final func wasRemoved() {
         isEnded.store(true, ordering: .releasing)
         for watch in watches { watch.end() }
     }
 
-    /// A weak reference costs an allocation, and makes counting references to the object slower; so observers that let go
-    /// of their observations when the object goes are held as they are.
+    /// A reference to the observers.
+    ///
+    /// A weak reference costs an allocation and makes reference counting of the object slower. The reference is therefore
+    /// strong if the observers release their observations when the object is deallocated.
     private enum Home {
         case none
         case strong(KeyValueObservers)
@@ -114,7 +115,7 @@ import Synchronization
         }
     }
 
-    /// Has something done when the object is gone; at once if it is.
+    /// Calls a function when the object is deallocated, or at once if it already is.
     final func whenObjectIsGone(_ body: @escaping @Sendable () -> Void) {
         guard let observers else { return body() }
         observers.step { _ in atEnd = body }
@@ -133,7 +134,7 @@ extension ObserverState {
         observations.append(observation)
     }
 
-    /// What was held back while the first call was under way; nil ends the holding.
+    /// Returns the next change that was held back during the first call; nil ends the holding.
     mutating func nextHeld(_ observation: Observation) -> Change? {
         guard let next = observation.held?.popFirst() else {
             observation.held = nil
@@ -142,10 +143,10 @@ extension ObserverState {
         return next
     }
 
-    /// Every so often answers the observations, to find among them those whose observers are gone. O(1) in the mean.
+    /// Returns the observations if it is time to look for deallocated observers among them. Amortized O(1).
     mutating func observationsToSweep() -> OneOrMore<Observation> {
         guard observations.count >= sweepLimit else { return .none }
-        // Until the sweeping has set another one.
+        // This thread sweeps now. Its call of `remove` sets the next limit.
         sweepLimit = .max
         return observations
     }

@@ -1,21 +1,21 @@
 import CPlatform
 import Observation
 
-/// What observing keeps for each thread. Only its own thread touches it.
+/// The state that observation keeps for each thread. Only the owning thread uses it.
 final class ObservingThread {
-    /// Changes that were announced by hand and are not yet made.
+    /// Changes that were announced by hand and are not made yet.
     @exclusivity(unchecked) var announced: [PendingAnnouncements.Entry] = []
-    /// What some key paths mean that were used last.
+    /// The meanings of the key paths that the thread used last.
     let resolutions = Resolution.makeCache()
-    /// What finds out whether the Observation framework tracks what this thread reads.
+    /// The registrar that detects whether the Observation framework tracks the reads of this thread.
     @exclusivity(unchecked) private var detector: Registrar
-    /// Of the detector; asked so often that a reference would be counted too often.
+    /// The address in the detector. Reads use it so often that a reference count at each read would be too expensive.
     @exclusivity(unchecked) private(set) var detectorAddress: UnsafeMutablePointer<ObservationRegistrar>
     let probe = TrackingProbe.path
-    /// The observation that is telling the Observation framework of a change on this thread.
+    /// The observation that is notifying the Observation framework of a change on this thread.
     @exclusivity(unchecked) var informing: ObjectIdentifier?
 
-    /// The class that was asked for last.
+    /// The class in the last call of `isObservable`.
     @exclusivity(unchecked) private var lastClass: ObjectIdentifier?
     @exclusivity(unchecked) private var isLastObservable = false
 
@@ -29,7 +29,7 @@ final class ObservingThread {
         return isLastObservable
     }
 
-    /// The detector, which has been found out for good: what was tracked with it holds on to it.
+    /// Returns the detector, and replaces it with a new one. The property that was tracked keeps the returned detector.
     func takeDetector() -> Registrar {
         defer {
             detector = Registrar()
@@ -50,7 +50,7 @@ final class ObservingThread {
     @inline(__always)
     static var current: ObservingThread { unmanaged._withUnsafeGuaranteedRef { $0 } }
 
-    /// Without counting a reference.
+    /// The state of this thread, without a reference count.
     @inline(__always)
     static var unmanaged: Unmanaged<ObservingThread> {
         if let known = cplatform_this_thread().pointee.observing { return Unmanaged.fromOpaque(known) }

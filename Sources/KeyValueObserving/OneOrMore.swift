@@ -1,8 +1,8 @@
-/// An array that needs no allocation for one element: most objects that are observed have one observer.
+/// An array that needs no allocation for one element. Most observed objects have one observer.
 enum OneOrMore<Element> {
     case none
     case one(Element)
-    /// Two at least.
+    /// At least two elements.
     case more([Element])
 
     init() { self = .none }

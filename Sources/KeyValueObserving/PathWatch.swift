@@ -6,15 +6,16 @@ import Musl
 import Darwin
 #endif
 
-/// Watches a path of names, such as `owner.name`, through all objects on it, on behalf of an observation.
+/// A watch that observes every object on a path of names, such as `owner.name`, on behalf of an observation.
 ///
-/// When a property on the way changes, the watch moves to the objects that are on the way then. One thread at a time does
-/// so and tells of it; changes meanwhile make it do so again. It tells after a change only: the call before it, if wanted,
-/// comes directly before the call after it.
+/// When a property on the path changes, the watch moves to the objects that are on the path then. One thread at a time moves
+/// the watch and notifies the observation. A change during that time makes the thread repeat both steps. The watch notifies
+/// only after a change, so the call before the change comes directly before the call after it.
 final class PathWatch: @unchecked Sendable {
-    // Sendable: `levels` and `last` belong to the thread that set `isRunning`, which `mutex` guards with `changes`.
+    // Sendable: `levels` and `last` belong to the thread that set `isRunning`. `mutex` guards `isRunning`, `changes` and
+    // `isEnded`.
     private let names: [String]
-    /// Weak: it may be let go of while another thread follows the path.
+    /// Weak: the observation may be released while another thread follows the path.
     private weak let observation: Observation?
     private weak var root: (any KeyValueObservable)?
     private var levels: [Level?] = []
@@ -25,7 +26,7 @@ final class PathWatch: @unchecked Sendable {
     private var isRunning = false
     private var isEnded = false
 
-    /// The observation of one property on the way.
+    /// The observation of one property on the path.
     private struct Level {
         weak var object: (any KeyValueObservable)?
         let observation: Observation
@@ -43,7 +44,7 @@ final class PathWatch: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Before the observation is registered.
+    /// Begins to watch the path. Called before the observation is registered.
     func begin(on root: any KeyValueObservable) {
         self.root = root
         levels = names.map { _ in nil }
@@ -75,7 +76,7 @@ final class PathWatch: @unchecked Sendable {
             }
             if isEnded { leave() } else { follow(telling: mustTell) }
             let isDone = withLock {
-                // Ended in the meantime: the levels just made have to go.
+                // The watch ended during the pass, so the new levels must be removed.
                 isRunning = changes > 0 || self.isEnded != isEnded
                 return !isRunning
             }
@@ -97,11 +98,12 @@ final class PathWatch: @unchecked Sendable {
                 levels[index]?.observation.invalidate()
                 levels[index] = object.map { watch(name, of: $0) }
             }
-            // Read after it is observed: a change from here on makes this run again.
+            // The read comes after the registration, so a later change starts another pass.
             object = object.flatMap { KeyTable.of(type(of: $0)).key(named: name)?.child(of: $0) }
         }
         let options = observation.options
-        // A property that says that it is read, because the Observation framework tracks it, would begin to be tracked anew.
+        // Without `.old` and `.new` the value is not read. A property that the Observation framework tracks would be tracked
+        // anew.
         let new = options.isDisjoint(with: [.old, .new]) ? nil : observation.read(root)
         defer { last = new }
         guard telling, observation.isValid else { return }

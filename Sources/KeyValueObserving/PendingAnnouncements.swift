@@ -1,6 +1,6 @@
-/// The changes that a thread has announced by hand and not yet made.
+/// The changes that a thread has announced by hand and not made yet.
 ///
-/// Announcements of one property may be nested: each end belongs to the last beginning.
+/// Announcements of one property may be nested. Each end matches the last beginning.
 package enum PendingAnnouncements {
     struct Entry {
         let object: ObjectIdentifier
@@ -18,8 +18,10 @@ package enum PendingAnnouncements {
             Entry(object: ObjectIdentifier(object), key: key, announcement: announcement))
     }
 
-    /// Without a beginning, because nobody observed then, or because it was forgotten, whoever observes now is told of a
-    /// change without a value before it.
+    /// Ends an announcement, and notifies the observers of the change.
+    ///
+    /// If there is no matching beginning, the observers are notified without a value before the change. This happens if the
+    /// property had no observers at the beginning, or if the program made no call before the change.
     package static func end(
         _ key: PropertyKey, of object: AnyObject, in observers: KeyValueObservers, kind: NSKeyValueChange = .setting,
         indexes: RangeSet<Int>? = nil
@@ -32,7 +34,7 @@ package enum PendingAnnouncements {
             let entry = thread.announced.remove(at: index)
             var isOfObject = false
             observers.step { isOfObject = $0.ownNumber() == entry.announcement.owner }
-            // If not, it was of an object that is gone, at the same address.
+            // Otherwise the entry belongs to a deallocated object that had the same address.
             if isOfObject { announcement = entry.announcement }
         }
         observers.didChange(announcement ?? Announcement(of: [key]), of: object, kind: kind, indexes: indexes)

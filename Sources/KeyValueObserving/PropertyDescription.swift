@@ -1,15 +1,15 @@
-/// What an observation has to know of the property it observes: constants, shared by all observations of it.
+/// The constants of an observed property, shared by all its observations.
 final class PropertyDescription: @unchecked Sendable {
-    // Sendable: constants, and a closure over constants.
+    // Sendable: the properties are constants, and a closure over constants.
     let key: PropertyKey
-    /// Which of the properties numbered by the object's own class; see `KeyValueKey.tag`.
+    /// The bit of a property that the object's own class has numbered; see `KeyValueKey.tag`.
     let tag: UInt16
-    /// The names of the properties, or paths of names, whose changes may change this one.
+    /// The names of the properties, or paths of names, whose changes may change this property.
     let affectedBy: Set<String>
-    /// The key path of a property that no class has registered, if the object's classes may announce it by another one:
+    /// The key path of an unregistered property, if another class of the object may announce the property by another key path.
     /// `\Sub.x` and `\Base.x` are different key paths of one property.
     let unregisteredPath: AnyKeyPath?
-    /// The present value, as an `Any` that holds the property's own type; nil when it cannot be read.
+    /// Reads the present value, as an `Any` that holds the property's own type; nil when the property cannot be read.
     let read: (AnyObject) -> Any?
 
     init(
@@ -23,7 +23,7 @@ final class PropertyDescription: @unchecked Sendable {
         self.read = read
     }
 
-    /// Whether a change of another property may be one of this one.
+    /// Whether a change of another property may be a change of this property.
     func dependsOn(_ changed: PropertyKey) -> Bool {
         switch changed {
         case .name(let name): return affectedBy.contains(name)
@@ -36,7 +36,7 @@ final class PropertyDescription: @unchecked Sendable {
 }
 
 extension PropertyDescription {
-    /// The last of the properties that a key path goes through.
+    /// Creates a description of the last property on a key path.
     convenience init(nested components: [KeyValueKey]) {
         self.init(.name(components.map(\.name).joined(separator: "."))) { object in
             var object = object

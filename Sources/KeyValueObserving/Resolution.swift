@@ -1,4 +1,4 @@
-/// What a key path means for a class. Found once for each pair, and then looked up by identity.
+/// The meaning of a key path for a class. A meaning is found once for each pair, and then looked up by identity.
 struct Resolution {
     let meaning: Meaning
 
@@ -6,12 +6,12 @@ struct Resolution {
         case property(PropertyDescription)
         /// A path through several objects.
         case nested([KeyValueKey])
-        /// Registered by nobody.
+        /// A key path that is not registered.
         case unknown
     }
 
     private let type: ObjectIdentifier
-    /// Held, so that its address means it and no other.
+    /// A strong reference, so that no other key path can have this address.
     private let path: AnyKeyPath
 
     private init(_ path: AnyKeyPath, statically table: KeyTable, _ type: any KeyValueObservable.Type) {
@@ -28,14 +28,16 @@ struct Resolution {
         }
     }
 
+    /// Returns the meaning of a key path.
+    ///
     /// - Parameters:
-    ///   - table: Of the type the key path is spelled with.
-    ///   - type: Of the object.
+    ///   - table: The table of the class that the key path is spelled with.
+    ///   - type: The class of the object.
     static func meaning(
         of path: AnyKeyPath, in table: @autoclosure () -> KeyTable, for type: any KeyValueObservable.Type
     ) -> Meaning {
         ObservingThread.unmanaged._withUnsafeGuaranteedRef { thread in
-            // A literal key path is one object, so a program has few.
+            // A literal key path is one object, so a program has few key paths.
             let slot = thread.resolutions + Int(UInt(bitPattern: ObjectIdentifier(path)) >> 4 & 15)
             if let known = slot.pointee, known.path === path, known.type == ObjectIdentifier(type) {
                 return known.meaning
@@ -46,7 +48,7 @@ struct Resolution {
         }
     }
 
-    /// A thread's, for the key paths it used last.
+    /// Allocates a thread's cache of the key paths that the thread used last.
     static func makeCache() -> UnsafeMutablePointer<Resolution?> {
         let cache = UnsafeMutablePointer<Resolution?>.allocate(capacity: 16)
         cache.initialize(repeating: nil, count: 16)

@@ -2,33 +2,33 @@ import CPlatform
 public import Observation
 import Synchronization
 
-// Reads and changes of observable objects, told to the Observation framework (rule K8).
+// Notifies the Observation framework of reads and changes of observable objects (rule K8).
 //
-// The framework keeps to itself whether it tracks what a thread reads, and wants a registrar, two allocations, in every
-// object. Here an object has one only for what was once read while somebody tracked. That this is so comes out by a trick:
-// a read is first reported to a registrar of the thread's own, with a key path that has an index. Who tracks nothing
-// ignores it; who tracks puts it into a set, and so asks the index for its hash.
+// The framework does not reveal whether it tracks the reads of a thread, and it expects a registrar (two allocations) in every
+// object. Here, an object gets a registrar only for a property that was read while it was tracked. Each read is first reported
+// to a registrar of the thread, with a key path that has an index. Without tracking, the framework ignores the key path. With
+// tracking, the framework inserts the key path into a set and therefore hashes the index.
 //
-// The framework is made for objects that change on the thread that reads them. It hears of a change only from the end of
-// the closure of `withObservationTracking` on: what changes between the read and that end, on another thread, would be
-// told to nobody, and the next change may never come. So what is read is reported together with a second key path, whose
-// index knows the version of what was read. The set of what is tracked is hashed once more at the end of the closure: if
-// the version is another one by then, the change is told again.
+// The framework expects objects to change on the thread that reads them. It observes changes only from the end of the closure
+// of `withObservationTracking`. A change on another thread between the read and that end would be lost, and the next change may
+// never come. Each read is therefore reported together with a second key path, whose index has the version of the property. The
+// framework hashes its set once more at the end of the closure. If the version has changed by then, the change is reported
+// again.
 
 extension KeyValueObservable where Self: Observable {
-    /// Says that a property is read: whoever tracks it with the Observation framework is told of its next change.
+    /// Reports that a property is read, so that the Observation framework can notify its observers of the next change.
     ///
-    /// For properties that announce their changes, in a class that is also `Observable`. The properties of operations and
-    /// queues do so themselves; an override that does not call super says it here. Costs some ten nanoseconds when nobody
-    /// tracks.
+    /// Call this function in a class that is also `Observable`, for a property that announces its changes. The properties of
+    /// operations and queues call it themselves. An override that does not call super must call it. Without tracking, a call
+    /// costs some ten nanoseconds.
     ///
-    /// Changes are told after they are made, `willSet` as well as `didSet`, for the value may be read on another thread as
-    /// soon as that is heard.
+    /// Changes are reported after they are made, for `willSet` as well as for `didSet`. An observer may read the value on
+    /// another thread as soon as it is notified, and it must find the new value.
     public func access<Value>(keyPath: KeyPath<Self, Value>) {
         if Tracking.mayConcern(keyValueObservers) { track(keyPath) }
     }
 
-    /// The same, after `mayConcern` has answered true.
+    /// Reports a read after `mayConcern` has returned true.
     package func track<Value>(_ path: KeyPath<Self, Value>) {
         let observers = keyValueObservers
         let wasTracked = observers.isTracked.load(ordering: .acquiring)
@@ -42,7 +42,7 @@ extension KeyValueObservable where Self: Observable {
 }
 
 extension KeyValueObservable {
-    /// `track`, for who does not know whether the class is `Observable`.
+    /// Reports a read of an object whose class may not be `Observable`.
     func trackIfObservable<Value>(_ path: KeyPath<Self, Value>) {
         guard let observable = self as? any KeyValueObservable & Observable else { return }
         observable.track(untyped: path, Value.self)
@@ -56,8 +56,8 @@ extension KeyValueObservable where Self: Observable {
 }
 
 package enum Tracking {
-    /// Whether the Observation framework tracks what this thread reads at this moment. Who hears that it does gives the
-    /// thread's detector to what was read.
+    /// Whether the Observation framework tracks the reads of this thread at this moment. If so, the caller must give the
+    /// thread's detector to the property that was read.
     package static var isUnderWay: Bool {
         let thread = cplatform_this_thread()
         thread.pointee.isTracked = false
@@ -67,16 +67,16 @@ package enum Tracking {
         return thread.pointee.isTracked
     }
 
-    /// Whether a read may have to be told. nil: the object has no observers.
+    /// Whether a read may have to be reported. nil represents an object without observers.
     package static func mayConcern(_ observers: KeyValueObservers?) -> Bool {
         if let observers, observers.isTracked.load(ordering: .acquiring) { return true }
         return isUnderWay
     }
 }
 
-/// A registrar at an address of its own: calling one that is a property copies it first, at three times the cost.
+/// A registrar at a fixed address. A call through a property would copy the registrar first, at three times the cost.
 final class Registrar: @unchecked Sendable {
-    // Sendable: a registrar has a lock of its own.
+    // Sendable: a registrar has its own lock.
     let address = UnsafeMutablePointer<ObservationRegistrar>.allocate(capacity: 1)
 
     init() { address.initialize(to: ObservationRegistrar()) }
@@ -108,23 +108,23 @@ struct TrackingSubject: Observable {
     subscript(version: TrackedVersion) -> Bool { false }
 }
 
-/// Learns that a read is tracked.
+/// An index that detects whether a read is tracked.
 struct TrackingProbe: Hashable {
     static var path: KeyPath<TrackingSubject, Bool> { \TrackingSubject.[TrackingProbe()] }
 
     func hash(into hasher: inout Hasher) { cplatform_this_thread().pointee.isTracked = true }
 }
 
-/// Learns when the tracking of a read begins to take effect, and of what version of the property the read was.
+/// An index that detects when the tracking of a read takes effect, and that has the version of the property at the read.
 struct TrackedVersion: Hashable, Sendable {
     let observation: Unowned
     let version: Int
 
     var path: KeyPath<TrackingSubject, Bool> { \TrackingSubject.[self] }
 
-    /// Tracking does not keep what is tracked alive.
+    /// A weak reference: tracking does not keep the observed object alive.
     final class Unowned: @unchecked Sendable {
-        // Sendable: set once, before anybody else has it.
+        // Sendable: set once, before another thread has the object.
         fileprivate(set) weak var observation: (any VersionedObservation)?
     }
 
@@ -142,7 +142,7 @@ protocol VersionedObservation: AnyObject, Sendable {
     func informAgain()
 }
 
-/// A thread's only task. It is needed seldom; and a pool's threads may all be blocked, by those who wait to be told.
+/// The only task of a new thread. It is rarely needed, and the threads of a pool could all be blocked, waiting for the change.
 private final class Errand {
     private let observation: any VersionedObservation
 
@@ -153,19 +153,19 @@ private final class Errand {
     }
 }
 
-/// The Observation framework's interest in one property of one object, from the first read on that somebody tracked.
+/// The Observation framework's observation of one property of one object. It begins at the first tracked read.
 final class TrackedObservation<Object: KeyValueObservable & Observable, Value>: Observation, VersionedObservation,
     @unchecked Sendable
 {
-    // Sendable: `losers` is reached under the observers' lock, `version` is atomic, the others are constant.
+    // Sendable: `losers` is guarded by the observers' lock, and `version` is atomic. The other properties are constant.
     private let path: KeyPath<Object, Value>
     fileprivate let registrar: Registrar
     private let unowned = TrackedVersion.Unowned()
     private weak let object: Object?
-    /// How many changes have been told.
+    /// The number of changes that have been reported.
     private let version = Atomic(0)
-    /// The detectors of other threads that came to observe at the same moment. The framework has noted the reads with them
-    /// too, and forgets them when they go: that must not be before the closure has ended.
+    /// The detectors of other threads that began to observe at the same moment. The framework has recorded reads with them too,
+    /// and it forgets the reads when a detector is released. They must therefore live until the closure has ended.
     fileprivate var losers: [Registrar] = []
 
     init(_ path: KeyPath<Object, Value>, of object: Object, _ registrar: Registrar) {
@@ -201,10 +201,10 @@ final class TrackedObservation<Object: KeyValueObservable & Observable, Value>: 
         thread.informing = outer
     }
 
-    /// Called by the framework, while it holds a lock: so what there is to be told is told by another thread.
+    /// Called by the framework while it holds a lock, so another thread makes the report.
     func isTracked(sinceVersion read: Int) {
         guard version.load(ordering: .sequentiallyConsistent) != read else { return }
-        // The framework forgets what it is being told of, and hashes it once more for that.
+        // The framework removes the observation that is being notified from its set, and hashes it once more to do so.
         guard ObservingThread.current.informing != ObjectIdentifier(self) else { return }
         let errand = Unmanaged.passRetained(Errand(self))
         let isStarted = cplatform_start_thread({ Errand.run($0.unsafelyUnwrapped) }, errand.toOpaque())
@@ -225,7 +225,7 @@ extension KeyValueObservers {
         return known
     }
 
-    /// Registers the observation, unless another thread was first; answers the one there is.
+    /// Registers an observation, or returns the existing one if another thread was first.
     fileprivate final func addTracked<Object, Value>(
         _ new: TrackedObservation<Object, Value>, of object: Object
     ) -> TrackedObservation<Object, Value> {
