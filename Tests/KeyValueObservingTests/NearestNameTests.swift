@@ -4,6 +4,7 @@ import Testing
 struct NearestNameTests {
     @Test(arguments: [
         ("compres", "compress"), ("rnu", "run"), ("Verify", "verify"), ("zzz", nil), ("verfiy", "verify"),
+        ("verxxx", nil),
     ])
     func `the name with the fewest slips is the nearest`(name: String, nearest: String?) {
         #expect(nearestName(to: name, among: ["compress", "run", "verify"]) == nearest)

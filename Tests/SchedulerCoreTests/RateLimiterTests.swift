@@ -65,6 +65,17 @@ import Testing
         #expect(!isOpenEarly && limiter.nextStart(after: 149) == 150)
     }
 
+    @Test func `a permit that is given back does not exceed the burst`() {
+        var limiter = RateLimiter(.tokenBucket(count: 1, period: 10, burst: 1))
+        let isOpen = limiter.mayStart(at: 0)
+        let early = limiter.started(at: 0)
+        let isOpenAgain = limiter.mayStart(at: 10)
+        limiter.takeBackStart(at: early)
+        limiter.started(at: 10)
+        let isOpenTwice = limiter.mayStart(at: 10)
+        #expect(isOpen && isOpenAgain && !isOpenTwice)
+    }
+
     @Test func `the largest counts and periods overflow nothing`() {
         for (count, period, burst) in [(1, UInt64.max, 1), (.max, .max, .max), (.max, 1, .max), (1, .max, .max)]
             as [(UInt64, UInt64, UInt64)]

@@ -24,6 +24,17 @@ import Testing
         #expect(offered == expected, sourceLocation: location)
     }
 
+    @Test func `a claimant that has withdrawn is no holder`() {
+        var ledger = ResourceLedger<String>()
+        let resource = ledger.addResource(capacity: 1)
+        for claimant in ["a", "b"] {
+            let answer = ledger.request(claimant, [.init(1, of: resource)])
+            #expect(answer.isGranted && ledger.soleHolder(of: resource) == claimant)
+            _ = ledger.withdraw(claimant)
+            #expect(ledger.soleHolder(of: resource) == nil)
+        }
+    }
+
     @Test func `a free resource is had at once, a taken one when it is given back`() {
         var ledger = Ledger()
         let memory = ledger.addResource(capacity: 8)

@@ -42,6 +42,17 @@ import Testing
         }
     }
 
+    @Test func `a higher priority does not age while lower ones have their turns`() {
+        var schedule = Schedule(width: 1)
+        schedule.setAgeing(limit: 2)
+        for lane in [PriorityLane.veryHigh, .normal, .veryLow] {
+            for number: UInt in 1...20 {
+                _ = schedule.added(UInt(lane.rawValue) * 100 + number, lane: lane, isReady: true)
+            }
+        }
+        #expect(startAll(&schedule).prefix(12).map { $0 / 100 } == [4, 4, 2, 0, 4, 4, 2, 0, 4, 4, 2, 0])
+    }
+
     @Test func `the age of a priority ends when nobody of it is left`() {
         var schedule = Schedule(width: 1)
         schedule.setAgeing(limit: 3)

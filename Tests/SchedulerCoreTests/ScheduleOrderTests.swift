@@ -44,6 +44,14 @@ import Testing
         #expect(startAll() == [3, 4, 2, 1])
     }
 
+    @Test mutating func `a stack that most of its members leave keeps the order of the others`() {
+        schedule.setOrder(.lastInFirstOut)
+        let leaving = (1...80 as ClosedRange<UInt>).map { schedule.added($0, lane: .normal, isReady: true) }
+        add(Array(101...110), .normal)
+        for ticket in leaving { schedule.updated(ticket, lane: .normal, isReady: false) }
+        #expect(startAll() == (101...110).reversed())
+    }
+
     private mutating func add(_ ids: [Schedule.ID], _ lane: PriorityLane) {
         for id in ids { _ = schedule.added(id, lane: lane, isReady: true) }
     }

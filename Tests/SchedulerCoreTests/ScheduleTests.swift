@@ -179,6 +179,20 @@ import Testing
         #expect(schedule.next()?.id == 2)
     }
 
+    @Test func `a suspension outlasts the end of a rate limit, and the reverse`() {
+        var schedule = Schedule(width: 1)
+        _ = schedule.added(1, lane: .normal, isReady: true)
+        schedule.setSuspended(true)
+        schedule.setThrottled(true)
+        schedule.setThrottled(false)
+        #expect(schedule.isSuspended && !schedule.isThrottled && !schedule.hasStartable)
+        schedule.setThrottled(true)
+        schedule.setSuspended(false)
+        #expect(!schedule.isSuspended && schedule.isThrottled && !schedule.hasStartable)
+        schedule.setThrottled(false)
+        #expect(schedule.hasStartable)
+    }
+
     // MARK: Members
 
     @Test func `members are listed in order of arrival, also when slots are used again`() {

@@ -23,6 +23,15 @@ import Testing
         #expect(order.take(2, upTo: .high) { _ in true } == [1, 2])
     }
 
+    @Test func `a member that may not leave is passed over, and forgotten until it waits again`() {
+        var order = ShedOrder(.oldest)
+        for id: UInt in 1...3 { order.waits(id, lane: .normal, arrival: UInt64(id)) }
+        #expect(order.take(2, upTo: .normal) { $0 != 1 } == [2, 3])
+        #expect(order.count == 0)
+        order.waits(1, lane: .normal, arrival: 1)
+        #expect(order.take(1, upTo: .normal) { _ in true } == [1])
+    }
+
     @Test(arguments: 0..<100 as Range<UInt64>) func `it agrees with sorting`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let rule = random.chance(50) ? ShedOrder.Rule.oldest : .lowest

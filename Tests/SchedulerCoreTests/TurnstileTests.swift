@@ -38,6 +38,27 @@ import Testing
         #expect(line.started == [1, 11, 21, 2, 12, 3, 4, 5])
     }
 
+    @Test func `an earlier arrival of the same priority does not take the turn that was offered`() {
+        var turnstile = Turnstile()
+        let late = turnstile.becameReady(2, key: "a", lane: .normal, arrival: 2)
+        let early = turnstile.becameReady(1, key: "a", lane: .normal, arrival: 1)
+        #expect(late.offered == [2] && early.offered.isEmpty && early.retracted.isEmpty)
+        let next = turnstile.started(2)
+        #expect(next == 1)
+    }
+
+    @Test func `a changed default limit counts at once for the keys that have members`() {
+        var line = Line()
+        _ = line.turnstile.setDefaultLimit(1)
+        for id: UInt in 1...3 { line.add(id, "a") }
+        line.start()
+        #expect(line.offered.isEmpty)
+        line.take(line.turnstile.setDefaultLimit(2))
+        #expect(line.offered == [2])
+        line.take(line.turnstile.setDefaultLimit(1))
+        #expect(line.offered.isEmpty)
+    }
+
     @Test func `no more of a key run than its limit, and of another as many as the default`() {
         var line = Line()
         _ = line.turnstile.setDefaultLimit(2)

@@ -19,6 +19,13 @@ struct GlobTests {
         #expect(Glob(pattern: pattern).find(in: directory.path) == Glob.Findings(paths: paths))
     }
 
+    @Test func `two stars do not follow links to directories`() throws {
+        let directory = try TemporaryDirectory(files: ["S/a.c"])
+        symlink("S", directory.path + "/link")
+        #expect(Glob(pattern: "**/*.c").find(in: directory.path).paths == ["S/a.c"])
+        #expect(Glob(pattern: "link/*.c").find(in: directory.path).paths == ["link/a.c"])
+    }
+
     @Test func `an absolute pattern stands for itself`() throws {
         let directory = try TemporaryDirectory(files: ["a.c"])
         #expect(Glob(pattern: directory.path + "/*.c").find(in: "/nowhere").paths == [directory.path + "/a.c"])

@@ -48,6 +48,31 @@ struct RunTests {
         #expect(try directory.text(of: "log") == "first\nf\nf\nlast\n")
     }
 
+    @Test func `the first operation of a queue is the one of the highest priority`() async throws {
+        let text = """
+            queues: {q: {width: 1}}
+            operations:
+              low: {run: "echo low >> log", queue: q, priority: low}
+              high: {run: "echo high >> log", queue: q, priority: high}
+            """
+        let directory = try TemporaryDirectory()
+        _ = try await outcomes(of: text, in: directory)
+        #expect(try directory.text(of: "log") == "high\nlow\n")
+    }
+
+    @Test func `a barrier that has succeeded does not run again when the rest is cancelled`() async throws {
+        let text = """
+            queues: {q: {width: 1}}
+            operations:
+              barrier: {run: "echo run >> log", queue: q, barrier: true}
+              long: {run: "echo > gate; sleep 100", queue: q}
+            """
+        let directory = try TemporaryDirectory()
+        let outcomes = try await outcomes(of: text, in: directory, whenGateOpens: { $0.cancel() })
+        #expect(outcomes == ["barrier": .succeeded, "long": .cancelled])
+        #expect(try directory.text(of: "log") == "run\n")
+    }
+
     @Test func `what comes after a failure is skipped and the rest goes on`() async throws {
         let text = """
             operations:

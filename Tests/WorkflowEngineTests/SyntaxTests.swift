@@ -176,4 +176,12 @@ struct SyntaxTests {
                 #"w:1:33: error: unknown operation 'b\n\u{1B}[31mw:1:1: error: x\u{202E}'; expected a"#
             ])
     }
+
+    @Test func `a number in quotes is text`() {
+        #expect(complaints(about: "operations: {a: {run: '5'}}") == [])
+    }
+
+    @Test func `the place of a character that YAML does not allow is counted in characters`() {
+        #expect(complaints(about: "a: ü\u{1}").first?.hasPrefix("w:1:5: error: invalid YAML") == true)
+    }
 }

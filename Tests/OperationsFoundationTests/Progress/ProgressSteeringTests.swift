@@ -138,4 +138,37 @@ import Testing
         queue.waitUntilAllOperationsAreFinished()
         #expect(seen.entries == [true])
     }
+
+    @Test func `an operation that begins while the progress is paused makes paused children`() {
+        let queue = OperationQueue()
+        queue.progress.totalUnitCount = 1
+        queue.progress.pause()
+        let seen = Journal<Bool>()
+        queue.addOperation { seen.append(Progress(totalUnitCount: 1).isPaused) }
+        // The queue runs again, and its progress is paused as before.
+        queue.isSuspended = false
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(seen.entries == [true])
+    }
+
+    @Test(arguments: [false, true]) func `the end of a pause restores the suspension that the caller set last`(
+        isSuspended: Bool
+    ) {
+        let queue = OperationQueue()
+        queue.isSuspended = !isSuspended
+        queue.progress.pause()
+        queue.isSuspended = isSuspended
+        queue.progress.resume()
+        #expect(queue.isSuspended == isSuspended)
+    }
+
+    @Test func `observers are notified of a pause and of its end`() {
+        let queue = OperationQueue()
+        let log = Journal<Bool?>()
+        let token = queue.progress.observe(\.isPaused, options: .new) { log.append($1.newValue) }
+        queue.progress.pause()
+        queue.progress.resume()
+        #expect(log.entries == [true, false])
+        token.invalidate()
+    }
 }

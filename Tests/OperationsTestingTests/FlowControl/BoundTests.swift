@@ -84,6 +84,21 @@ import Testing
         executor.runUntilIdle()
     }
 
+    @Test func `a batch sheds no operation of a higher priority than the lowest one of the batch`() throws {
+        let queue = executor.makeQueue()
+        queue.isSuspended = true
+        try queue.setBound(2, whenFull: .shedLowest)
+        let waiting = [BlockOperation {}, BlockOperation {}]
+        for operation in waiting { queue.addOperation(operation) }
+        let batch = [BlockOperation {}, BlockOperation {}]
+        (batch[0].queuePriority, batch[1].queuePriority) = (.low, .high)
+        #expect(throws: OperationError.self) { try queue.tryAddOperations(batch, waitUntilFinished: false) }
+        #expect(waiting.map(\.isCancelled) == [false, false])
+        queue.cancelAllOperations()
+        queue.isSuspended = false
+        executor.runUntilIdle()
+    }
+
     @Test func `what runs is not shed: the new operation is refused`() throws {
         let queue = executor.makeQueue()
         let clock = VirtualClock()

@@ -121,6 +121,32 @@ import Testing
         #expect(hopeless.operationOutcome?.description == "failed: again(4)")
     }
 
+    @Test func `an attempt that others cancel ends the retrying, as a cancellation`() async throws {
+        let queue = OperationQueue()
+        let numbers = Journal<Int>()
+        let operation = RetryOperation(try RetryPolicy(retries: 3, backoff: .none)) { number in
+            numbers.append(number)
+            let attempt = BlockOperation {}
+            attempt.cancel()
+            return attempt
+        }
+        await queue.addOperations([operation], waitUntilFinished: true)
+        #expect(numbers.entries == [1] && operation.operationOutcome?.description == "was cancelled")
+    }
+
+    @Test func `an attempt that is made while the retry operation is cancelled does not run`() async throws {
+        let queue = OperationQueue()
+        let (hasRun, retrying) = (Guarded(false), Guarded<RetryOperation?>(nil))
+        let operation = RetryOperation(try RetryPolicy(retries: 3, backoff: .none)) { _ in
+            retrying.withLock { $0 }?.cancel()
+            return BlockOperation { hasRun.withLock { $0 = true } }
+        }
+        retrying.withLock { $0 = operation }
+        await queue.addOperations([operation], waitUntilFinished: true)
+        retrying.withLock { $0 = nil }
+        #expect(!hasRun.withLock { $0 } && operation.isCancelled)
+    }
+
     @Test func `cancelling a retry operation cancels the attempt`() async throws {
         let queue = OperationQueue()
         let begins = AsyncGate()

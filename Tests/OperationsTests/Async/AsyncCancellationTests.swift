@@ -20,6 +20,12 @@ import Testing
         }
     }
 
+    @Test func `work that throws a cancellation has not failed, though nothing cancelled it`() async {
+        let operation = OperationQueue().addTask { throw CancellationError() }
+        await operation.waitUntilFinished()
+        #expect(operation.operationOutcome?.description == "was cancelled" && !operation.isCancelled)
+    }
+
     @Test func `cancelling an operation cancels its task, and its child tasks`() async {
         let queue = OperationQueue()
         for _ in 0..<300 {

@@ -63,6 +63,23 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         #expect(operation.operationOutcome?.description == "succeeded")
     }
 
+    /// Its threads are not threads of the queue, so they do not look for other work there.
+    @Test func `an operation of a service level of its own gives its slot to an operation that waits already`() async {
+        let queue = queue()
+        let operation = TwoParts()
+        operation.qualityOfService = .userInitiated
+        queue.addOperation(operation)
+        await operation.begins.pass()
+        operation.hold()
+        let other = queue.addTask {}
+        operation.mayStand.open()
+        await other.waitUntilFinished()
+        operation.mayEnd.open()
+        operation.letGo()
+        await operation.waitUntilFinished()
+        #expect(operation.journal.entries == ["first", "second"])
+    }
+
     @Test func `what is let go waits for a slot like any other`() async {
         let queue = queue()
         let operation = TwoParts()

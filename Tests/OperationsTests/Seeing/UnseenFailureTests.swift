@@ -17,8 +17,7 @@ import Testing
         block.name = "block"
         block.addExecutionBlock { [unowned block] in block.reportFailure(Failure.other) }
         queue.addOperation(block)
-        let seen = queue.addTask(name: "seen") { throw Failure.expected }
-        _ = await seen.result
+        _ = await queue.addTask(name: "seen") { throw Failure.expected }.result
         await queue.waitUntilAllOperationsAreFinished()
         #expect(block.isFinished)
         // The thread that ran it may hold it for a moment more; then, whether there is a second.

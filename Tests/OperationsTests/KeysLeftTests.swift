@@ -1,0 +1,22 @@
+@testable import Operations
+import SchedulerCore
+import TestSupport
+import Testing
+
+/// Rule A10: a queue keeps nothing of an operation that has left it.
+@Suite(.timeLimit(.minutes(5))) struct KeysLeftTests {
+    @Test(arguments: [false, true]) func `a queue keeps no key of an operation that has left`(isCancelled: Bool) {
+        let queue = OperationQueue()
+        queue.isSuspended = true
+        for number in 0..<5 {
+            let operation = BlockOperation {}
+            queue.addOperation(operation, limitKey: "key \(number)")
+            if isCancelled { operation.cancel() }
+        }
+        #expect(queue.withState { $0.keyed?.members.count } == 5)
+        queue.isSuspended = false
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(queue.withState { $0.keyed?.members.count } == 0)
+        #expect(queue.withState { $0.keyed?.turnstile.isEmpty } == true)
+    }
+}

@@ -1,0 +1,39 @@
+@testable import Operations
+import TestSupport
+import Testing
+
+/// Lent priorities before and after the waiting.
+@Suite(.timeLimit(.minutes(5))) struct PriorityLendingTests {
+    @Test func `an operation that has waited for another one keeps nothing of it`() throws {
+        let (queue, other) = (OperationQueue(), OperationQueue())
+        queue.priorityPolicy = try .init(inheritsPriority: true)
+        let operation = BlockOperation()
+        let awaitedCount = Guarded(-1)
+        operation.addExecutionBlock { [unowned operation] in
+            let awaited = BlockOperation {}
+            other.addOperation(awaited)
+            awaited.waitUntilFinished()
+            awaitedCount.withLock { $0 = operation.operationsWaitedFor.count }
+        }
+        queue.addOperations([operation], waitUntilFinished: true)
+        #expect(awaitedCount.withLock { $0 } == 0)
+    }
+
+    /// In a process of its own: here other tests have begun to inherit, so that all operations lend when they are added.
+    @Test func `operations that are in a queue when it begins to inherit lend their priority`() async {
+        await #expect(processExitsWith: .success) {
+            let held = HeldQueue()
+            let log = Journal<String>()
+            let (low, normal, urgent) = (
+                BlockOperation { log.append("low") }, BlockOperation { log.append("normal") },
+                BlockOperation { log.append("urgent") }
+            )
+            (low.queuePriority, urgent.queuePriority) = (.low, .veryHigh)
+            urgent.addDependency(low)
+            held.queue.addOperations([low, normal, urgent], waitUntilFinished: false)
+            held.queue.priorityPolicy = try .init(inheritsPriority: true)
+            held.release()
+            precondition(log.entries == ["low", "urgent", "normal"], "\(log.entries)")
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import TestSupport
+import Testing
+
+@testable import WorkflowEngine
+
+struct BudgetTests {
+    @Test(arguments: [(100, 40, 30, 10), (100, 40, 0, 20), (100, 98, 0, 1), (10, 40, 5, 1)])
+    func `processes bound the commands, and one may always run`(limit: Int, inUse: Int, threads: Int, commands: Int) {
+        #expect(ProcessBudget(limit: limit, inUse: inUse, threads: threads).commands == commands)
+    }
+
+    @Test func `the least limit of descriptors is enough for one command, and one less is not`() {
+        let least = DescriptorBudget(limit: 0, open: 16).leastLimit
+        #expect(DescriptorBudget(limit: least, open: 16).commands == 1)
+        #expect(DescriptorBudget(limit: least - 1, open: 16).commands == 0)
+    }
+
+    @Test func `the pauses between looks double up to the longest`() {
+        var life = ProcessLife(grace: .seconds(2))
+        let start = ContinuousClock.now
+        _ = life.leaderEnded(.exit(0), at: start)
+        var now = start
+        let pauses = (0..<8).map { _ in
+            _ = life.looked(isAlive: true, at: now)
+            let last = now
+            now = life.nextInstant ?? now
+            return now - last
+        }
+        #expect(pauses == [1, 2, 4, 8, 16, 20, 20, 20].map { .milliseconds($0) })
+    }
+
+    @Test func `each shortage is reported once`() {
+        let told = Journal<String>()
+        let ledger = RunLedger(operationCount: 0, failsFast: false) { event in
+            if case .short(let text) = event { told.append(text) }
+            return true
+        }
+        for shortage in [Shortage.memory, .memory, .space(directory: "/tmp"), .memory] { ledger.note(shortage) }
+        #expect(ledger.allConclusions(of: []).isEmpty)
+        #expect(told.entries == ["no memory is left", "no space is left in '/tmp'"])
+    }
+
+    @Test func `hundredths of a second have two digits`() {
+        #expect(
+            [90, 9, 1, 1994, 10_500].map { Duration.milliseconds($0).seconds } == [
+                "0.09s", "0.01s", "0.00s", "1.99s", "10.50s",
+            ])
+    }
+}
