@@ -15,7 +15,7 @@
 /// `didChangeValue(for:)` after it. To give properties names, register them in `keyValueKeys`.
 ///
 /// A handler is called after each change, on the thread that makes the change, in the order of the changes of one property. No
-/// lock is held during the call, so a handler may do anything (rule K6). While a thread notifies the observers of a property,
+/// lock is held during the call, so a handler may do anything. While a thread notifies the observers of a property,
 /// it also delivers later changes of that property, made by other threads or by handlers.
 public protocol KeyValueObservable: AnyObject, SendableMetatype {
     /// The observers of this object. Declare a stored property, `let keyValueObservers = KeyValueObservers()`.
@@ -42,7 +42,7 @@ extension KeyValueObservable {
 // MARK: - Observing
 
 extension KeyValueObservable {
-    /// Calls `changeHandler` at each change of a property until the returned observation is invalidated or released (rule K2).
+    /// Calls `changeHandler` at each change of a property until the returned observation is invalidated or released.
     ///
     /// The object and the handler do not keep each other alive, except through values that the handler captures. A nested key
     /// path, such as `\.owner.name`, is observed at every step if every class on the path is observable and has registered the

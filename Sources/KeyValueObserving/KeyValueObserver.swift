@@ -1,6 +1,6 @@
 /// An object that is notified of changes of properties that it observes by name.
 public protocol KeyValueObserver: AnyObject {
-    /// Called at each change, on the thread that makes the change (rule K6).
+    /// Called at each change, on the thread that makes the change.
     ///
     /// - Parameters:
     ///   - keyPath: The name or path with which the observer was added.
@@ -14,7 +14,7 @@ public protocol KeyValueObserver: AnyObject {
 }
 
 extension KeyValueObservable {
-    /// Adds an observer of the property of this name, or of the property at the end of a path of names (rule K2).
+    /// Adds an observer of the property of this name, or of the property at the end of a path of names.
     ///
     /// Neither object keeps the other alive, and a deallocated observer is not notified. An unregistered name is observed too:
     /// its announced changes notify the observer, without values. All aliases of a name identify the same property.

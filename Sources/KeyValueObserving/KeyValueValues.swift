@@ -1,6 +1,6 @@
 /// The values of a property as an asynchronous sequence: the present value, then one value for each change.
 ///
-/// The sequence ends when the object is deallocated or when the reading task is canceled. The sequence does not keep the object
+/// The sequence ends when the object is deallocated or when the reading task is cancelled. The sequence does not keep the object
 /// alive.
 public struct KeyValueValues<Value: Sendable>: AsyncSequence, Sendable {
     /// The policy for values that the iterator has not consumed yet.
@@ -15,7 +15,7 @@ public struct KeyValueValues<Value: Sendable>: AsyncSequence, Sendable {
 }
 
 extension KeyValueObservable {
-    /// Returns the values of a property: the present value, then one value for each change (rule K8).
+    /// Returns the values of a property: the present value, then one value for each change.
     ///
     /// By default, a slow reader receives only the newest value.
     ///

@@ -2,7 +2,7 @@
 public import OpenCombine
 public import Operations
 
-/// A queue as a scheduler of OpenCombine, as Foundation's is one of Combine (rule U2).
+/// A queue as a scheduler of OpenCombine, as Foundation's is one of Combine.
 ///
 ///     publisher.receive(on: queue).sink { … }
 ///

@@ -9,7 +9,7 @@ public import Operations
 
 /// A queue as a scheduler that goes by a clock of one's own; see `OperationQueue.scheduler(clock:)`.
 ///
-/// It does what the queue itself does as a scheduler (rule U2), but for the time.
+/// It does what the queue itself does as a scheduler, but for the time.
 public struct QueueScheduler: Scheduler, Sendable {
     public typealias SchedulerTimeType = Operations.OperationQueue.SchedulerTimeType
     public typealias SchedulerOptions = Operations.OperationQueue.SchedulerOptions

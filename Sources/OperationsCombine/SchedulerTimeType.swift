@@ -8,7 +8,7 @@ public import Operations
 public import OpenCombine
 
 extension Operations.OperationQueue {
-    /// An instant as the scheduler of an operation queue knows it: a date (rule U2).
+    /// An instant as the scheduler of an operation queue knows it: a date.
     public struct SchedulerTimeType: Strideable, Codable, Hashable, Sendable {
         /// The date of the instant.
         public var date: Date
@@ -31,7 +31,7 @@ extension Operations.OperationQueue {
         public static func < (a: SchedulerTimeType, b: SchedulerTimeType) -> Bool { a.date < b.date }
     }
 
-    /// Options of the scheduler of an operation queue, of which there are none (rule U2).
+    /// Options of the scheduler of an operation queue, of which there are none.
     ///
     /// Wherever options are asked for, nil is the only value there is.
     public struct SchedulerOptions: Sendable {
@@ -41,7 +41,7 @@ extension Operations.OperationQueue {
 }
 
 extension Operations.OperationQueue.SchedulerTimeType {
-    /// A span of time between two instants, in seconds (rule U2).
+    /// A span of time between two instants, in seconds.
     public struct Stride: SchedulerTimeIntervalConvertible, Comparable, SignedNumeric, ExpressibleByFloatLiteral,
         Codable, Hashable, Sendable
     {

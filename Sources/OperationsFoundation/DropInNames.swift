@@ -1,11 +1,11 @@
-// What `import OperationsFoundation` brings: Foundation, and the names that Foundation gives to operations and observing, with
-// this project's meaning. No others (rule A6).
+// The names that `import OperationsFoundation` adds: Foundation, and this package's versions of Foundation's names for
+// operations and observation. The module exports no other names (rule A6).
 
 @_exported public import Foundation
-// One by one: a name that is imported singly comes before the same name of a module that is imported whole (rule U1), however a
-// file comes by that module: Foundation beside this one, or through XCTest. Type aliases would not do: in a file that imports
-// `Operations` too they are a second meaning, which makes some closures ambiguous. The members of these types are visible
-// with `MemberImportVisibility` as well.
+// The names are exported one by one. A name that is imported by itself takes precedence over the same name of a module that is
+// imported as a whole (rule U1). This also holds if the file imports Foundation directly or through XCTest. Type aliases would
+// not work: in a file that also imports `Operations`, an alias is a second meaning, which makes some closures ambiguous. With
+// `MemberImportVisibility`, the members of these types are visible as well.
 @_exported public import class KeyValueObserving.NSKeyValueObservation
 @_exported public import enum KeyValueObserving.NSKeyValueChange
 @_exported public import enum KeyValueObserving.NSKeyValueSetMutationKind

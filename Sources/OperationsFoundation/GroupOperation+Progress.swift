@@ -2,11 +2,12 @@ public import Foundation
 public import Operations
 
 extension GroupOperation {
-    /// The progress of the children: a unit for each that was added so far, done when it has ended in whatever way.
+    /// The progress of the children: one unit for each child that was added. A unit is complete when its child has ended, with
+    /// any outcome.
     ///
-    /// While the group runs in a queue that has a progress, it is the fraction of the group's unit there; groups in groups
-    /// likewise. A child's own `Progress(totalUnitCount:)` is a fraction of the child's unit. Cancelling it, or the
-    /// queue's, cancels the group; pausing it lets no further child start, resuming it does.
+    /// If the group runs in a queue with a progress, this progress is a fraction of the group's unit in the queue's progress.
+    /// The same applies to a group in a group. A `Progress(totalUnitCount:)` that a child creates is a fraction of the child's
+    /// unit. Cancelling this progress, or the queue's progress, cancels the group. While it is paused, no further child starts.
     public final var progress: Progress {
         let reporter =
             childQueue.progressReporter

@@ -2,22 +2,22 @@ public import Foundation
 public import Operations
 
 #if !canImport(ObjectiveC)
-// An operation and a queue are what Foundation calls objects: a subclass can be a delegate, or report progress (rule A5).
-// What can be overridden, `isEqual(_:)`, `hash`, `description` and `debugDescription`, stands in the classes themselves.
+// Operations and queues conform to `NSObjectProtocol`, so a subclass can be a delegate or report progress (rule A5). The
+// members that can be overridden (`isEqual(_:)`, `hash`, `description` and `debugDescription`) are declared in the classes.
 
 extension Operation: NSObjectProtocol {
-    /// The operation.
+    /// Returns the operation.
     public final func `self`() -> Self { self }
 
-    /// False: the operation stands for nothing else.
+    /// Returns false, because the operation is not a proxy of another object.
     public final func isProxy() -> Bool { false }
 }
 
 extension OperationQueue: NSObjectProtocol {
-    /// The queue.
+    /// Returns the queue.
     public final func `self`() -> Self { self }
 
-    /// False: the queue stands for nothing else.
+    /// Returns false, because the queue is not a proxy of another object.
     public final func isProxy() -> Bool { false }
 }
 #endif

@@ -3,7 +3,7 @@ public import Operations
 
 #if !canImport(ObjectiveC)
 extension Operations.NSKeyValueObservedChange {
-    /// The places of the elements that were inserted, removed or replaced; nil for `.setting`.
+    /// The positions of the elements that were inserted, removed or replaced; nil for `.setting`.
     public var indexes: IndexSet? {
         indexSet.map { places in
             var indexes = IndexSet()

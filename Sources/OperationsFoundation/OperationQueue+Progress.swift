@@ -2,30 +2,34 @@ public import Foundation
 public import Operations
 
 extension OperationQueue {
-    /// The progress of the queue's operations (rules G1–G4).
+    /// The progress of the queue's operations.
     ///
-    /// It reports nothing until its `totalUnitCount` is set. From then on each operation that finishes through `main()`
-    /// adds one unit, at any width, from any thread; one that overrides `start()` without calling super, one that is
-    /// skipped because it was cancelled, and a barrier block add none. Set `totalUnitCount` before adding operations, or
-    /// in a barrier block, where no operation runs.
+    /// The progress reports nothing until its `totalUnitCount` is set. From then on, each operation that finishes through
+    /// `main()` adds one unit, with any concurrency limit and from any thread. Three kinds of operation add no unit:
     ///
-    /// Inside `main()`, `Progress(totalUnitCount:)` is a child that contributes a fraction of the unit. Each change of a
-    /// child reaches this progress, its observers and the progress above it at once, on the thread that makes the change
-    /// (rule A7). What a child of a subclass of `Progress` does comes up within a twentieth of a second.
+    /// - an operation that overrides `start()` without calling super
+    /// - an operation that is skipped because it was cancelled
+    /// - a barrier block
     ///
-    /// Cancelling the progress cancels what is in the queue. As with every `Progress` that is final: children that operations
-    /// make later are cancelled, the operations themselves are not. Pausing it suspends the queue; resuming it resumes the
-    /// queue, unless the queue was suspended already when the progress was paused.
+    /// Set `totalUnitCount` before you add operations, or in a barrier block, during which no operation runs.
+    ///
+    /// A `Progress(totalUnitCount:)` that is created inside `main()` is a child, and contributes a fraction of the unit. Each
+    /// change of a child updates this progress, its observers and its parent at once, on the thread that makes the change. If
+    /// the child is of a subclass of `Progress`, the change arrives within 50 ms.
+    ///
+    /// Cancelling the progress cancels the operations in the queue. The cancellation is final, as with every `Progress`:
+    /// children that later operations create are cancelled, although these operations are not. Pausing the progress suspends
+    /// the queue. Resuming the progress resumes the queue, unless the queue was already suspended at the pause.
     public final var progress: Progress {
         let progress = queueProgress
         progress.lookDown()
         return progress
     }
 
-    /// The states that `progress` goes through.
+    /// The states of `progress`, as an asynchronous sequence.
     public final var progressUpdates: ProgressUpdates { ProgressUpdates(of: queueProgress) }
 
-    /// Made when first asked for; of several threads that are the first, one makes the one that stays.
+    /// The reporter, which is made at the first use. If several threads make one at the same time, the queue keeps only one.
     private var queueProgress: QueueProgress {
         let reporter = progressReporter ?? installProgressReporter(QueueProgress(of: self))
         return reporter as! QueueProgress

@@ -1,22 +1,23 @@
 public import Operations
 
 extension OperationQueue {
-    /// The course of a queue's progress, as an asynchronous sequence (rule G5).
+    /// The states of a queue's progress, as an asynchronous sequence.
     ///
-    /// It begins with the present state, continues whenever the queue counts an operation, a child reports or `totalUnitCount`
-    /// changes, and ends when the queue is gone. A slow reader misses states in between, never the last one.
+    /// The first element is the present state. Further elements follow when the queue counts an operation, when a child
+    /// reports, and when `totalUnitCount` changes. The sequence ends when the queue is deallocated. A slow reader may miss
+    /// intermediate states, but receives the last one.
     public struct ProgressUpdates: AsyncSequence, Sendable {
         private weak var progress: QueueProgress?
 
         init(of progress: QueueProgress) { self.progress = progress }
 
-        /// The numbers of a queue's progress at one moment, which fit together.
+        /// The numbers of a queue's progress at one moment. The numbers are consistent with each other.
         public struct Element: Equatable, Sendable {
-            /// How far the work is, from 0 to 1.
+            /// The completed fraction of the work, from 0 to 1.
             public let fractionCompleted: Double
-            /// The operations that have finished through `main()`.
+            /// The number of operations that have finished through `main()`.
             public let completedUnitCount: Int64
-            /// The operations that the whole work consists of.
+            /// The total number of operations.
             public let totalUnitCount: Int64
         }
 
@@ -24,7 +25,7 @@ extension OperationQueue {
             Iterator(progress: progress, ticks: progress?.ticks().makeAsyncIterator())
         }
 
-        /// Asks for the state after each tick, so that it never hands out one that is older than the last.
+        /// An iterator that reads the state after each tick. A state is therefore never older than the state before it.
         public struct Iterator: AsyncIteratorProtocol {
             fileprivate weak var progress: QueueProgress?
             fileprivate var ticks: AsyncStream<Void>.Iterator?

@@ -1,35 +1,35 @@
 import Foundation
 
-/// A progress that keeps its children beside Foundation's tree instead of in it, under one lock.
+/// A progress that stores its children beside Foundation's tree, under one lock.
 ///
-/// Foundation's tree on Linux has no lock: a child that is updated writes into all its ancestors, on its own thread. Two
-/// operations that report at the same time would write into the queue's progress at the same time. So what is added to
-/// one of these never gets a parent in that tree. Its changes come up by way of `ProgressTree`.
+/// Foundation's tree on Linux has no lock. An updated child writes into all its ancestors, on its own thread. Two operations
+/// that report at the same time would write into the queue's progress at the same time. A child that is added to a
+/// `ContainedProgress` therefore never gets a parent in Foundation's tree. `ProgressTree` propagates its changes.
 ///
-/// Subclasses: `QueueProgress`, and `OperationProgress`, which is `Progress.current()` inside a `main()`.
+/// The subclasses are `QueueProgress`, and `OperationProgress`, which is `Progress.current()` inside a `main()`.
 class ContainedProgress: Progress, @unchecked Sendable {
-    // Sendable: every field is guarded by the lock, also the counts inherited from Foundation where the system writes.
+    // Sendable: the lock guards every property, including the inherited counts where the system writes them.
 
-    /// The progress above it, as far as that is known here.
+    /// The parent, as far as it is known here.
     final weak var parent: Progress?
     private var children: [ObjectIdentifier: Child] = [:]
-    /// What all of them have done together.
+    /// The completed parts of all children together.
     private var parts: Int64 = 0
-    /// Those whose changes, or some of them, have to be looked for.
+    /// The children that need a lookout for some or all of their changes.
     private var silent: Set<ObjectIdentifier> = []
     private var hasLookout = false
     private var wasCancelled = false
     private var isOnHold = false
     private var lastNumber = 0
 
-    /// The parts of a unit. Divisible by all numbers up to 16 and by 1000, so common fractions come out exactly.
+    /// The number of parts of a unit. It is divisible by all numbers up to 16 and by 1000, so common fractions are exact.
     static let resolution: Int64 = 18_018_000
 
     private struct Child {
         let progress: Progress
         let units: Int64
         let number: Int
-        /// Key-value observing, on Apple's systems.
+        /// The key-value observation, on Apple's systems.
         let observation: AnyObject?
         var parts: Int64 = 0
     }
@@ -38,14 +38,14 @@ class ContainedProgress: Progress, @unchecked Sendable {
 
     deinit { if !(self is QueueProgress) { ProgressTree.isGone(ObjectIdentifier(self)) } }
 
-    /// Runs a critical section. No code of the user's is called inside, and nothing of the user's released.
+    /// Runs a critical section. The body must not call user code and must not release user objects.
     final func withLock<Result>(_ body: () -> Result) -> Result { ProgressTree.withLock(body) }
 
     // MARK: - Children
 
-    /// Takes a child in, explicit or implicit: Foundation, too, adds every child by this member.
+    /// Adds a child, explicit or implicit. Foundation adds every child by this member too.
     override func addChild(_ child: Progress, withPendingUnitCount units: Int64) {
-        // One that is made inside of Foundation's `init` has no units yet. Any other may have children already.
+        // A child that Foundation's `init` is creating has no units yet. Any other child may have children already.
         let isNew = child.totalUnitCount == 0 && Progress.current() === self
         let id = ObjectIdentifier(child)
         #if canImport(ObjectiveC)
@@ -73,10 +73,10 @@ class ContainedProgress: Progress, @unchecked Sendable {
         if isPaused { tellHold(child) }
     }
 
-    /// Takes in what a child has done. O(1). Under the lock.
+    /// Updates the parts of a child. O(1). Called under the lock.
     final func takeIn(_ id: ObjectIdentifier) {
         guard let child = children[id] else { return }
-        // Not `isFinished`, which the user may have overridden.
+        // `isFinished` is not used here, because the user may have overridden it.
         let fraction = Self.fraction(of: child.progress)
         let done = Double(child.units) * Double(Self.resolution) * fraction
         let new = fraction == 1 ? 0 : Int64(exactly: done.rounded()) ?? 0
@@ -90,13 +90,13 @@ class ContainedProgress: Progress, @unchecked Sendable {
         settle(child.units)
     }
 
-    /// Takes in what the children have done whose changes are not pushed. O(those). Under the lock.
+    /// Updates the parts of all children that need a lookout. O(number of those children). Called under the lock.
     final func takeInSilent() { for id in silent { takeIn(id) } }
 
-    /// The units of a child that is finished are its own from now on. Under the lock.
+    /// Adds the units of a finished child to this progress. Called under the lock.
     func settle(_ units: Int64) {}
 
-    /// Whether there is nothing to look for any more.
+    /// Whether no child needs a lookout any more.
     final func endsLookout() -> Bool {
         withLock {
             hasLookout = !silent.isEmpty
@@ -104,16 +104,17 @@ class ContainedProgress: Progress, @unchecked Sendable {
         }
     }
 
-    /// The units of this progress that children have done so far, in parts of `resolution` a unit. Under the lock.
+    /// Returns the units of this progress that the children have completed, in parts of `resolution` per unit. Called under the
+    /// lock.
     ///
-    /// A child of a subclass that another thread is updating at this moment is read without a lock, for it has none. It may
-    /// be read as halfway between two values; the next look puts that right.
+    /// A child of a subclass has no lock. If another thread is updating the child at this moment, the result may lie between
+    /// two values. The next look corrects the result.
     final func partsOfChildren(resolution: Int64) -> Int64 {
         if resolution == Self.resolution { return parts }
         return Int64(exactly: (Double(parts) / Double(Self.resolution) * Double(resolution)).rounded()) ?? 0
     }
 
-    /// How far it is, from 0 to 1, as of this moment. Under the lock.
+    /// Returns the completed fraction at this moment, from 0 to 1. Called under the lock.
     func fraction() -> Double { fractionCompleted }
 
     private static func fraction(of child: Progress) -> Double {
@@ -121,12 +122,12 @@ class ContainedProgress: Progress, @unchecked Sendable {
         return fraction.isNaN ? 0 : min(max(fraction, 0), 1)
     }
 
-    // MARK: - Steering
+    // MARK: - Cancelling, pausing and resuming
 
-    // A child is told by who adds it or by who cancels: each reads or writes the mark under the lock. So is an operation's
-    // progress that begins at this moment: it takes the marks over, or is there to be told.
+    // The thread that adds a child and the thread that cancels both use the mark under the lock, so one of them passes it on to
+    // the child. The progress of an operation that begins at this moment copies the marks, or is found by the other thread.
 
-    /// Begins as cancelled or paused as another. Under the lock.
+    /// Copies the cancelled and paused marks of the parent. Called under the lock.
     final func takeOver(from parent: ContainedProgress) {
         wasCancelled = parent.wasCancelled
         isOnHold = parent.isOnHold
@@ -153,8 +154,8 @@ class ContainedProgress: Progress, @unchecked Sendable {
         ProgressTree.change(self) {}
     }
 
-    /// Says whether this is on hold, and says it again when that has changed meanwhile: of several threads that pause and
-    /// resume, whoever tells last tells what is true.
+    /// Passes on whether this progress is paused, and repeats the call if the mark has changed meanwhile. If several threads
+    /// pause and resume, the last call therefore has the current mark.
     final func passHold(_ tell: (_ isOnHold: Bool) -> Void) {
         while true {
             let known = withLock { isOnHold }
@@ -165,7 +166,7 @@ class ContainedProgress: Progress, @unchecked Sendable {
 
     final func tellHold(_ child: Progress) { passHold { $0 ? child.pause() : child.resume() } }
 
-    /// Sets a mark; answers the children to tell, none when it was set so before.
+    /// Sets a mark. Returns the children to pass the mark on to; none if the mark already had this value.
     private func mark(_ path: ReferenceWritableKeyPath<ContainedProgress, Bool>, _ value: Bool) -> [Progress] {
         withLock {
             guard self[keyPath: path] != value else { return [] }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// One unit of a queue's progress while an operation's `main()` runs: `Progress.current()` in there (rule G2).
+/// One unit of a queue's progress, which is `Progress.current()` while an operation's `main()` runs.
 ///
-/// The first `Progress` made on the thread of `main()` becomes its child, and so a fraction of the queue's unit.
+/// The first `Progress` that is created on the thread of `main()` becomes a child, and so a fraction of the queue's unit.
 final class OperationProgress: ContainedProgress, @unchecked Sendable {
     // Sendable: see `ContainedProgress`.
 
@@ -11,11 +11,11 @@ final class OperationProgress: ContainedProgress, @unchecked Sendable {
         super.totalUnitCount = 1
     }
 
-    // Foundation's counts, behind the lock: whoever looks at the queue's progress reads them from another thread.
+    // Foundation's counts need the lock, because a reader of the queue's progress reads them on another thread.
 
     override var totalUnitCount: Int64 {
         get { withLock { super.totalUnitCount } }
-        // Foundation traps when it goes to 0.
+        // Foundation traps when the total becomes 0.
         set { ProgressTree.change(self) { super.totalUnitCount = max(newValue, 1) } }
     }
 
@@ -26,7 +26,8 @@ final class OperationProgress: ContainedProgress, @unchecked Sendable {
 
     override func resignCurrent() { ProgressTree.change(self) { super.resignCurrent() } }
 
-    /// The parts of its one unit that are done, less than the whole: the unit is counted when `main()` has returned.
+    /// Returns the completed parts of the unit, always less than the whole unit. The unit is counted when `main()` has
+    /// returned.
     func parts(resolution: Int64) -> Int64 {
         let own = Double(super.completedUnitCount) * Double(resolution)
         let parts = (own + Double(partsOfChildren(resolution: resolution))) / Double(super.totalUnitCount)
@@ -37,10 +38,10 @@ final class OperationProgress: ContainedProgress, @unchecked Sendable {
 
     override func fraction() -> Double { Double(parts(resolution: 1 << 40)) / Double(1 << 40) }
 
-    /// Makes it `Progress.current()` of this thread.
+    /// Makes the progress `Progress.current()` on this thread.
     func begin() { becomeCurrent(withPendingUnitCount: 1) }
 
-    /// Undoes `begin()`, and what the operation made current and forgot to resign.
+    /// Undoes `begin()`. The function also resigns each progress that the operation made current and did not resign.
     func end() {
         while let current = Progress.current() {
             current.resignCurrent()

@@ -3,20 +3,21 @@ public import Foundation
 @_spi(Hosting) public import KeyValueObserving
 package import Operations
 
-// Rule G5. On Apple's systems `Progress` is observed by the system's own means.
+// Rule G5. On Apple's systems the system itself makes `Progress` observable.
 
 extension Progress: KeyValueObservable {
     /// The observers of this progress.
     ///
-    /// The first use makes a plain `Progress` report its changes, and those of its children, at once, on the thread that
-    /// makes the change. Two kinds of changes are reported late, by looking for them: those of children of a subclass
-    /// within a twentieth of a second, and one that another thread is making during the first use. An object of a
-    /// subclass has observers of its own, which are notified of what it announces itself.
+    /// After the first use, a plain `Progress` reports its changes and its children's changes at once, on the thread that makes
+    /// the change. Two kinds of change are found later, by a periodic search. Changes of children of a subclass are found
+    /// within 50 ms. The other kind is a change that another thread is making during the first use. An object of a subclass has
+    /// separate observers, which are notified only of the changes that the subclass announces.
     public var keyValueObservers: KeyValueObservers { ProgressTree.observedLink(of: self) ?? linkOfSubclass }
 
     private static let linkKey = ProgressUserInfoKey(rawValue: "swift-operations.observers")
 
-    /// Kept in the dictionary of the progress: nothing else goes when it goes.
+    /// The link of a subclass. The user-info dictionary holds the link, because only the dictionary is released with the
+    /// progress.
     private var linkOfSubclass: ProgressLink {
         var isNew = false
         let link = ProgressTree.withLock {
@@ -28,14 +29,14 @@ extension Progress: KeyValueObservable {
         }
         if isNew {
             Log.warning(
-                "\(type(of: self)) is a subclass of Progress: its observers are notified of changes that it announces "
-                    + "with willChangeValue(for:) and didChangeValue(for:), and of no others")
+                "\(type(of: self)) is a subclass of Progress. Its observers are notified only of changes that it announces "
+                    + "with willChangeValue(for:) and didChangeValue(for:)")
         }
         return link
     }
 }
 
-/// `\.progress.fractionCompleted` of a queue can be observed, and `"progress.fractionCompleted"`.
+/// Makes `\.progress.fractionCompleted` and `"progress.fractionCompleted"` of a queue observable.
 extension OperationQueue: ContributedKeys {}
 
 extension ContributedKeys where Self: OperationQueue {
@@ -43,7 +44,7 @@ extension ContributedKeys where Self: OperationQueue {
 }
 
 extension KeyValueObservable where Self: Progress {
-    /// What can be observed of a progress.
+    /// The observable properties of a progress.
     public static var keyValueKeys: [KeyValueKey] {
         [
             KeyValueKey("fractionCompleted", \Self.fractionCompleted),

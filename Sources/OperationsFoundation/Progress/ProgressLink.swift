@@ -1,17 +1,17 @@
 import Foundation
 @_spi(Hosting) import KeyValueObserving
 
-/// What is kept beside a progress: its observers, and the progress above it. Guarded by the lock of `ProgressTree`.
+/// The data that is stored beside a progress: its observers, and its parent. Guarded by the lock of `ProgressTree`.
 final class ProgressLink: KeyValueObservers, @unchecked Sendable {
-    // Sendable: all is guarded by the lock.
+    // Sendable: the lock guards all properties.
     private(set) weak var progress: Progress?
     weak var parent: Progress?
-    /// How many calls of `cancel()`, `pause()` and `resume()` are under way.
+    /// The number of calls of `cancel()`, `pause()` and `resume()` that are running now.
     var steering = 0
-    /// The number of the lookout for changes that are not reported; see `ProgressTree.look(at:)`.
+    /// The number of the current lookout, which looks for unreported changes. See `ProgressTree.look(at:)`.
     var lookout = 0
     private var observerState = ObserverState()
-    /// What was reported last; nil as long as the progress was never observed.
+    /// The last recorded numbers; nil until the progress is observed.
     private var known: ProgressNumbers?
 
     init(_ progress: Progress?) {
@@ -24,17 +24,17 @@ final class ProgressLink: KeyValueObservers, @unchecked Sendable {
     override func step(_ body: (inout ObserverState) -> Void) { ProgressTree.withLock { body(&observerState) } }
 
     override func observingBegins(of object: AnyObject, by observation: Observation) {
-        // Not of one of a subclass: that announces what it will, and nothing of it is read here.
+        // A subclass of `Progress` announces its own changes, and its properties are not read here.
         guard let progress else { return }
         ProgressTree.withLock { begin(progress) }
     }
 
-    /// From here on changes are noted. Under the lock.
+    /// Begins to record changes. Called under the lock.
     func begin(_ progress: Progress) { if known == nil { known = ProgressNumbers(of: progress) } }
 
-    /// Notes what has changed since the last look. Under the lock.
+    /// Records the changes since the last call. Called under the lock.
     ///
-    /// - Returns: The properties that the caller has to tell of, without the lock; nil: nothing has changed.
+    /// - Returns: The properties whose observers the caller must notify, without the lock; nil if nothing has changed.
     func note(_ progress: Progress) -> [PropertyKey]? {
         guard let old = known else { return nil }
         let new = ProgressNumbers(of: progress)
@@ -45,7 +45,7 @@ final class ProgressLink: KeyValueObservers, @unchecked Sendable {
     }
 }
 
-/// What of a progress can be observed.
+/// The observable properties of a progress.
 struct ProgressNumbers: Equatable {
     private let fraction: Double
     private let completed: Int64
@@ -55,7 +55,7 @@ struct ProgressNumbers: Equatable {
     private let isPaused: Bool
     private let isIndeterminate: Bool
 
-    /// Under the lock. The progress is of no class that a user could have made.
+    /// Reads the numbers. Called under the lock. The class of the progress is never a class of the user.
     init(of progress: Progress) {
         let queue = progress as? QueueProgress
         fraction = progress.fractionCompleted

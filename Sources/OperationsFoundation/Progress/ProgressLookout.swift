@@ -1,13 +1,15 @@
 import Foundation
 
-/// Looks for changes from time to time, as long as there may be some that are not pushed: those of children of a subclass of
-/// `Progress`, of which Foundation notifies no other class, and a change of a plain progress that another thread was making
-/// when the progress got its class.
+/// A periodic search for changes that are not pushed.
+///
+/// Two kinds of change are not pushed. Foundation notifies no other class of the changes of children of a subclass of
+/// `Progress`. The other kind is a change of a plain progress that another thread was making when the progress received its new
+/// class.
 enum ProgressLookout {
-    /// How long a change may take to come up from there.
+    /// The time until such a change is found.
     static let interval = Duration.milliseconds(50)
 
-    /// Of each progress once at a time.
+    /// Starts a lookout. Each progress has at most one lookout at a time.
     static func begin(for progress: ContainedProgress) {
         Task.detached(priority: .utility) { [weak progress] in
             repeat {
@@ -17,7 +19,8 @@ enum ProgressLookout {
         }
     }
 
-    /// Looks at a plain progress. While only a change that was under way can be missing, each interval is twice the last.
+    /// Starts a lookout for a plain progress. While only an interrupted change can be missing, each interval is twice the
+    /// previous one.
     static func begin(for progress: Progress, _ number: Int) {
         Task.detached(priority: .utility) { [weak progress] in
             var pause = interval

@@ -1,12 +1,12 @@
 import Foundation
 
-// Which progress is above which, as far as that is known here.
+// The parents and children of progresses, as far as they are known here.
 
 extension ProgressTree {
-    /// Notes that a progress is above another one, and reports the changes of all that is below that one.
+    /// Records the parent of a progress, and begins to report the changes of all descendants of the child.
     ///
-    /// - Parameter isNew: The child is made at this moment: it has no children, and no thread is changing it.
-    /// - Returns: False: the child is of a subclass, and its changes have to be looked for.
+    /// - Parameter isNew: Whether the child is being created: it has no children, and no other thread is changing it.
+    /// - Returns: False if the child is of a subclass, so that a lookout has to find its changes.
     @discardableResult
     static func adopt(_ child: Progress, by parent: Progress, isNew: Bool = false) -> Bool {
         withLock {
@@ -22,7 +22,7 @@ extension ProgressTree {
         }
     }
 
-    /// Adopts the children that plain progresses were given before their changes were reported, at any depth. Under the lock.
+    /// Adopts the descendants that plain progresses received before their changes were reported. Called under the lock.
     private static func adoptDescendants(of progress: Progress) {
         var rest = [progress]
         while let next = rest.popLast() {
@@ -39,10 +39,11 @@ extension ProgressTree {
         }
     }
 
-    /// Looks for the changes of a plain progress that were not reported: a change that began before the progress got its
-    /// class, and the changes of children of a subclass.
+    /// Looks for unreported changes of a plain progress.
     ///
-    /// - Returns: Whether a look is needed again: seldom, because a thread may still be in such a change, or soon.
+    /// They are a change that began before the progress received its new class, and the changes of children of a subclass.
+    ///
+    /// - Returns: When to look again: soon, later (because another thread may still be making such a change), or not at all.
     static func look(at progress: Progress) -> NextLook {
         var next = NextLook.none
         change(progress) {
@@ -60,12 +61,12 @@ extension ProgressTree {
 
     enum NextLook { case none, soon, later }
 
-    /// Whether the calling look is still the one that looks at this progress.
+    /// Whether the calling lookout is still the current lookout of this progress.
     static func continues(_ number: Int, at progress: Progress) -> Bool {
         withLock { link(of: progress)?.lookout == number }
     }
 
-    /// What is kept beside a progress whose observers are asked for. nil: it is of a subclass.
+    /// Returns the link of a progress whose observers are needed; nil for a subclass.
     static func observedLink(of progress: Progress) -> ProgressLink? {
         withLock {
             let wasKnown = link(of: progress) != nil
@@ -75,13 +76,13 @@ extension ProgressTree {
         }
     }
 
-    /// Whether `cancel()`, `pause()` or `resume()` of a plain progress is under way, which call code of the user's.
+    /// Whether a plain progress is running `cancel()`, `pause()` or `resume()`, which call user code.
     static func isSteered(_ progress: Progress) -> Bool {
         withLock { link(of: progress)?.steering ?? 0 > 0 } || progress.isCancelled
             || progress.isPaused
     }
 
-    /// Cancels, pauses or resumes a plain progress, and reports what that changes.
+    /// Cancels, pauses or resumes a plain progress, and reports the effects.
     static func steer(_ progress: Progress, _ body: () -> Void) {
         withLock { link(of: progress)?.steering += 1 }
         body()

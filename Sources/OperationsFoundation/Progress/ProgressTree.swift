@@ -2,37 +2,37 @@ import Foundation
 @_spi(Hosting) import KeyValueObserving
 import Synchronization
 
-/// What passes a change of one progress on to those above it, at once (rules A7 and G5).
+/// The propagation of a change from one progress to its ancestors, at once.
 ///
-/// Foundation keeps its tree to itself: a child writes into its ancestors, and no member that a subclass could override is
-/// called for that. So a progress that has to report its changes gets another class, as key-value observing does on Apple's
-/// systems: `Pushed.Progress`, whose setters come here. It has the memory of a plain `Progress`, and nothing but members that
-/// can be overridden. Objects of a subclass keep their class.
+/// Foundation hides its tree. A child writes into its ancestors without calling a member that a subclass could override. A
+/// progress that has to report its changes therefore receives another class, as with key-value observing on Apple's systems.
+/// The class is `Pushed.Progress`, and its setters call this type. It has the same memory layout as a plain `Progress`, and
+/// only members that override others. Objects of a subclass keep their class.
 enum ProgressTree {
-    /// The one lock of all progresses known here. One for all, because a change goes up the whole tree under it. Recursive,
-    /// because Foundation calls overridden members in the midst of its own.
+    /// The single lock of all known progresses. A change propagates up the whole tree under it, so one lock serves all trees.
+    /// The lock is recursive, because Foundation calls overridden members in the middle of its own members.
     private static let lock = NSRecursiveLock()
     nonisolated(unsafe) private static var state = State()
 
     private struct State {
-        /// How many sections the thread with the lock is in.
+        /// The nesting depth of the critical sections of the thread that holds the lock.
         var depth = 0
-        /// What the outermost section reports when it has ended.
+        /// The reports that the outermost section makes when it has ended.
         var news = News()
-        /// Those of progresses that are neither the system's own nor of a subclass.
+        /// The links of progresses whose class is `Pushed.Progress` or `OperationProgress`.
         var links: [ObjectIdentifier: ProgressLink] = [:]
     }
 
-    /// What is done without the lock.
+    /// Work that is done without the lock.
     private struct News {
         var changes: [(link: ProgressLink, progress: Progress, key: PropertyKey)] = []
         var watchers: [AsyncStream<Void>.Continuation] = []
-        /// Released without the lock: the last reference may run code of the user's.
+        /// Objects to release without the lock, because the last reference may run user code.
         var gone: [AnyObject] = []
         var lookouts: [(progress: Progress, number: Int)] = []
     }
 
-    /// Runs a critical section. No code of the user's is called inside, and nothing of the user's is released.
+    /// Runs a critical section. The body must not call user code and must not release user objects.
     static func withLock<Result>(_ body: () -> Result) -> Result {
         lock.lock()
         state.depth += 1
@@ -47,10 +47,10 @@ enum ProgressTree {
         return result
     }
 
-    /// Makes a change of a progress, and reports what it changes there and above.
+    /// Makes a change of a progress, and reports its effects on the progress and its ancestors.
     static func change(_ progress: Progress, _ body: () -> Void) {
         withLock {
-            // Those above first: one that is complete leaves the tree, and may be gone after the change.
+            // Find the ancestors first: a completed progress leaves the tree, and may be deallocated after the change.
             var above: [Progress] = []
             var next = parent(of: progress)
             while let current = next {
@@ -67,7 +67,7 @@ enum ProgressTree {
         }
     }
 
-    /// Takes a change in, on its way up.
+    /// Applies a change to one progress, on the way up.
     private static func pass(_ progress: Progress, below: Progress?) {
         release(progress)
         if let below { (progress as? ContainedProgress)?.takeIn(ObjectIdentifier(below)) }
@@ -75,7 +75,7 @@ enum ProgressTree {
         if let link = link(of: progress) { note(link, progress) }
     }
 
-    /// Releases an object when the lock is released. Under the lock.
+    /// Releases an object after the lock is released. Called under the lock.
     static func release(_ object: AnyObject) { state.news.gone.append(object) }
 
     private static func note(_ link: ProgressLink, _ progress: Progress) {
@@ -85,9 +85,9 @@ enum ProgressTree {
         if let queue = progress as? QueueProgress { state.news.watchers += queue.watchers.values }
     }
 
-    // MARK: - Who is above whom
+    // MARK: - Parents
 
-    /// Begins to look at a progress at short intervals. Under the lock.
+    /// Begins to look at a progress at short intervals. Called under the lock.
     static func beginLookout(for progress: Progress) {
         guard let link = link(of: progress) else { return }
         link.lookout += 1
@@ -99,13 +99,13 @@ enum ProgressTree {
         return state.links[ObjectIdentifier(progress)]?.parent
     }
 
-    /// What is kept beside a progress so far. Under the lock.
+    /// Returns the existing link of a progress. Called under the lock.
     static func link(of progress: Progress) -> ProgressLink? {
         if let queue = progress as? QueueProgress { return queue.link }
         return state.links[ObjectIdentifier(progress)]
     }
 
-    /// What is kept beside a progress. nil: it is of a subclass, and its changes cannot be had.
+    /// Returns the link of a progress, and makes it if necessary; nil for a subclass, whose changes cannot be intercepted.
     static func ownLink(of progress: Progress, isNew: Bool = false) -> ProgressLink? {
         withLock {
             if let queue = progress as? QueueProgress { return queue.link }
@@ -119,7 +119,7 @@ enum ProgressTree {
         }
     }
 
-    /// The last thing a progress does.
+    /// Removes the link of a progress. The progress calls it in its `deinit`.
     static func isGone(_ progress: ObjectIdentifier) {
         let link = withLock {
             state.links.removeValue(forKey: progress)
@@ -127,6 +127,6 @@ enum ProgressTree {
         _ = consume link
     }
 
-    /// How many progresses something is kept for.
+    /// The number of progresses that have a link.
     static var count: Int { withLock { state.links.count } }
 }

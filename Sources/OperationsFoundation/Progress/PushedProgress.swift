@@ -1,11 +1,12 @@
 import Foundation
 import Synchronization
 
-/// A plain progress whose changes are reported.
+/// The class of a plain progress whose changes are reported.
 enum Pushed {
-    /// Called `Progress` too, for that is what its description says.
+    /// A plain progress that reports its changes. It is called `Progress` because its description contains the name of the
+    /// class.
     final class Progress: Foundation.Progress, @unchecked Sendable {
-        // Sendable: no properties, for its objects were made as ones of the superclass.
+        // Sendable: the class must have no properties, because its objects were allocated as objects of the superclass.
 
         deinit { ProgressTree.isGone(ObjectIdentifier(self)) }
 
@@ -22,10 +23,11 @@ enum Pushed {
         override func resignCurrent() { ProgressTree.change(self) { super.resignCurrent() } }
 
         override func addChild(_ child: Foundation.Progress, withPendingUnitCount units: Int64) {
-            // One that is made inside of Foundation's `init` has no units yet.
+            // A child that Foundation's `init` is creating has no units yet.
             let isNew = child.totalUnitCount == 0 && Foundation.Progress.current() === self
-            // In Foundation's tree, too. When this is cancelled or paused, that cancels or pauses the child, which runs code
-            // of the user's. So the question is asked under the lock, and such a child is added without it.
+            // The child is added to Foundation's tree, too. If this progress is cancelled or paused, Foundation then cancels or
+            // pauses the child, which runs user code. The check is therefore made under the lock, and in that case the child is
+            // added without the lock.
             let isAdded = ProgressTree.withLock {
                 guard !ProgressTree.isSteered(self) else { return false }
                 super.addChild(child, withPendingUnitCount: units)
@@ -44,15 +46,15 @@ enum Pushed {
         override func resume() { ProgressTree.steer(self) { super.resume() } }
     }
 
-    /// Makes an object of the class `Progress` one of `Pushed.Progress`. False: it is of another class.
+    /// Changes the class of an object from `Progress` to `Pushed.Progress`. Returns false if the object is of another class.
     static func take(_ progress: Foundation.Progress) -> Bool {
         #if canImport(ObjectiveC)
-        // Key-value observing does this there.
+        // Key-value observing changes the class there.
         return false
         #else
         if type(of: progress) == Pushed.Progress.self { return true }
         guard type(of: progress) == Foundation.Progress.self else { return false }
-        // The first word of an object is its class. Other threads read it at any time.
+        // The first word of an object identifies its class. Other threads may read the word at any time.
         let word = Unmanaged.passUnretained(progress).toOpaque().assumingMemoryBound(to: Atomic<UInt>.self)
         let old = UInt(bitPattern: unsafeBitCast(Foundation.Progress.self, to: UnsafeRawPointer.self))
         let new = UInt(bitPattern: unsafeBitCast(Pushed.Progress.self, to: UnsafeRawPointer.self))
@@ -62,10 +64,10 @@ enum Pushed {
 }
 
 extension Progress {
-    /// The children that a progress has in Foundation's tree, and that are not finished. nil: they cannot be had.
+    /// Returns the unfinished children in Foundation's tree; nil if they cannot be found.
     ///
-    /// Foundation has no member for that, so its stored properties are looked at, for a set of progresses. The caller
-    /// releases them with `ProgressTree.release`.
+    /// Foundation has no member for the children, so the function searches the stored properties for a set of progresses. The
+    /// caller releases the children with `ProgressTree.release`.
     func presentChildren() -> Set<Progress>? {
         var mirror: Mirror? = Mirror(reflecting: self)
         while let type = mirror, type.subjectType != Progress.self { mirror = type.superclassMirror }

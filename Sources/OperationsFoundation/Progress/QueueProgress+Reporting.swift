@@ -2,17 +2,17 @@ import Foundation
 import Operations
 
 extension QueueProgress: ProgressReporter {
-    /// Gives the operation a progress of its own for the time of its `main()`.
+    /// Gives the operation its own progress while `main()` runs.
     func willRunMain(of operation: Operation) {
         guard totalUnitCount > 0 else { return }
         beginProgress(of: operation).begin()
     }
 
-    /// Counts the operation: its fraction becomes the whole unit, in one step.
+    /// Counts the operation. The fraction of the operation becomes the whole unit in one step.
     func didRunMain(of operation: Operation) { count(operation)?.end() }
 
-    /// A group's children are fractions of its unit. The work of an async operation changes threads, so nothing is
-    /// `Progress.current()` in there.
+    /// Makes a group's children fractions of the group's unit. The work of an async operation changes threads, so no progress
+    /// is `Progress.current()` in it.
     func willRunTask(of operation: Operation) {
         guard totalUnitCount > 0, let group = operation as? GroupOperation else { return }
         beginProgress(of: operation).addChild(group.progress, withPendingUnitCount: 1)
@@ -31,9 +31,9 @@ extension QueueProgress: ProgressReporter {
         return own
     }
 
-    /// Answers the operation's own progress, if it had one, to be ended and released without the lock.
+    /// Counts the operation. Returns the operation's own progress, if any, for the caller to end and release without the lock.
     private func count(_ operation: Operation) -> OperationProgress? {
-        // It has announced its end from inside, and the group has told of it.
+        // The operation announced its end from inside `main()`, and the group has already reported it.
         let isCounted = isOfGroup && operation.isFinished
         var own: OperationProgress?
         change {
@@ -43,7 +43,7 @@ extension QueueProgress: ProgressReporter {
         return own
     }
 
-    /// Both only grow, and may be told of late: what is told of first stays if it is more.
+    /// Updates both counts. Both only grow, and reports may arrive late or out of order, so the larger value stays.
     func childrenCounted(added: Int, ended: Int) {
         change {
             total = max(total, Int64(added))
@@ -53,7 +53,7 @@ extension QueueProgress: ProgressReporter {
 }
 
 extension QueueProgress {
-    /// A tick at once and after every change; several that nobody took in time are one.
+    /// Returns a stream with a tick at once and after every change. Ticks that a reader has not consumed are merged into one.
     func ticks() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let id = withLock {

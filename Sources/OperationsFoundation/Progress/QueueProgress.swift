@@ -1,30 +1,30 @@
 import Foundation
 import Operations
 
-/// The progress of a queue: one unit for each operation that finishes through `main()` (rules G1–G4).
+/// The progress of a queue: one unit for each operation that finishes through `main()`.
 ///
-/// The counts are kept here, under the lock. What Foundation keeps is a copy in finer units, `resolution` to each, so
-/// that operations under way contribute fractions without being children in Foundation's tree. Only the finer number of
-/// completed units changes while operations run, one word at a time: a thread that reads `fractionCompleted`, the one
-/// member that cannot be overridden, sees the value before or after, and none between.
+/// The counts are stored here, under the lock. Foundation stores a copy in finer units, with `resolution` fine units per unit.
+/// Running operations therefore contribute fractions without being children in Foundation's tree. While operations run, only
+/// the fine number of completed units changes, as one word. The member `fractionCompleted` cannot be overridden, but its reader
+/// sees a value from before or after a change, and no value in between.
 final class QueueProgress: ContainedProgress, @unchecked Sendable {
-    // Sendable: every field is guarded by the lock, but `queue` and `group`, which are constant.
+    // Sendable: the lock guards every property except `queue` and `group`, which are constant.
 
-    /// The queue holds its progress and not the other way round.
+    /// A weak reference, because the queue holds its progress.
     private weak var queue: OperationQueue?
-    /// The group whose children the queue runs, if it is the queue of one.
+    /// The group whose children the queue runs; nil for an ordinary queue.
     private weak let group: GroupOperation?
-    /// It is that of a group, which counts its children itself.
+    /// Whether this is the progress of a group, which counts its children itself.
     let isOfGroup: Bool
     var total: Int64 = 0
     var completed: Int64 = 0
-    /// The operations whose `main()` runs now, with the number of their begin.
+    /// The operations whose `main()` is running, each with a number in order of their starts.
     var running: [ObjectIdentifier: (progress: OperationProgress, number: Int)] = [:]
     var begun = 0
-    /// Who is told of changes; see `ticks`.
+    /// The streams that receive a tick after each change. See `ticks`.
     var watchers: [Int: AsyncStream<Void>.Continuation] = [:]
     var watchersSoFar = 0
-    /// Its observers. It is its own, for the queue asks for it at each operation.
+    /// The observers. The link is stored here because the queue uses it at each operation.
     let link: ProgressLink
 
     init(of queue: OperationQueue, group: GroupOperation? = nil) {
@@ -42,13 +42,13 @@ final class QueueProgress: ContainedProgress, @unchecked Sendable {
 
     // MARK: - Counts
 
-    /// The operations that the whole work consists of. Nothing is reported while it is not above 0 (rule G1).
+    /// The number of operations in the whole work. The progress reports nothing unless the number is above 0.
     override var totalUnitCount: Int64 {
         get { withLock { total } }
         set { change { total = newValue } }
     }
 
-    /// The units done.
+    /// The number of completed units.
     override var completedUnitCount: Int64 {
         get {
             lookDown()
@@ -57,13 +57,13 @@ final class QueueProgress: ContainedProgress, @unchecked Sendable {
         set { change { completed = newValue } }
     }
 
-    /// Whether there is nothing to report, because no total is set.
+    /// Whether the progress reports nothing, because no total is set.
     override var isIndeterminate: Bool { withLock { total < 0 || completed < 0 || (total == 0 && completed == 0) } }
 
-    /// Ends `becomeCurrent(withPendingUnitCount:)`: adds the pending units, unless a child took them.
+    /// Ends `becomeCurrent(withPendingUnitCount:)`: adds the pending units, unless a child has used them.
     override func resignCurrent() {
         change {
-            // Foundation adds the pending units to its own count, past the override.
+            // Foundation adds the pending units to its own count, and does not use the override.
             let before = super.completedUnitCount
             super.resignCurrent()
             completed += super.completedUnitCount - before
@@ -75,7 +75,7 @@ final class QueueProgress: ContainedProgress, @unchecked Sendable {
         return fractionCompleted
     }
 
-    /// The three numbers as of one moment, fractions of running operations included.
+    /// The three numbers at one moment, including fractions of running operations.
     var update: OperationQueue.ProgressUpdates.Element {
         lookDown()
         return withLock {
@@ -83,17 +83,18 @@ final class QueueProgress: ContainedProgress, @unchecked Sendable {
         }
     }
 
-    /// Takes in what operations under way, and children, have done meanwhile.
+    /// Updates the counts from children whose changes are not pushed.
     func lookDown() { change { takeInSilent() } }
 
-    /// Makes a change of the counts, under the lock, and reports it, without.
+    /// Makes a change of the counts under the lock, and then reports it without the lock.
     func change(_ body: () -> Void) { ProgressTree.change(self, body) }
 
     override func settle(_ units: Int64) { completed += units }
 
-    /// Writes Foundation's copy. Under the lock.
+    /// Writes Foundation's copy. Called under the lock.
     func copyDown() {
-        // Foundation traps when a total goes from above 0 to 0 or below. So the copy keeps its own, with nothing done.
+        // Foundation traps when a total changes from above 0 to 0 or below. The copy then keeps its total, with 0 completed
+        // units.
         guard total > 0 else { return setCopy(completed: 0) }
         let limit = Int64.max / (4 * Self.resolution)
         let resolution = max(total.magnitude, completed.magnitude) < limit ? Self.resolution : 1
@@ -110,7 +111,7 @@ final class QueueProgress: ContainedProgress, @unchecked Sendable {
         if super.completedUnitCount != fine { super.completedUnitCount = fine }
     }
 
-    // MARK: - Steering
+    // MARK: - Cancelling, pausing and resuming
 
     override func cancel() {
         super.cancel()
