@@ -1,4 +1,4 @@
-/// Why a queue that holds operations runs none and will not by its own means (rule N3).
+/// An explanation of a queue that holds operations and cannot start any of them without an outside event.
 public struct StallReport: Sendable, CustomStringConvertible {
     /// The queue's name.
     public let queue: String
@@ -8,7 +8,8 @@ public struct StallReport: Sendable, CustomStringConvertible {
     /// The most operations that `description` lists. `blocked` has all of them.
     public static let describedOperations = 20
 
-    /// One line for the queue and one for each of the first `describedOperations` operations, and how many more there are.
+    /// One line for the queue, one line for each of the first `describedOperations` operations, and the number of other
+    /// operations.
     public var description: String {
         let listed = blocked.prefix(Self.describedOperations)
         let rest = blocked.count - listed.count
@@ -17,20 +18,20 @@ public struct StallReport: Sendable, CustomStringConvertible {
     }
 }
 
-/// What an operation waits for at one moment.
+/// The reasons for which an operation waits at one moment.
 public struct Explanation: Sendable, CustomStringConvertible {
-    /// Type and name, or address.
+    /// The type of the operation, and its name or address.
     public let operation: String
-    /// What holds it back; empty when nothing does.
+    /// The reasons for which the operation waits; empty when it can start.
     public let reasons: [WaitingReason]
 
     /// The most reasons that `description` lists. `reasons` has all of them.
     public static let describedReasons = 5
 
-    /// The operation and the first `describedReasons` of its reasons, and how many more there are.
+    /// The operation, the first `describedReasons` of its reasons, and the number of other reasons.
     public var description: String {
         guard !reasons.isEmpty else { return "\(operation): nothing holds it back" }
-        // A cycle stands last, and says most.
+        // A cycle is the last reason and the most useful one, so it is always listed.
         let isLong = reasons.count > Self.describedReasons + 1
         let listed = isLong ? Array(reasons.prefix(Self.describedReasons - 1)) + reasons.suffix(1) : reasons
         return "\(operation): " + listed.map(\.description).joined(separator: "; ")
@@ -38,60 +39,60 @@ public struct Explanation: Sendable, CustomStringConvertible {
     }
 }
 
-/// One thing that an operation waits for.
+/// One reason for which an operation waits.
 public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
-    /// It has started.
+    /// The operation has started.
     case executing
-    /// It has finished.
+    /// The operation has finished.
     case finished
-    /// It is in no queue and nobody has started it.
+    /// The operation is in no queue and has not been started.
     case inNoQueue
-    /// Operations that wait for one another, as the path `a, b, a`. A barrier in it is called so. The path begins with the
-    /// operation itself when it is part of a cycle of up to 32 operations.
+    /// Operations that wait for each other, as the path `a, b, a`. A barrier appears as "a barrier". The path begins with
+    /// the operation itself when the operation is part of a cycle of up to 32 operations.
     case cycle([String])
-    /// A dependency that is in no queue and that nobody has started.
+    /// A dependency is in no queue and has not been started.
     case dependencyInNoQueue(String)
-    /// A dependency that is queued or runs.
+    /// A dependency is in a queue or executes.
     case dependency(String)
     /// The queue is suspended.
     case queueSuspended(queue: String)
-    /// The queue's width is 0.
+    /// The concurrency limit of the queue is 0.
     case widthZero(queue: String)
-    /// A barrier that was queued before it has not run.
+    /// A barrier that was added earlier has not run.
     case barrier
-    /// An overridden `isReady` is false. Announce `isReady` when it becomes true.
+    /// An overridden `isReady` is false. Announce `isReady` when the value becomes true.
     case customIsReady
-    /// An overridden `isReady` is true, but that was not announced.
+    /// An overridden `isReady` is true, but the change was not announced.
     case readyNotAnnounced
-    /// `isFinished` is true, but that was not announced.
+    /// `isFinished` is true, but the change was not announced.
     case finishNotAnnounced
-    /// A condition is being tested.
+    /// A condition is being tested. The value has the names of all conditions of the operation.
     case conditions([String])
-    /// Units of a resource that others have, or wait for before it.
+    /// Other operations use units of a resource, or have requested them earlier.
     case resource(name: String, units: Int, inUse: Int, capacity: Int)
-    /// Another operation runs under this exclusive name, or waits to do so before it.
+    /// Another operation runs under this exclusive name, or has requested the name earlier.
     case exclusion(String)
-    /// As many operations of its key run as may, or other keys have their turn before.
+    /// The limit of the operation's key is reached, or other keys have their turn first.
     case key(String)
-    /// The queue's rate limit has no permit left.
+    /// The rate limit of the queue has no permit left.
     case rateLimit(queue: String)
-    /// As many operations run as the queue's width allows, or it is about to start.
+    /// The concurrency limit of the queue is reached, or the operation is about to start.
     case slot
-    /// It is paused, or its group is, and starts when that is resumed.
+    /// The operation or its group is paused.
     case held
-    /// The group that it is part of has not started.
+    /// The group of the operation has not started.
     case group(String)
 
     public var description: String {
         switch self {
         case .executing: "executes"
         case .finished: "has finished"
-        case .inNoQueue: "is in no queue, and nobody has started it"
+        case .inNoQueue: "is in no queue and has not been started; add it to a queue or start it"
         case .cycle(let path): "waits for itself: \(Self.describe(path))"
         case .dependencyInNoQueue(let name): "waits for \(name), which is in no queue; add it to one or start it"
         case .dependency(let name): "waits for \(name)"
         case .queueSuspended(let queue): "queue '\(queue)' is suspended; set isSuspended to false"
-        case .widthZero(let queue): "queue '\(queue)' has width 0; raise maxConcurrentOperationCount"
+        case .widthZero(let queue): "the concurrency limit of queue '\(queue)' is 0; raise maxConcurrentOperationCount"
         case .barrier: "waits for a barrier in front of it"
         case .customIsReady: "its overridden isReady is false; announce isReady when it becomes true"
         case .readyNotAnnounced: "isReady is true but was not announced; call didChangeValue(for: \\.isReady)"

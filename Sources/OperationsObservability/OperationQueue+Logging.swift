@@ -47,7 +47,7 @@ extension OperationEvent {
         case .ready: "operation ready"
         case .started: "operation started"
         case .finished(let outcome, _, _): outcome.map { "operation \($0.word)" } ?? "operation finished"
-        case .cancelled: "operation told to cancel"
+        case .cancelled: "operation cancellation requested"
         case .stalled: "queue stalled"
         }
     }

@@ -57,7 +57,8 @@ import Testing
         let entries = handler.entries.map { "\($0.level) \($0.message)" }
         #expect(
             entries.sorted() == [
-                "error operation failed", "info operation cancelled", "info operation told to cancel",
+                "error operation failed", "info operation cancellation requested",
+                "info operation cancelled",
             ])
         #expect(handler.entries.first { $0.level == .error }?.metadata["error"] == "Failure()")
         withExtendedLifetime(failing) {}

@@ -10,7 +10,9 @@ enum EarlyFinish: String, CaseIterable, Codable, Sendable {
     /// Lets it happen once.
     func happen() {
         let queue = OperationQueue()
+        queue.name = "early"
         let bird = EarlyBird()
+        bird.name = "bird"
         let dependency = Operation()
         switch self {
         case .whileSuspended:
@@ -24,6 +26,7 @@ enum EarlyFinish: String, CaseIterable, Codable, Sendable {
         case .insideCancel:
             queue.isSuspended = true
             let operation = FinishesInCancel()
+            operation.name = "bird"
             queue.addOperation(operation)
             operation.cancel()
             operation.waitUntilFinished()
@@ -53,7 +56,7 @@ enum EarlyFinish: String, CaseIterable, Codable, Sendable {
 
 /// Rule L10: the warning, on standard error or where the log is redirected to; each in a process of its own.
 @Suite(.timeLimit(.minutes(5))) struct LifeEarlyFinishWarningTests {
-    private static let end = " went isFinished=true without being started by the queue it is in"
+    private static let text = " announced isFinished before queue 'early' started it"
 
     /// Rule L10.
     @Test(arguments: EarlyFinish.allCases) func `one warning is logged`(way: EarlyFinish) async throws {
@@ -61,8 +64,8 @@ enum EarlyFinish: String, CaseIterable, Codable, Sendable {
             way.happen()
         }
         let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
-        let warnings = text.split(separator: "\n").filter { $0.contains(Self.end) }
-        #expect(warnings == ["swift-operations: \(way.culprit)\(Self.end)"])
+        let warnings = text.split(separator: "\n").filter { $0.contains(Self.text) }
+        #expect(warnings == ["swift-operations: \(way.culprit) 'bird'\(Self.text)"])
     }
 
     /// Rule L10.
@@ -74,7 +77,7 @@ enum EarlyFinish: String, CaseIterable, Codable, Sendable {
             Operations.Log.redirect { log.append($0) }
             way.happen()
             Operations.Log.redirect(to: nil)
-            guard log.entries == [way.culprit + Self.end] else { fatalError("\(log.entries)") }
+            guard log.entries == ["\(way.culprit) 'bird'\(Self.text)"] else { fatalError("\(log.entries)") }
         }
     }
 
@@ -85,7 +88,7 @@ enum EarlyFinish: String, CaseIterable, Codable, Sendable {
             Self.finishProperly()
         }
         let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
-        #expect(!text.contains(Self.end))
+        #expect(!text.contains("announced isFinished"))
     }
 
     private static func finishProperly() {

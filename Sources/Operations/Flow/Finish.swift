@@ -37,7 +37,8 @@ extension Operation {
 
     /// Rule L10: a common bug in ported code. The system survives it and says so.
     private final func warnOfEarlyFinish() {
-        Log.warning("\(type(of: self)) went isFinished=true without being started by the queue it is in")
+        let queue = queue?.takeUnretainedValue().label ?? "a queue"
+        Log.warning("\(label) announced isFinished before \(queue) started it")
     }
 }
 

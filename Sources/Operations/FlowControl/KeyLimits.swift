@@ -1,31 +1,41 @@
 import SchedulerCore
 
 extension OperationQueue {
-    /// Adds an operation under a key, such as a host or a tenant. The keys of a queue take turns, and of each at most so
-    /// many operations run at a time as its limit says.
+    /// Adds an operation under a key, such as a host or a tenant. The keys of the queue take turns.
     ///
-    /// The order between keys is that of turns, within each priority of the queue; within a key it is that of any queue.
-    /// Operations without a key are in nobody's turn. Misuse M2, M3 and M12 as for `addOperation(_:)`.
+    /// Limits for keys restrict how many operations of a key run at a time. See ``setLimitPerKey(_:)`` and
+    /// ``setLimit(_:forKey:)``.
+    /// Operations of different keys with the same priority start in turn. Operations of one key start in the queue's
+    /// usual order. Operations without a key bypass the rotation.
+    ///
+    /// The call stops the process if the operation is in a queue, executes or has finished. The call also stops the process if
+    /// the queue has a capacity and is full. ``tryAddOperation(_:limitKey:)`` throws an error instead.
     public final func addOperation(_ operation: Operation, limitKey key: String) {
         stopOnMisuse { () throws(OperationError) in try add(operation, key: key) }
     }
 
-    /// `addOperation(_:limitKey:)` that throws misuse as an error and then has changed nothing.
+    /// Adds an operation under a key, like `addOperation(_:limitKey:)`, and throws an error on misuse.
+    ///
+    /// - Throws: `OperationError`. The call has changed nothing then.
     public final func tryAddOperation(_ operation: Operation, limitKey key: String) throws(OperationError) {
         try add(operation, key: key)
     }
 
-    /// Bounds how many operations of each key run at a time; nil for any number, and turns only. Those that run go on.
+    /// Limits how many operations of each key run at a time. `nil` removes the limit: the keys still take turns.
     ///
-    /// - Throws: `PolicyError.rateNotPositive`.
+    /// Running operations continue.
+    ///
+    /// - Throws: `PolicyError.rateNotPositive` when the limit is below 1.
     public final func setLimitPerKey(_ limit: Int?) throws(PolicyError) {
         if let limit, limit < 1 { throw .rateNotPositive(limit) }
         changeLimits { $0.setDefaultLimit(limit) }
     }
 
-    /// Bounds how many operations of one key run at a time; nil for as many as of any key. Those that run go on.
+    /// Limits how many operations of one key run at a time. `nil` restores the limit that applies to each key.
     ///
-    /// - Throws: `PolicyError.rateNotPositive`.
+    /// Running operations continue.
+    ///
+    /// - Throws: `PolicyError.rateNotPositive` when the limit is below 1.
     public final func setLimit(_ limit: Int?, forKey key: String) throws(PolicyError) {
         if let limit, limit < 1 { throw .rateNotPositive(limit) }
         changeLimits { $0.setLimit(limit, of: key) }
@@ -51,15 +61,15 @@ struct KeyedOperations {
 
     struct Member {
         let key: String
-        /// The first ticket's arrival, since a member gets a new ticket whenever its turn comes; nil before it has arrived.
+        /// The arrival of the first ticket; nil before the member has arrived. A member gets a new ticket for each turn.
         var arrival: UInt64?
-        /// The segment of the schedule that it stands in.
+        /// The segment of the schedule that the member is in.
         var segment: UInt64 = 0
     }
 }
 
 extension OperationQueue.State {
-    /// An operation with a key has arrived, or has changed.
+    /// Updates an operation with a key that has arrived or has changed.
     mutating func admitKeyed(
         _ operation: Operation, _ id: Schedule.ID, _ lifecycle: Lifecycle, lane: PriorityLane, isReady: Bool
     ) {
@@ -87,7 +97,7 @@ extension OperationQueue.State {
         for id in shift.offered { offer(id) }
     }
 
-    /// The turn has come to this one.
+    /// Makes an operation startable, because its turn has come.
     mutating func offer(_ id: Schedule.ID?) {
         guard let id else { return }
         let operation = OperationQueue.operation(id)
@@ -101,27 +111,27 @@ extension OperationQueue.State {
 
     mutating func startedKeyed(_ id: Schedule.ID) { offer(keyed?.turnstile.started(id)) }
 
-    /// It does not start now after all.
+    /// Gives up the turn of an operation that was claimed and does not start now.
     mutating func heldBackKeyed(_ id: Schedule.ID) { offer(keyed?.turnstile.left(id)) }
 
-    /// It leaves the queue.
+    /// Removes an operation that leaves the queue.
     mutating func leftKeyed(_ id: Schedule.ID) {
         keyed?.members[id] = nil
         offer(keyed?.turnstile.left(id))
     }
 
-    /// The key of an operation that has not its turn.
+    /// Returns the key of an operation that waits for its turn; nil for other operations.
     func keyItWaitsFor(_ operation: Operation) -> String? {
         guard let keyed, let member = keyed.members[operation.scheduleID] else { return nil }
         return keyed.turnstile.isOffered(operation.scheduleID) ? nil : member.key
     }
 
-    /// The operations and when they were added, in no order. O(n).
+    /// The operations with the times at which they were added, in no order. O(n).
     var arrivals: [(arrival: UInt64, operation: Operation)] {
         schedule.arrivals.map { arrival, id in (keyed?.members[id]?.arrival ?? arrival, OperationQueue.operation(id)) }
     }
 
-    /// When a member was added.
+    /// Returns the time at which a member was added.
     func arrival(of operation: Operation) -> UInt64 {
         keyed?.members[operation.scheduleID]?.arrival ?? operation.ticket.arrival
     }

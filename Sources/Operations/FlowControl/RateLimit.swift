@@ -1,15 +1,15 @@
 import SchedulerCore
 import Synchronization
 
-/// How many operations of a queue may start in a time.
+/// A limit for the number of operations of a queue that start in a period.
 ///
 ///     queue.setRateLimit(try .tokenBucket(10, per: .seconds(1), burst: 20))
 public struct RateLimit: Sendable, Equatable {
     let rule: RateLimiter.Rule
 
-    /// Permits come in evenly, so many a period; those not used are kept, up to the burst.
+    /// Returns a limit whose permits arrive evenly, `count` in each period. The queue keeps up to `burst` unused permits.
     ///
-    /// - Throws: `PolicyError` when a number is below 1, or the period is not above zero.
+    /// - Throws: `PolicyError` when `count` or `burst` is below 1, or the period is not above zero.
     public static func tokenBucket(
         _ count: Int, per period: Duration, burst: Int = 1
     ) throws(PolicyError) -> RateLimit {
@@ -18,9 +18,9 @@ public struct RateLimit: Sendable, Equatable {
         return RateLimit(rule: .tokenBucket(count: count, period: period, burst: UInt64(burst)))
     }
 
-    /// In no span of a period start more than so many.
+    /// Returns a limit of at most `count` starts in any time span of one period.
     ///
-    /// - Throws: `PolicyError` when the number is below 1, or the period is not above zero.
+    /// - Throws: `PolicyError` when `count` is below 1, or the period is not above zero.
     public static func slidingWindow(_ count: Int, per period: Duration) throws(PolicyError) -> RateLimit {
         let (count, period) = try checked(count, period)
         return RateLimit(rule: .slidingWindow(count: count, period: period))
@@ -34,15 +34,16 @@ public struct RateLimit: Sendable, Equatable {
 }
 
 extension OperationQueue {
-    /// Lets operations start no faster than the limit allows; nil removes it. Takes effect at once for all that has not
-    /// started.
+    /// Limits how fast operations start. `nil` removes the limit. The change applies at once to all operations that have
+    /// not started.
     ///
-    /// Operations that wait for a permit hold no slot and no thread, and start in the queue's order. A cancelled one takes
-    /// no permit; it waits for the next one all the same. Barriers and parts of tasks take none either.
+    /// An operation that waits for a permit holds no slot and no thread. Permits are given in the queue's order. A
+    /// cancelled operation uses no permit, but the queue ends the operation only when the next permit is due. Barriers
+    /// and parts of tasks use no permits.
     ///
     /// - Parameters:
-    ///   - limit: How many may start in which time.
-    ///   - clock: What the time is measured with.
+    ///   - limit: The number of starts in a period.
+    ///   - clock: The clock that measures the period.
     public final func setRateLimit<C: Clock<Duration>>(_ limit: RateLimit?, clock: C = ContinuousClock()) {
         let throttle = limit.map { limit in
             let start = clock.now
@@ -50,12 +51,12 @@ extension OperationQueue {
                 limiter: RateLimiter(limit.rule), time: { start.duration(to: clock.now).wholeNanoseconds },
                 sleep: { try await clock.sleepFully(until: start.advanced(by: .nanoseconds($0))) })
         }
-        // Released without the lock: it holds the clock of the caller.
+        // Released without the lock: the throttle holds the clock of the caller.
         let (old, timer): (Throttle?, Task<Void, Never>?) = withState { state in
             let old = state.throttle
             state.throttle = throttle
             state.schedule.setThrottled(false)
-            // Under the lock, so that of several threads the one that sets the limit last also has the last word here.
+            // Stored under the lock: of several threads, the thread that sets the limit last also stores this value last.
             isThrottled.store(throttle != nil, ordering: .releasing)
             return (old, old?.timer)
         }
@@ -65,17 +66,17 @@ extension OperationQueue {
     }
 }
 
-/// A rate limit at work.
+/// A rate limit in use by a queue.
 final class Throttle: @unchecked Sendable {
     // Sendable: the variables are guarded by the lock of the queue, the closures are called without it.
     private var limiter: RateLimiter
-    /// Opens the queue again.
+    /// The task that opens the queue again.
     var timer: Task<Void, Never>?
-    /// When gated operations took their permits. Some of them give a permit back, since they do not start after all.
+    /// The times at which gated operations received permits. A gated operation returns its permit if it does not start.
     private var permits: [Schedule.ID: UInt64] = [:]
     /// Nanoseconds since the limit was set.
     let time: @Sendable () -> UInt64
-    /// Sleeps until so many nanoseconds after that.
+    /// Sleeps until this many nanoseconds after the limit was set.
     let sleep: @Sendable (UInt64) async throws -> Void
 
     init(
@@ -91,39 +92,41 @@ final class Throttle: @unchecked Sendable {
 
     func nextStart(after time: UInt64) -> UInt64 { limiter.nextStart(after: time) }
 
-    /// An operation takes a permit. One that is gated may give it back.
+    /// Uses a permit for an operation. A gated operation may return the permit.
     func started(_ id: Schedule.ID, isGated: Bool, at time: UInt64) {
         let noted = limiter.started(at: time)
         if isGated { permits[id] = noted }
     }
 
-    /// The operation does not start after all. Answers whether it has given a permit back.
+    /// Returns the permit of an operation that does not start. False: the operation had no permit to return.
     func takeBack(_ id: Schedule.ID) -> Bool {
         guard let time = permits.removeValue(forKey: id) else { return false }
         limiter.takeBackStart(at: time)
         return true
     }
 
-    /// The operation leaves the queue, and has used its permit up.
+    /// Forgets an operation that leaves the queue and has used its permit.
     func forget(_ id: Schedule.ID) { permits[id] = nil }
 }
 
 extension OperationQueue {
-    /// The limit that a claim is judged by, and the time on its clock. A time alone could be taken for that of another limit
-    /// that was set in the meantime.
+    /// The limit that a claim uses, and the time on the clock of that limit.
+    ///
+    /// A time alone would be wrong when another limit is set after the reading.
     struct ThrottleReading {
         let throttle: Throttle
         let time: UInt64
     }
 
-    /// What a claim is judged by; nil when there is no limit. The clock may be the caller's, so it is read without the lock.
+    /// Reads the limit and its clock; nil when there is no limit. The clock may be the caller's, so it is read without
+    /// the lock.
     final func readThrottle() -> ThrottleReading? {
         guard isThrottled.load(ordering: .acquiring), let throttle = state.withLock({ $0.throttle }) else { return nil }
         HeldLocks.assertNone()
         return ThrottleReading(throttle: throttle, time: throttle.time())
     }
 
-    /// Opens the queue when the next permit is due.
+    /// Starts a task that opens the queue when the next permit is due.
     final func scheduleOpening(at instant: UInt64, of throttle: Throttle) {
         let timer = Task(executorPreference: executorBeside) { [weak self] in
             do { try await throttle.sleep(instant) } catch { return }
@@ -145,7 +148,7 @@ extension OperationQueue {
         callWorkerIfStartable()
     }
 
-    /// Part of `deinit`: nothing waits for a permit any more.
+    /// Cancels the task that waits for a permit. Called by `deinit`.
     final func abandonThrottle() {
         guard isThrottled.load(ordering: .relaxed) else { return }
         state.withLock { $0.throttle?.timer }?.cancel()
@@ -153,8 +156,8 @@ extension OperationQueue {
 }
 
 extension OperationQueue.State {
-    /// Whether an operation may start by this reading. If not, nothing starts until the queue is opened again, or the limit
-    /// that is in force by now has been read.
+    /// Whether the reading permits an operation to start. If not, no operation starts until the queue is opened again or
+    /// the present limit has been read.
     @inline(__always)
     mutating func permitsStart(by reading: OperationQueue.ThrottleReading?) -> Bool {
         throttle == nil || permitsThrottledStart(by: reading)
@@ -169,13 +172,13 @@ extension OperationQueue.State {
         return false
     }
 
-    /// The limit has not been replaced, set or removed since the reading.
+    /// Whether the limit has not been replaced, set or removed since the reading.
     func isCurrent(_ reading: OperationQueue.ThrottleReading?) -> Bool { throttle === reading?.throttle }
 
-    /// A gated operation that was claimed does not start now.
+    /// Returns the permit of a gated operation that was claimed and does not start now.
     mutating func takeBackPermit(_ id: Schedule.ID) {
         guard let throttle, throttle.takeBack(id) else { return }
-        // Its permit is there again, for which others may have begun to wait.
+        // Other operations may wait for the permit that was returned.
         schedule.setThrottled(false)
     }
 }

@@ -1,20 +1,20 @@
-/// What an operation does when one it depends on has failed or was cancelled.
+/// The reaction of an operation to a dependency that has failed or was cancelled.
 public enum DependencyFailurePolicy: Sendable {
-    /// It runs, as documented for operations ever since (rule D1).
+    /// The operation runs. This is the documented behavior of operations.
     case runAnyway
-    /// It is cancelled in place of being started.
+    /// The operation is cancelled and does not start.
     case cancel
-    /// It fails with a `DependencyFailure`, and is cancelled, in place of being started.
+    /// The operation fails with a `DependencyFailure`, is cancelled and does not start.
     case fail
 }
 
-/// Why an operation did not run: one it depends on did not succeed.
+/// The failure of an operation that did not run because a dependency did not succeed.
 public struct DependencyFailure: Error, CustomStringConvertible {
-    /// Type and name, or address, of the dependency.
+    /// The type of the dependency, and its name or address.
     public let dependency: String
-    /// The first error of the chain; nil when the chain began with a cancellation.
+    /// The first error in the chain of dependencies; nil when the chain began with a cancellation.
     ///
-    /// It is all that is kept of the chain, which may be very long.
+    /// The other errors of the chain are not kept, because a chain can be very long.
     public let rootCause: (any Error)?
 
     init(dependency: String, outcome: OperationOutcome) {
@@ -28,15 +28,15 @@ public struct DependencyFailure: Error, CustomStringConvertible {
 
     public var description: String {
         rootCause.map { "\(dependency) failed, because of: \($0)" }
-            ?? "\(dependency) was cancelled, or depends on what was"
+            ?? "\(dependency) was cancelled, or depends on a cancelled operation"
     }
 }
 
 extension Operation {
-    /// What becomes of the operation when one it depends on has failed or was cancelled. Default: it runs anyway.
+    /// The reaction of the operation to a dependency that has failed or was cancelled. The default is `runAnyway`.
     ///
-    /// It is looked at once, when a queue is about to start the operation, which is when all dependencies have finished.
-    /// Setting it later than that has no effect.
+    /// A queue reads the policy once, when all dependencies have finished and the queue is about to start the operation.
+    /// Setting the policy later has no effect.
     public final var dependencyFailurePolicy: DependencyFailurePolicy {
         get { gates?.failurePolicy ?? .runAnyway }
         set {

@@ -1,35 +1,39 @@
-/// Something that has to hold before an operation starts, and is found out asynchronously.
+/// A requirement that is tested asynchronously before an operation starts.
 ///
-/// A condition is tested once, when everything the operation depends on has finished. While it is tested the operation
-/// waits, without a slot. When it is not satisfied the operation fails with an `OperationConditionFailure`, and is
-/// cancelled in place of being started. It is a matter of queues: an operation that is started by hand tests nothing.
+/// A queue tests a condition once, when all dependencies of the operation have finished. During the test the operation
+/// waits without a slot. If the condition is not satisfied, the operation fails with an `OperationConditionFailure`, is
+/// cancelled and does not start. `Operation.start()` called by hand tests no conditions.
 ///
 ///     upload.addCondition(isOnline && !isOnMeteredNetwork)
 public struct OperationCondition: Sendable {
-    /// What it is called in failures and explanations.
+    /// The name of the condition in failures and explanations.
     public let name: String
-    /// Returns when it is satisfied, and throws why it is not.
+    /// Returns when the condition is satisfied, and throws the reason when the condition is not satisfied.
     let test: @Sendable (Operation) async throws -> Void
 
-    /// A condition that is satisfied when `test` returns, and not when it throws. It is given the operation.
+    /// Creates a condition that is satisfied when `test` returns, and not satisfied when `test` throws an error.
+    ///
+    /// - Parameters:
+    ///   - name: The name in failures and explanations.
+    ///   - test: The test. It receives the operation.
     public init(_ name: String, test: @escaping @Sendable (Operation) async throws -> Void) {
         self.name = name
         self.test = test
     }
 
-    /// A condition that is satisfied when `holds` answers true.
+    /// Creates a condition that is satisfied when `holds` returns true.
     public init(_ name: String, holds: @escaping @Sendable () async -> Bool) {
         self.init(name) { _ in
             guard await holds() else { throw Unsatisfied(name: name) }
         }
     }
 
-    /// Satisfied when the operation's instant has come: it starts no earlier.
+    /// Returns a condition that is satisfied when the clock has reached the instant. The operation starts no earlier.
     public static func notBefore<C: Clock>(_ instant: C.Instant, clock: C) -> OperationCondition {
         OperationCondition("not before \(instant)") { _ in try await clock.sleepFully(until: instant) }
     }
 
-    /// Satisfied when both are; the second is tested only if the first is satisfied.
+    /// Returns a condition that is satisfied when both conditions are. `second` is tested only if `first` is satisfied.
     public static func && (first: OperationCondition, second: OperationCondition) -> OperationCondition {
         OperationCondition("(\(first.name) and \(second.name))") { operation in
             try await first.test(operation)
@@ -37,14 +41,16 @@ public struct OperationCondition: Sendable {
         }
     }
 
-    /// Satisfied when one of them is; the second is tested only if the first is not.
+    /// Returns a condition that is satisfied when one of two conditions is. `second` is tested only if `first` is not
+    /// satisfied.
     public static func || (first: OperationCondition, second: OperationCondition) -> OperationCondition {
         OperationCondition("(\(first.name) or \(second.name))") { operation in
             do { try await first.test(operation) } catch { try await second.test(operation) }
         }
     }
 
-    /// Satisfied when the other is not. A cancellation is passed on.
+    /// Returns a condition that is satisfied when the other condition is not. A `CancellationError` of the test is thrown
+    /// again.
     public static prefix func ! (condition: OperationCondition) -> OperationCondition {
         let name = "not \(condition.name)"
         return OperationCondition(name) { operation in
@@ -57,32 +63,40 @@ public struct OperationCondition: Sendable {
         }
     }
 
-    /// The reason of a condition that has no other.
+    /// The reason for a condition that returned false, or whose negation was satisfied.
     public struct Unsatisfied: Error, CustomStringConvertible {
-        /// What the condition is called.
+        /// The name of the condition.
         public let name: String
 
-        public var description: String { "\(name) does not hold" }
+        public var description: String { "'\(name)' was not satisfied" }
     }
 }
 
-/// Why an operation did not run: a condition was not satisfied.
+/// The failure of an operation that did not run because a condition was not satisfied.
 public struct OperationConditionFailure: Error, CustomStringConvertible {
-    /// What the condition is called.
+    /// The name of the condition.
     public let condition: String
-    /// What the condition threw.
+    /// The error that the condition threw.
     public let reason: any Error
 
-    public var description: String { "condition '\(condition)' was not satisfied: \(reason)" }
+    public var description: String {
+        let text = "condition '\(condition)' was not satisfied"
+        if let reason = reason as? OperationCondition.Unsatisfied, reason.name == condition { return text }
+        return "\(text): \(reason)"
+    }
 }
 
 extension Operation {
-    /// Makes the operation wait for a condition, besides those it has. Misuse M9 when it has started.
+    /// Adds a condition. The operation waits for all its conditions.
+    ///
+    /// The call stops the process if the operation has started. ``tryAddCondition(_:)`` throws an error instead.
     public final func addCondition(_ condition: OperationCondition) {
         stopOnMisuse { () throws(OperationError) in try tryAddCondition(condition) }
     }
 
-    /// `addCondition` that throws misuse M9 as an error and then has changed nothing.
+    /// Adds a condition, and throws an error if the operation has started.
+    ///
+    /// - Throws: `OperationError.lateGate`. The call has changed nothing then.
     public final func tryAddCondition(_ condition: OperationCondition) throws(OperationError) {
         try changeGates { gates in
             gates.conditions.append(condition)

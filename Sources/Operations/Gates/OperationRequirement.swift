@@ -1,19 +1,21 @@
 import SchedulerCore
 
-/// What an operation needs for itself while it runs: units of resources, or to be the only one of its kind.
+/// A need of a running operation: units of a resource, or an exclusive name.
 ///
-/// All requirements of an operation are met at one moment, just before it starts, and end when it has finished. While it
-/// waits for them it holds no slot, and none of them; so there is no deadlock, whatever the order. Operations that need
-/// some of the same are served in the order in which they first asked, of whatever queues they are, as long as their queue
-/// has room at that moment. Who cannot start is overtaken: so a queue that is always full, the main queue, and queues with
-/// an `underlyingQueue`, may have to ask often.
+/// An operation receives all its requirements at one moment, just before it starts, and returns them when it has
+/// finished. A waiting operation holds no slot and none of its requirements, so the order of requirements cannot cause a
+/// deadlock.
 ///
-/// It is a matter of queues: an operation that is started by hand waits for nothing.
+/// Operations that compete for a requirement receive it in the order of their first requests, across queues. An operation
+/// whose queue has no free slot at that moment is overtaken. So operations of a queue that is always full, of the main
+/// queue, or of a queue with an `underlyingQueue` may need several requests.
+///
+/// Requirements apply to queues: `Operation.start()` called by hand waits for no requirement.
 public struct OperationRequirement: Sendable {
     enum Target: Equatable {
-        /// A resource of a pool. The pool lives as long as operations may require something of it.
+        /// A resource of a pool. The case keeps the pool alive as long as operations may require the resource.
         case resource(Int, of: ResourcePool)
-        /// An exclusive name, which the ledger knows while operations need it.
+        /// An exclusive name. The ledger keeps the name while operations need it.
         case name
 
         static func == (a: Self, b: Self) -> Bool {
@@ -31,14 +33,14 @@ public struct OperationRequirement: Sendable {
 
     var isExclusive: Bool { target == .name }
 
-    /// Whether both are about the same resource, or the same name.
+    /// Whether both requirements mean the same resource or the same name.
     func isAlike(_ other: OperationRequirement) -> Bool {
         target == other.target && (!isExclusive || name == other.name)
     }
 
-    /// So many units of a resource.
+    /// Returns a requirement of units of a resource.
     ///
-    /// - Throws: When there is no such resource, the number is not positive, or more than there are.
+    /// - Throws: `ResourceError` when the pool has no such resource, `units` is below 1, or `units` exceeds the capacity.
     public static func units(
         _ units: Int, of resource: String, in pool: ResourcePool
     ) throws(ResourceError) -> OperationRequirement {
@@ -46,21 +48,24 @@ public struct OperationRequirement: Sendable {
             target: .resource(try pool.resource(resource, forNeedOf: units), of: pool), name: resource, units: units)
     }
 
-    /// To be the only operation of the process that runs under this name.
+    /// Returns the requirement to be the only running operation of the process with this exclusive name.
     public static func exclusive(_ name: String) -> OperationRequirement {
         OperationRequirement(target: .name, name: name, units: 1)
     }
 }
 
 extension Operation {
-    /// Makes the operation wait for a requirement, besides those it has. Units of one resource add up.
+    /// Adds a requirement. The operation waits for all its requirements. Units of the same resource add up.
     ///
-    /// Misuse M9 when it has started, and when it then needs more units than there are.
+    /// The call stops the process if the operation has started, or if the sum exceeds the capacity of the resource.
+    /// ``tryAddRequirement(_:)`` throws an error instead.
     public final func addRequirement(_ requirement: OperationRequirement) {
         stopOnMisuse { () throws(OperationError) in try tryAddRequirement(requirement) }
     }
 
-    /// `addRequirement` that throws misuse M9 as an error and then has changed nothing.
+    /// Adds a requirement, like `addRequirement(_:)`, and throws an error on misuse.
+    ///
+    /// - Throws: `OperationError.lateGate` or `OperationError.exceedsCapacity`. The call has changed nothing then.
     public final func tryAddRequirement(_ requirement: OperationRequirement) throws(OperationError) {
         let label = label
         let capacity = ResourcePool.usage(of: requirement).usage.capacity

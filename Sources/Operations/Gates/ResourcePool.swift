@@ -1,38 +1,38 @@
 import SchedulerCore
 
-/// Resources that operations share, each so many units: bytes of memory, connections, licences.
+/// Resources that operations share, each with a number of units: bytes of memory, connections, licenses.
 ///
 ///     let machine = try ResourcePool(["memory": 8, "gpu": 1])
 ///     render.addRequirement(try .units(3, of: "memory", in: machine))
 ///
-/// A pool is a name space; operations of any number of queues may use it.
+/// A pool is a namespace. Operations of any number of queues may use a pool.
 public final class ResourcePool: Sendable {
     private let resources: [String: Int]
 
-    /// One ledger for all pools: what an operation needs of several is had at one moment.
+    /// One ledger for all pools, because an operation receives its requirements of several pools at one moment.
     private static let ledger = Locked(ResourceLedger<UInt>())
 
-    /// A pool with so many units of each resource.
+    /// Creates a pool with a number of units for each resource.
     ///
-    /// - Throws: `ResourceError.negativeCapacity`.
+    /// - Throws: `ResourceError.negativeCapacity` when a number is below 0.
     public init(_ capacities: [String: Int]) throws(ResourceError) {
         for (name, capacity) in capacities where capacity < 0 {
             throw .negativeCapacity(resource: name, capacity: capacity)
         }
         var resources: [String: Int] = [:]
-        // Sorted: the order of a dictionary is another one in every process (rule N4).
+        // Sorted, because the order of a dictionary differs between processes (rule N4).
         for (name, capacity) in capacities.sorted(by: { $0.key < $1.key }) {
             resources[name] = Self.ledger.withLock { $0.addResource(capacity: capacity) }
         }
         self.resources = resources
     }
 
-    // Requirements hold the pool, so no operation can ask for its resources any more.
+    // Requirements hold the pool, so no operation can request its resources any more.
     deinit { Self.ledger.withLock { ledger in for id in resources.values { ledger.removeResource(id) } } }
 
     // MARK: - Looking and changing
 
-    /// How many units of a resource there are, are in use, and how many operations wait for some.
+    /// The use of a resource at one moment: the capacity, the units in use, and the number of waiting operations.
     public struct Usage: Sendable, Equatable {
         public let capacity: Int
         public let inUse: Int
@@ -45,16 +45,21 @@ public final class ResourcePool: Sendable {
         }
     }
 
-    /// How a resource is used at this moment.
+    /// Returns the use of a resource at this moment.
+    ///
+    /// - Throws: `ResourceError.unknownResource` when the pool has no resource of this name.
     public func usage(of resource: String) throws(ResourceError) -> Usage {
         let id = try id(of: resource)
         let usage = Self.ledger.withLock { $0.usage(of: id) }
         return Usage(capacity: usage.capacity, inUse: usage.inUse, waiting: usage.waiting)
     }
 
-    /// Changes how many units there are, also while operations use them: those that run keep what they have.
+    /// Changes the number of units of a resource, also while operations use the resource.
     ///
-    /// An operation that needs more than there are now waits until there are more again, and is in nobody's way.
+    /// Running operations keep their units. An operation that needs more units than the new capacity waits until the
+    /// capacity is raised, and does not block other operations.
+    ///
+    /// - Throws: `ResourceError` when the capacity is below 0, or the pool has no resource of this name.
     public func setCapacity(_ capacity: Int, of resource: String) throws(ResourceError) {
         guard capacity >= 0 else { throw .negativeCapacity(resource: resource, capacity: capacity) }
         let id = try id(of: resource)
@@ -70,7 +75,7 @@ public final class ResourcePool: Sendable {
 
     // MARK: - Needs
 
-    /// The resource of a name, if an operation may need so many units of it.
+    /// Returns the resource of a name, if an operation may need this number of units of the resource.
     func resource(_ name: String, forNeedOf units: Int) throws(ResourceError) -> Int {
         guard units > 0 else { throw .unitsNotPositive(resource: name, units: units) }
         let id = try id(of: name)
@@ -79,17 +84,18 @@ public final class ResourcePool: Sendable {
         return id
     }
 
-    /// Whether anything is known of an exclusive name: an operation waits for it or has it.
+    /// Whether the ledger knows an exclusive name, because an operation waits for the name or has it.
     package static func isKnown(exclusiveName name: String) -> Bool {
         ledger.withLock { $0.usage(ofName: name) } != nil
     }
 
-    /// How many resources of pools, and exclusive names, are known.
+    /// The number of resources of all pools, and of exclusive names, that the ledger knows.
     package static var resourceCount: Int { ledger.withLock { $0.resourceCount } }
 
     // MARK: - Operations
 
-    /// True: the operation has all it requires. False: it is told, by being asked whether it is ready, when that is so.
+    /// Requests the requirements of an operation. True: the operation has all of them. False: the ledger asks the
+    /// operation again whether it is ready, as soon as it can have them.
     static func acquire(_ requirements: [OperationRequirement], for operation: Operation) -> Bool {
         var isGranted = false
         step { ledger in
@@ -102,12 +108,12 @@ public final class ResourcePool: Sendable {
 
     static func withdraw(_ operation: Operation) { step { $0.withdraw(operation.scheduleID) } }
 
-    /// Nothing is kept any longer for these.
+    /// Ends the offers to these operations.
     static func lapse(_ operations: [UInt]) {
         for operation in operations { step { $0.lapse(operation) } }
     }
 
-    /// How what is required is used, and the operation that alone uses it.
+    /// Returns the use of a requirement, and the operation that holds all its units alone.
     static func usage(
         of requirement: OperationRequirement
     ) -> (usage: ResourceLedger<UInt>.Usage, holder: Operation?) {
@@ -126,17 +132,18 @@ public final class ResourcePool: Sendable {
 
     static func isWaiting(_ operation: Operation) -> Bool { ledger.withLock { $0.isWaiting(operation.scheduleID) } }
 
-    /// The operation is not ready, whatever it could have. By its address, for it may be gone already.
+    /// Notes that the operation is not ready. By address, because the operation may already be released.
     static func stepOut(_ operation: UInt) { step { $0.stepOut(operation) } }
 
-    /// One event of the ledger; then, without the lock, tells whom it answers: they are asked whether they are ready, and come
-    /// if so.
+    /// Performs one event of the ledger. Then, without the lock, asks the operations of the answer whether they are
+    /// ready.
     ///
-    /// Who is told may turn the offer down, which makes the next offer, and so on down a line of any length. So it is the
-    /// outermost of these calls on a thread that tells, one after the other.
+    /// An operation that declines an offer causes the next offer, and so on along a line of any length. So the outermost
+    /// of these calls on a thread asks the operations, one after the other.
     private static func step(_ event: (inout ResourceLedger<UInt>) -> [UInt]) {
         let answered: [Operation] = ledger.withLock { ledger in
-            // In the ledger an operation is in its queue, which holds it: it withdraws before it leaves.
+            // An operation in the ledger is in its queue, and the queue holds it: an operation withdraws before it
+            // leaves.
             event(&ledger).map(OperationQueue.operation)
         }
         guard !answered.isEmpty else { return }
@@ -149,7 +156,8 @@ public final class ResourcePool: Sendable {
         context.isTelling = false
     }
 
-    /// What the requirements need, each resource once, in the order of the requirements: the same in every process (rule N4).
+    /// Returns the needs of the requirements: each resource once, in the order of the requirements. The order is the same
+    /// in every process (rule N4).
     private static func needs(
         _ requirements: [OperationRequirement], _ ledger: inout ResourceLedger<UInt>
     ) -> [ResourceLedger<UInt>.Need] {
@@ -172,21 +180,21 @@ public final class ResourcePool: Sendable {
     }
 }
 
-/// What is wrong with a resource, or with what somebody wants of it.
+/// An error about a resource, or about a request for a resource.
 public enum ResourceError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// A pool cannot have fewer than no units.
+    /// A capacity was below 0.
     case negativeCapacity(resource: String, capacity: Int)
     /// The pool has no resource of this name.
     case unknownResource(resource: String, known: [String])
-    /// An operation needs at least one unit.
+    /// The number of units was below 1.
     case unitsNotPositive(resource: String, units: Int)
-    /// There are not so many units, so the operation could never start.
+    /// The number of units exceeded the capacity, so the operation could never start.
     case exceedsCapacity(resource: String, units: Int, capacity: Int)
 
     public var description: String {
         switch self {
         case .negativeCapacity(let resource, let capacity):
-            "'\(resource)' was to have \(capacity) units. A capacity is 0 or more."
+            "the capacity of '\(resource)' was set to \(capacity). Use 0 or more."
         case .unknownResource(let resource, let known):
             """
             there is no resource '\(resource)' in the pool, which has \
@@ -194,11 +202,11 @@ public enum ResourceError: Error, Equatable, Sendable, CustomStringConvertible {
             Name it in the pool's init.
             """
         case .unitsNotPositive(let resource, let units):
-            "an operation was to need \(units) units of '\(resource)'. Need at least 1, or do not require it."
+            "a requirement of \(units) units of '\(resource)' was created. Require at least 1 unit, or leave it out."
         case .exceedsCapacity(let resource, let units, let capacity):
             """
-            an operation was to need \(units) units of '\(resource)', of which there are \(capacity): it could never \
-            start. Need less, or raise the capacity first.
+            a requirement of \(units) units of '\(resource)' was created, but the capacity is \(capacity). The operation \
+            could never start. Require fewer units, or raise the capacity first.
             """
         }
     }

@@ -1,20 +1,26 @@
-/// Runs an operation, and when it fails another one, until one succeeds or the policy gives up.
+/// An operation that runs attempts until one of them succeeds or the policy permits no further attempt.
 ///
-/// An operation runs once; so each attempt is a new one, made by a closure. The attempts run in a queue of their own, in
-/// the slot of this operation and at its service level; it fails with the error of the last one. Cancelling cancels the
-/// attempt that runs. An attempt that is cancelled by others ends the trying.
+/// An operation runs once, so a closure creates a new operation for each attempt. The attempts run in a separate queue,
+/// in the slot of the retry operation and at its service level. The retry operation fails with the error of the last
+/// attempt.
+///
+/// Cancelling the retry operation cancels the running attempt. If other code cancels an attempt, the retry operation ends
+/// as cancelled.
 open class RetryOperation: AsyncOperation, @unchecked Sendable {
     // Sendable: `current` is a lock; `retry` belongs to the caller of `init`, and then to the operation's task.
     private final let attempts = OperationQueue()
     private final let current = Locked<Operation?>(nil)
-    /// nil when the operation has ended: then nothing holds what the closures have captured (rule W5).
+    /// nil when the operation has ended: the captures of the closures are released then (rule W5).
     @exclusivity(unchecked) private final var retry: (@Sendable (RetryOperation) async throws -> Void)?
 
+    /// Creates a retry operation.
+    ///
     /// - Parameters:
-    ///   - policy: How often, and after which delays.
-    ///   - clock: What the delays are measured with.
-    ///   - random: Where the jitter comes from.
-    ///   - makeOperation: Makes the operation of an attempt, whose number it is given, from 1. It must be in no queue.
+    ///   - policy: The number of retries and the delays.
+    ///   - clock: The clock that measures the delays.
+    ///   - random: The source of the jitter.
+    ///   - makeOperation: Creates the operation of an attempt. It receives the number of the attempt, which begins at 1.
+    ///     The operation must not be in a queue.
     public init(
         _ policy: RetryPolicy, clock: some Clock<Duration> = ContinuousClock(),
         random: some RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),

@@ -1,44 +1,46 @@
-/// How often, and after which delays, something that fails is tried again.
+/// A rule for repeating failed work: the number of retries, and the delays before them.
 ///
 ///     let policy = try RetryPolicy(retries: 4, backoff: .exponential(.milliseconds(100), cap: .seconds(5)))
 ///     let photo = try await policy.run { _ in try await fetch() }
 ///
-/// `CancellationError` is never retried, nor is anything once the task is cancelled.
+/// A `CancellationError` is never retried. After a cancellation of the task, no error is retried.
 public struct RetryPolicy: Sendable {
-    /// The delays between one attempt and the next, before jitter.
+    /// The delays between attempts, before jitter.
     public enum Backoff: Sendable, Equatable {
         /// No delay.
         case none
-        /// Always the same.
+        /// The same delay before each retry.
         case constant(Duration)
-        /// Once, twice, three times the step, up to the cap.
+        /// A delay of one step, then two steps, then three, up to the cap.
         case linear(Duration, cap: Duration = .seconds(60))
-        /// The first delay, and then each time so many times as long, up to the cap.
+        /// A first delay that grows by a factor with each retry, up to the cap.
         case exponential(Duration, factor: Double = 2, cap: Duration = .seconds(60))
     }
 
-    /// What chance makes of a delay, so that those that failed together do not come back together.
+    /// The random part of a delay. Jitter spreads the retries of work that failed at the same time.
     public enum Jitter: Sendable, Equatable {
-        /// The delay as it is.
+        /// The delay of the backoff.
         case none
-        /// Between nothing and the delay.
+        /// A random delay between zero and the delay of the backoff.
         case full
-        /// Between half the delay and the delay.
+        /// A random delay between half the delay of the backoff and the whole delay.
         case equal
     }
 
-    /// How often it is tried again at most.
+    /// The largest number of retries.
     public let retries: Int
     public let backoff: Backoff
     public let jitter: Jitter
     private let isRetryable: @Sendable (any Error) -> Bool
 
+    /// Creates a policy.
+    ///
     /// - Parameters:
-    ///   - retries: How often it is tried again at most; 0 for one attempt only.
+    ///   - retries: The largest number of retries; 0 means one attempt.
     ///   - backoff: The delays between attempts.
-    ///   - jitter: What chance makes of them.
-    ///   - isRetryable: Whether an error is worth another attempt.
-    /// - Throws: `PolicyError` when the number or a delay is negative, or a factor below 1.
+    ///   - jitter: The random part of the delays.
+    ///   - isRetryable: Returns whether an error justifies another attempt.
+    /// - Throws: `PolicyError` when the number of retries or a delay is negative, or a factor is below 1 or not finite.
     public init(
         retries: Int, backoff: Backoff = .exponential(.milliseconds(100)), jitter: Jitter = .full,
         retryIf isRetryable: @escaping @Sendable (any Error) -> Bool = { _ in true }
@@ -51,15 +53,15 @@ public struct RetryPolicy: Sendable {
         self.isRetryable = isRetryable
     }
 
-    /// The delay before a retry, counted from 1, with jitter.
+    /// Returns the delay before a retry, with jitter. The first retry has the number 1.
     public func delay(beforeRetry retry: Int, using random: inout some RandomNumberGenerator) -> Duration {
         delay(beforeRetry: retry) { Double.random(in: $0, using: &random) }
     }
 
-    /// The same by the system's random numbers.
+    /// Returns the delay before a retry, with jitter from the system's random numbers.
     ///
-    /// Not by handing over a `SystemRandomNumberGenerator`: that is an empty value, for which the compiler passes no address,
-    /// and ThreadSanitizer, which is told of the access all the same, may crash at whatever it takes for one.
+    /// A `SystemRandomNumberGenerator` as an argument is an empty value, for which the compiler passes no address.
+    /// ThreadSanitizer still records the access, and may crash at the address that it reads.
     package func delay(beforeRetry retry: Int) -> Duration { delay(beforeRetry: retry) { Double.random(in: $0) } }
 
     private func delay(beforeRetry retry: Int, random: (ClosedRange<Double>) -> Double) -> Duration {
@@ -71,18 +73,19 @@ public struct RetryPolicy: Sendable {
         }
     }
 
-    /// Whether there is another attempt after so many and this error.
+    /// Whether the policy permits another attempt after this number of attempts and this error.
     package func permitsRetry(after attempts: Int, _ error: any Error) -> Bool {
         attempts <= retries && !(error is CancellationError) && isRetryable(error)
     }
 
-    /// Runs `body` until it succeeds, or the policy gives up, and then throws its last error.
+    /// Runs `body` until an attempt succeeds or the policy permits no further attempt.
     ///
     /// - Parameters:
-    ///   - clock: What the delays are measured with.
-    ///   - random: Where the jitter comes from.
+    ///   - clock: The clock that measures the delays.
+    ///   - random: The source of the jitter.
     ///   - isolation: The actor of the caller, on which `body` runs.
-    ///   - body: Given the number of the attempt, from 1.
+    ///   - body: The work. It receives the number of the attempt, which begins at 1.
+    /// - Throws: The error of the last attempt, or `CancellationError` when the task was cancelled during a delay.
     public func run<Success>(
         clock: some Clock<Duration> = ContinuousClock(),
         random: sending some RandomNumberGenerator = SystemRandomNumberGenerator(),
@@ -116,7 +119,7 @@ extension RetryPolicy.Backoff {
         }
     }
 
-    /// Before jitter.
+    /// Returns the delay before a retry, without jitter.
     func delay(beforeRetry retry: Int) -> Duration {
         switch self {
         case .none: return .zero
@@ -126,7 +129,7 @@ extension RetryPolicy.Backoff {
             return Double(retry) >= cap / step ? cap : min(step * retry, cap)
         case .exponential(let first, let factor, let cap):
             guard first > .zero else { return .zero }
-            // By multiplication that stops at the cap, before it can overflow.
+            // Multiplication stops at the cap, before it can overflow.
             var (delay, growths) = (first, factor > 1 ? retry - 1 : 0)
             while growths > 0, delay < cap {
                 delay = cap / delay <= factor ? cap : delay * factor
@@ -137,7 +140,7 @@ extension RetryPolicy.Backoff {
     }
 }
 
-/// What is wrong with a policy.
+/// An error about the parameters of a policy or a limit.
 public enum PolicyError: Error, Equatable, Sendable, CustomStringConvertible {
     /// A number of retries below 0.
     case negativeRetries(Int)
@@ -147,27 +150,27 @@ public enum PolicyError: Error, Equatable, Sendable, CustomStringConvertible {
     case factorBelowOne(Double)
     /// A time limit that is not above zero.
     case limitNotPositive(Duration)
-    /// A rate, or a burst, below 1.
+    /// A rate, a burst or a limit for keys below 1.
     case rateNotPositive(Int)
-    /// A bound below 1.
+    /// A capacity below 1.
     case capacityNotPositive(Int)
-    /// A limit of ageing below 1.
+    /// An aging limit below 1.
     case ageingNotPositive(Int)
     /// A time limit set on an operation that has started.
     case tooLate(operation: String)
 
     public var description: String {
         switch self {
-        case .negativeRetries(let retries): "\(retries) retries. Use 0 or more; 0 is one attempt only."
-        case .negativeDelay(let delay): "a delay of \(delay). Use zero or more."
+        case .negativeRetries(let retries): "the number of retries was \(retries). Use 0 or more; 0 means one attempt."
+        case .negativeDelay(let delay): "a delay was \(delay). Use zero or more."
         case .factorBelowOne(let factor):
-            "delays that grow by \(factor). Use a factor from 1; 1 leaves them as they are."
-        case .limitNotPositive(let limit): "a time limit of \(limit). Use more than zero, or cancel the operation."
-        case .rateNotPositive(let rate): "a rate of \(rate). Use 1 or more; to let nothing start, suspend the queue."
-        case .capacityNotPositive(let capacity): "a bound of \(capacity) operations. Use 1 or more, or nil for none."
-        case .ageingNotPositive(let limit):
-            "a priority that may be passed over \(limit) times. Use 1 or more, or nil for as often as it comes."
-        case .tooLate(let operation): "a time limit was set on \(operation), which has started. Set it before."
+            "the factor of the backoff was \(factor). Use 1 or more; 1 keeps the delay constant."
+        case .limitNotPositive(let limit): "a duration was \(limit). Use more than zero."
+        case .rateNotPositive(let rate): "a limit was \(rate). Use 1 or more. To start nothing, suspend the queue."
+        case .capacityNotPositive(let capacity): "a capacity was \(capacity). Use 1 or more, or nil for no capacity."
+        case .ageingNotPositive(let limit): "the aging limit was \(limit). Use 1 or more, or nil for no aging."
+        case .tooLate(let operation):
+            "a time limit was set on \(operation), which has started. Set it before the start."
         }
     }
 }

@@ -1,10 +1,11 @@
 import SchedulerCore
 
 extension Operation {
-    /// Cancels the operation, and makes it fail with `OperationTimeout`, when it has not finished so long after its start.
+    /// Limits the time from the start of the operation to its end.
     ///
-    /// Nothing is stopped by force (rule C1): work that does not look whether it is cancelled goes on, and keeps its slot.
-    /// It takes effect for operations that a queue starts.
+    /// When the limit is over, the operation fails with `OperationTimeout` and is cancelled. Running work is never
+    /// stopped by force: work that ignores the cancellation continues and keeps its slot. The limit applies to operations
+    /// that a queue starts.
     ///
     /// - Throws: `PolicyError` when the limit is not above zero, or the operation has started.
     public final func setTimeout(
@@ -23,10 +24,10 @@ extension Operation {
         } catch { throw .tooLate(operation: label) }
     }
 
-    /// Cancels the operation, and makes it fail with `OperationTimeout`, when it has not finished at this instant. One
-    /// that waits ends then without having run.
+    /// Sets an instant at which the operation has to be finished.
     ///
-    /// It takes effect when the operation is in a queue, or added to one later.
+    /// At that instant, an unfinished operation fails with `OperationTimeout` and is cancelled. A waiting operation ends
+    /// without running. The deadline applies to operations that are in a queue or are added to a queue later.
     ///
     /// - Throws: `PolicyError` when the operation has started.
     public final func setDeadline<C: Clock>(_ deadline: C.Instant, clock: C) throws(PolicyError) {
@@ -45,11 +46,11 @@ extension Operation {
     }
 }
 
-/// Why an operation failed that took too long.
+/// The failure of an operation that exceeded its time limit or its deadline.
 public enum OperationTimeout: Error, Equatable, Sendable, CustomStringConvertible {
-    /// It had not finished so long after its start.
+    /// The operation had not finished this long after its start.
     case timeout(Duration)
-    /// It had not finished at this instant.
+    /// The operation had not finished at this instant.
     case deadline(String)
 
     public var description: String {
@@ -60,13 +61,13 @@ public enum OperationTimeout: Error, Equatable, Sendable, CustomStringConvertibl
     }
 }
 
-/// A time that an operation is given. Part of its `Gates`.
+/// A time limit of an operation. Part of its `Gates`.
 struct TimeLimit {
-    /// It begins when the operation starts, not when it is added.
+    /// Whether the limit begins when the operation starts. If false, the limit begins when the operation is added.
     let isFromStart: Bool
     let failure: OperationTimeout
-    /// Reads the clock, and returns what sleeps until the time is over. The timer's task may run late: a limit that began
-    /// with the task would be longer than the operation's.
+    /// Reads the clock, and returns a closure that sleeps until the time is over. The timer's task may run late, so a
+    /// limit that began with the task would be too long.
     let begin: @Sendable () -> Sleep
     var timer: Task<Void, Never>?
 
@@ -80,7 +81,7 @@ struct TimeLimit {
 }
 
 extension Operation {
-    /// Called by the thread that adds the operation to a queue, which holds both.
+    /// Begins the deadlines. Called by the thread that adds the operation to a queue and holds both.
     final func beginDeadlines() {
         guard let queue = queue?.takeUnretainedValue() else { return }
         beginTimeLimits(on: queue.executorBeside, fromStart: false)
@@ -91,7 +92,7 @@ extension Operation {
         for index in limits.indices where limits[index].isFromStart == fromStart && limits[index].timer == nil {
             let failure = limits[index].failure
             let sleep = limits[index].begin()
-            // Weak: a limit does not keep its operation.
+            // Weak, so that a limit does not keep its operation alive.
             let timer = Task(executorPreference: executor) { [weak self] in
                 do { try await sleep() } catch { return }
                 self?.giveUp(failure)
@@ -104,7 +105,7 @@ extension Operation {
                 state.extras?.gates?.timeLimits[index].timer = timer
                 return true
             }
-            // Somebody else has begun it, or it is all over.
+            // Another thread has begun the limit, or the operation has finished.
             if isKept != true || word.lifecycle.isFinished { timer.cancel() }
         }
     }

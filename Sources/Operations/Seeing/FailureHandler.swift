@@ -1,23 +1,25 @@
 import SchedulerCore
 
-/// A failure that nobody has looked at.
+/// A failure that no code has read.
 public struct UnseenFailure: Sendable, CustomStringConvertible {
-    /// Type and name, or address, of the operation.
+    /// The type of the operation, and its name or address.
     public let operation: String
     /// The queue's name.
     public let queue: String
-    /// What the operation failed with.
+    /// The error of the operation.
     public let error: any Error
 
-    public var description: String { "\(operation) in '\(queue)' failed, and nobody looked: \(error)" }
+    public var description: String { "\(operation) in '\(queue)' failed, and its error was never read: \(error)" }
 }
 
 extension OperationQueue {
-    /// Called for each operation of this queue that has failed and been released without that anybody has asked for its
-    /// outcome, value or result; nil for nobody. On the thread that released it.
+    /// A closure that receives the failures that no code has read; nil for none.
     ///
-    /// It counts for operations that finish from now on. A dependent with a failure policy, and the group of a child, have
-    /// looked. A cancellation is no failure.
+    /// The queue calls the closure when a failed operation is released before any code has read its outcome, value or
+    /// result. The call happens on the thread that releases the operation.
+    ///
+    /// The handler applies to operations that finish after it is set. A dependent with a failure policy reads the
+    /// failure, and so does the group of a child. A cancellation is not a failure.
     public final var unseenFailureHandler: (@Sendable (UnseenFailure) -> Void)? {
         get { hooks.load()?.failureHandler }
         set {
@@ -27,7 +29,7 @@ extension OperationQueue {
     }
 }
 
-/// Who is told of a failure, and how its operation is called: at that time the operation is gone.
+/// A handler for an unread failure, with the names of operation and queue. When it is called, the operation is released.
 struct FailureHandler {
     let operation: String
     let queue: String
@@ -35,7 +37,8 @@ struct FailureHandler {
 }
 
 extension Operation {
-    /// Part of step 4: whoever lets go of the operation may be the last one.
+    /// Keeps the handler with the attachments, because the next release of the operation may be the last one. Part of
+    /// step 4.
     @inline(never)
     final func keepFailureHandler(of queue: OperationQueue) {
         guard let handle = queue.unseenFailureHandler else { return }
@@ -45,7 +48,7 @@ extension Operation {
 }
 
 extension Attachments {
-    /// `deinit` of the operation.
+    /// Reports an unread failure. Called by `deinit` of the operation.
     @inline(never)
     final func tellUnseenFailure() {
         guard let extras = withLock({ $0.extras }), let failureHandler = extras.failureHandler, !extras.isFailureSeen,

@@ -23,7 +23,8 @@ import Testing
         // The thread that ran it may hold it for a moment more; then, whether there is a second.
         while told.entries.isEmpty, !Task.isCancelled { await Task.yield() }
         await OperationQueue.settleAsync()
-        #expect(told.entries == ["TaskOperation<()> 'unseen' in 'careless' failed, and nobody looked: expected"])
+        #expect(
+            told.entries == ["TaskOperation<()> 'unseen' in 'careless' failed, and its error was never read: expected"])
         withExtendedLifetime(block) {}
     }
 
