@@ -6,17 +6,17 @@ import Foundation
 import Operations
 import SchedulerCore
 
-// Files without `#if Combine` are the machinery, which needs no OpenCombine.
+// The files without `#if Combine` do not need OpenCombine.
 
-/// What is to be done at which date. What is due is done by one thread at a time, in the order of the dates, and of
-/// those of one date in the order entered.
+/// A schedule of work for given dates. One thread at a time runs the work that is due, in the order of the dates. Work for the
+/// same date runs in the order of the entries.
 ///
-/// It sleeps in one task at most, until the earliest date. So ten thousand entries are ten thousand small objects.
+/// At most one task sleeps, until the earliest date. Ten thousand entries are therefore ten thousand small objects.
 final class Agenda: Sendable {
-    /// Something to be done at a date.
+    /// Work to run at a date.
     final class Entry: @unchecked Sendable {
-        // Sendable: the variables are guarded by the agenda's lock.
-        /// Nil when it has been taken up, or crossed out.
+        // Sendable: the agenda's lock guards the variables.
+        /// The work; nil after it was taken to run, or cancelled.
         fileprivate var work: (@Sendable () -> Void)?
         fileprivate var isEntered = false
 
@@ -25,7 +25,7 @@ final class Agenda: Sendable {
 
     /// The sleep until a deadline.
     fileprivate final class Alarm: @unchecked Sendable {
-        // Sendable: the variable is guarded by the agenda's lock.
+        // Sendable: the agenda's lock guards the variable.
         let deadline: UInt64
         var task: Task<Void, Never>?
 
@@ -34,11 +34,11 @@ final class Agenda: Sendable {
 
     fileprivate struct State {
         var entries = DeadlineHeap<Entry>()
-        /// How many of them are crossed out.
+        /// The number of cancelled entries that are still in `entries`.
         var crossedOut = 0
-        /// The one that sleeps, for the earliest entry. None while one rings.
+        /// The alarm for the earliest entry; nil while a thread runs due work.
         var alarm: Alarm?
-        /// A thread does what is due, and sets the alarm afterwards.
+        /// Whether a thread is running due work. The thread sets the alarm afterwards.
         var isRinging = false
     }
 
@@ -46,23 +46,27 @@ final class Agenda: Sendable {
     private let executor: any TaskExecutor
     private let state = Locked(State())
 
-    /// The one of all queues, for the dates of the system's clock.
+    /// The shared agenda of all queues, for dates of the system's clock.
     ///
-    /// Its alarm rings on a thread of the pools, never in a queue, which may be suspended.
+    /// Its alarm runs on a thread of the pools, never in a queue, because a queue may be suspended.
     static let realTime = Agenda(
         Timeline(of: ContinuousClock()) { Date() }, executor: Operations.OperationQueue().executorBeside)
 
-    /// - Parameter executor: Where the entries' work is done.
+    /// Creates an agenda.
+    ///
+    /// - Parameters:
+    ///   - timeline: The source of dates.
+    ///   - executor: The executor that runs the entries' work.
     init(_ timeline: Timeline, executor: any TaskExecutor) {
         self.timeline = timeline
         self.executor = executor
     }
 
-    // MARK: - Entering and crossing out
+    // MARK: - Adding and cancelling entries
 
-    /// Has the entry's work done at a date, in seconds since the reference date; soon when that has passed. O(log n).
+    /// Schedules the entry's work for a date, in seconds since the reference date; at once if the date has passed. O(log n).
     ///
-    /// An entry is entered once; one that has been crossed out before is not.
+    /// An entry can be added once. An entry that was cancelled before is not added.
     func enter(_ entry: Entry, at date: TimeInterval) {
         let deadline = timeline.deadline(of: date)
         change { state in
@@ -72,7 +76,7 @@ final class Agenda: Sendable {
         }
     }
 
-    /// From here on the entry's work is not taken up any more. O(log n) in the mean.
+    /// Cancels the entry. Its work does not start after this call. Amortized O(log n).
     func crossOut(_ entry: Entry) {
         var work: (@Sendable () -> Void)?
         change { state in
@@ -81,11 +85,11 @@ final class Agenda: Sendable {
             state.crossedOut += 1
             if state.crossedOut > 32 + state.entries.count / 2 { state.tidy() }
         }
-        // It is let go only now: what it holds is the user's, and its end may call anything.
+        // The work is released after the lock, because it holds user objects whose `deinit` may call anything.
         withExtendedLifetime(work) {}
     }
 
-    /// Changes the state, and sets the alarm for the entry that is the earliest then.
+    /// Changes the state, and sets the alarm for the earliest entry.
     private func change(_ body: (inout State) -> Void) {
         let (old, new) = state.withLock { state in
             body(&state)
@@ -98,7 +102,7 @@ final class Agenda: Sendable {
     // MARK: - The alarm
 
     private func set(_ alarm: Alarm) {
-        // Detached: it serves many, so nothing of the one who happens to set it goes along.
+        // A detached task, because the alarm serves many callers and must not inherit the task-local values of one of them.
         let task = Task.detached(executorPreference: executor, priority: .high) { [self] in
             do { try await timeline.sleep(alarm.deadline) } catch { return }
             ring(alarm)
@@ -111,7 +115,8 @@ final class Agenda: Sendable {
         if !isKept { task.cancel() }
     }
 
-    /// Does what is due, and what becomes due meanwhile. Who comes while another one does that leaves it to him.
+    /// Runs due work, and work that becomes due meanwhile. If another thread is already doing this, the function returns at
+    /// once.
     private func ring(_ alarm: Alarm) {
         let isFirst = state.withLock { state in
             if state.alarm === alarm { state.alarm = nil }
@@ -125,7 +130,7 @@ final class Agenda: Sendable {
         }
     }
 
-    /// Nil when nothing is due: then the ringing is over, and the alarm is set.
+    /// Removes due work from the agenda. If none is due, the function ends the run, sets the alarm and returns nil.
     private func takeDue(by position: UInt64) -> [@Sendable () -> Void]? {
         var due: [@Sendable () -> Void] = []
         change { state in
@@ -145,13 +150,13 @@ extension Agenda.State {
         return due
     }
 
-    /// Drops all that is crossed out. O(n), after as many were crossed out as there are entries left.
+    /// Removes all cancelled entries. O(n), but only after as many cancellations as entries remain.
     fileprivate mutating func tidy() {
         entries.removeAll { $0.work == nil }
         crossedOut = 0
     }
 
-    /// Makes the alarm fit the earliest entry. Answers the sleep to be cancelled, and the alarm to be set.
+    /// Updates the alarm for the earliest entry. Returns the sleep to cancel, and the alarm to set.
     fileprivate mutating func resetAlarm() -> (old: Task<Void, Never>?, new: Agenda.Alarm?) {
         while let first = entries.first, first.element.work == nil {
             entries.popFirst()

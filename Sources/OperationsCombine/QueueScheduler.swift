@@ -7,9 +7,9 @@ import Foundation
 public import OpenCombine
 public import Operations
 
-/// A queue as a scheduler that goes by a clock of one's own; see `OperationQueue.scheduler(clock:)`.
+/// A queue as a scheduler with a clock of your choice; see `OperationQueue.scheduler(clock:)`.
 ///
-/// It does what the queue itself does as a scheduler, but for the time.
+/// Apart from the clock, it behaves as the queue itself does as a scheduler.
 public struct QueueScheduler: Scheduler, Sendable {
     public typealias SchedulerTimeType = Operations.OperationQueue.SchedulerTimeType
     public typealias SchedulerOptions = Operations.OperationQueue.SchedulerOptions
@@ -18,7 +18,7 @@ public struct QueueScheduler: Scheduler, Sendable {
     public let queue: Operations.OperationQueue
     let agenda: Agenda
 
-    /// The present date, as the clock has it.
+    /// The present date of the clock.
     public var now: SchedulerTimeType {
         SchedulerTimeType(Date(timeIntervalSinceReferenceDate: agenda.timeline.now))
     }
@@ -32,7 +32,7 @@ public struct QueueScheduler: Scheduler, Sendable {
         queue.addOperation { action.run() }
     }
 
-    /// Adds the action to the queue at a date. The tolerance is not made use of.
+    /// Adds the action to the queue at a date. The tolerance is ignored.
     public func schedule(
         after date: SchedulerTimeType, tolerance: SchedulerTimeType.Stride, options: SchedulerOptions?,
         _ action: @escaping () -> Void
@@ -41,14 +41,14 @@ public struct QueueScheduler: Scheduler, Sendable {
         let entry = Agenda.Entry { [queue] in
             let operation = BlockOperation { action.run() }
             do { try queue.tryAddOperation(operation) } catch {
-                // The queue is bounded and full. A thread of the system's came here: no caller could catch an error.
+                // The queue is bounded and full. This thread belongs to the system, so no caller could catch an error.
                 Task(executorPreference: queue.executorBeside) { try? await queue.addOperationWhenRoom(operation) }
             }
         }
         agenda.enter(entry, at: date.date.timeIntervalSinceReferenceDate)
     }
 
-    /// Adds the action to the queue at a date and again each interval later. The tolerance is not made use of.
+    /// Adds the action to the queue at a date, and again at each interval. The tolerance is ignored.
     public func schedule(
         after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
         options: SchedulerOptions?, _ action: @escaping () -> Void
@@ -60,7 +60,8 @@ public struct QueueScheduler: Scheduler, Sendable {
         return Token(repetition)
     }
 
-    /// Cancels a repetition, also when it is released. Unlike `AnyCancellable` it may be used by several threads at a time.
+    /// A handle that cancels a repetition, also when it is released. Unlike `AnyCancellable`, several threads may use it at the
+    /// same time.
     private final class Token: Cancellable, Sendable {
         private let repetition: Repetition
 
@@ -73,7 +74,7 @@ public struct QueueScheduler: Scheduler, Sendable {
 }
 
 extension Operations.OperationQueue {
-    /// The queue as a scheduler whose time is that of a clock, for tests in virtual time.
+    /// Returns the queue as a scheduler with the time of a clock, for tests in virtual time.
     ///
     /// With the manual executor and the virtual clock of `OperationsTesting`, a day's delay takes no time:
     ///
@@ -82,7 +83,8 @@ extension Operations.OperationQueue {
     ///     let token = subject.debounce(for: .seconds(3600), scheduler: scheduler).sink { … }
     ///     executor.runUntilIdle(advancing: clock)
     ///
-    /// The date is the beginning of 2001 at this call, whatever the clock shows, and goes on with the clock.
+    /// At this call, the date of the scheduler is the beginning of 2001, for every instant of the clock. The date advances with
+    /// the clock.
     public final func scheduler(clock: some Clock<Duration>) -> QueueScheduler {
         QueueScheduler(queue: self, agenda: Agenda(Timeline(of: clock), executor: executorBeside))
     }

@@ -5,19 +5,19 @@ import Foundation
 #endif
 import Operations
 
-/// What a scheduler was given to do, as something that may go to other threads.
+/// An action that a scheduler received, in a form that can be sent to other threads.
 struct Action: @unchecked Sendable {
-    // Sendable: who schedules a closure hands it over to a scheduler, which runs it elsewhere. That is what it is for, and
-    // schedulers call an action once at a time.
+    // Sendable: the caller of a scheduler hands the closure over, and the scheduler runs it elsewhere. A scheduler never runs
+    // an action twice at the same time.
     let run: () -> Void
 
     init(_ run: @escaping () -> Void) { self.run = run }
 }
 
-/// An action that a queue runs at a date and then each interval later.
+/// An action that a queue runs at a date, and again at each interval.
 ///
-/// waiting → queued → running → waiting …, and from each of them to cancelled. A run that the queue skips, because others
-/// have cancelled its operation, goes from queued to waiting.
+/// The phases are waiting → queued → running → waiting, and each phase may change to cancelled. If the queue skips a run
+/// because its operation was cancelled, the phase changes from queued to waiting.
 final class Repetition: Sendable {
     private enum Phase {
         case waiting(Agenda.Entry)
@@ -27,9 +27,9 @@ final class Repetition: Sendable {
 
     private struct State {
         var phase = Phase.running
-        /// Nil when cancelled: it often holds, by ways of its own, the token that holds this.
+        /// The action; nil after the cancellation, because the action often holds the token that holds this repetition.
         var action: Action?
-        /// How many intervals the last run came after the first date.
+        /// The number of intervals between the first date and the last run.
         var count = 0.0
     }
 
@@ -39,9 +39,14 @@ final class Repetition: Sendable {
     private let interval: TimeInterval
     private let state: Locked<State>
 
+    /// Creates a repetition.
+    ///
     /// - Parameters:
+    ///   - action: The action to run.
+    ///   - queue: The queue that runs the action.
+    ///   - agenda: The agenda that waits for the dates.
     ///   - first: The date of the first run, in seconds since the reference date.
-    ///   - interval: In seconds; not above zero: without a pause.
+    ///   - interval: The interval in seconds. If it is zero or negative, the action is repeated without a pause.
     init(
         _ action: Action, on queue: Operations.OperationQueue, by agenda: Agenda, from first: TimeInterval,
         every interval: TimeInterval
@@ -55,7 +60,7 @@ final class Repetition: Sendable {
 
     func begin() { wait(until: first) }
 
-    /// From here on no run begins.
+    /// Cancels the repetition. No run begins after this call.
     func cancel() {
         let old = state.withLock { state in
             defer { (state.phase, state.action) = (.cancelled, nil) }
@@ -72,7 +77,7 @@ final class Repetition: Sendable {
 
     private func wait(until date: TimeInterval) {
         let entry = Agenda.Entry { self.add() }
-        // In this order: an entry may be taken up before `enter` has returned.
+        // The phase must change first, because the entry's work may start before `enter` has returned.
         guard advance({ if case .running = $0 { .waiting(entry) } else { nil } }) else { return }
         agenda.enter(entry, at: date)
     }
@@ -82,27 +87,27 @@ final class Repetition: Sendable {
         operation.completionBlock = { self.waitAgain() }
         guard advance({ if case .waiting = $0 { .queued(operation) } else { nil } }) else { return }
         do { try queue.tryAddOperation(operation) } catch {
-            // The queue is bounded and full (M12): this run is left out.
+            // The queue is bounded and full, so this run is skipped.
             waitAgain(isLeftOut: true)
         }
     }
 
     private func run() {
-        // This decides, not whether the operation is cancelled: who has returned from `cancel()` sees no run begin.
+        // The phase decides, not the operation's `isCancelled`: no run may begin after `cancel()` has returned.
         guard advance({ if case .queued = $0 { .running } else { nil } }) else { return }
-        // Cancelled since: then it is not as if it had begun.
+        // If the repetition was cancelled since, the action does not run.
         state.withLock { $0.action }?.run()
     }
 
-    /// The run has ended, or was skipped.
+    /// Waits for the next date, after a run has ended or was skipped.
     private func waitAgain(isLeftOut: Bool = false) {
         guard advance({ if case .cancelled = $0 { nil } else { .running } }) else { return }
         let now = agenda.timeline.now
-        // A repetition without a pause is not to ask a full queue all the time.
+        // A repetition without a pause must not try to add to a full queue all the time.
         wait(until: isLeftOut && interval <= 0 ? now + 0.05 : next(after: now))
     }
 
-    /// The next of the dates that has not passed.
+    /// Returns the next date that has not passed.
     private func next(after now: TimeInterval) -> TimeInterval {
         guard interval > 0 else { return now }
         let passed = ((now - first) / interval).rounded(.down)
@@ -112,9 +117,9 @@ final class Repetition: Sendable {
         }
     }
 
-    /// Goes on to another phase, unless there is none.
+    /// Changes the phase, unless the transition returns nil.
     private func advance(_ transition: (Phase) -> Phase?) -> Bool {
-        // The old phase is let go when the lock is.
+        // The old phase is released after the lock.
         let old: Phase? = state.withLock { state in
             guard let next = transition(state.phase) else { return nil }
             defer { state.phase = next }

@@ -8,20 +8,20 @@ public import Operations
 public import OpenCombine
 
 extension Operations.OperationQueue {
-    /// An instant as the scheduler of an operation queue knows it: a date.
+    /// An instant of an operation queue's scheduler: a date.
     public struct SchedulerTimeType: Strideable, Codable, Hashable, Sendable {
         /// The date of the instant.
         public var date: Date
 
-        /// The instant of a date.
+        /// Creates an instant from a date.
         public init(_ date: Date) { self.date = date }
 
-        /// The time from this instant to the other one; negative when that is earlier.
+        /// Returns the time from this instant to the other one; negative if the other one is earlier.
         public func distance(to other: SchedulerTimeType) -> Stride {
             Stride(other.date.timeIntervalSince(date))
         }
 
-        /// The instant that lies so much later, or earlier when the time is negative.
+        /// Returns the instant that is later by this time, or earlier if the time is negative.
         public func advanced(by value: Stride) -> SchedulerTimeType {
             SchedulerTimeType(date.addingTimeInterval(value.timeInterval))
         }
@@ -31,17 +31,15 @@ extension Operations.OperationQueue {
         public static func < (a: SchedulerTimeType, b: SchedulerTimeType) -> Bool { a.date < b.date }
     }
 
-    /// Options of the scheduler of an operation queue, of which there are none.
-    ///
-    /// Wherever options are asked for, nil is the only value there is.
+    /// The options of an operation queue's scheduler. There are no options, so nil is the only valid value.
     public struct SchedulerOptions: Sendable {
-        @available(*, unavailable, message: "An operation queue has no options as a scheduler; pass nil")
-        public init() { fatalError("OperationQueue.SchedulerOptions: there are none") }
+        @available(*, unavailable, message: "The scheduler of an operation queue has no options; pass nil")
+        public init() { fatalError("OperationQueue.SchedulerOptions cannot be created; pass nil") }
     }
 }
 
 extension Operations.OperationQueue.SchedulerTimeType {
-    /// A span of time between two instants, in seconds.
+    /// The time between two instants, in seconds.
     public struct Stride: SchedulerTimeIntervalConvertible, Comparable, SignedNumeric, ExpressibleByFloatLiteral,
         Codable, Hashable, Sendable
     {
@@ -49,22 +47,22 @@ extension Operations.OperationQueue.SchedulerTimeType {
         public typealias IntegerLiteralType = TimeInterval
         public typealias Magnitude = TimeInterval
 
-        /// The span in seconds. It has the sign of the span, as in Foundation: it is no absolute value.
+        /// The time in seconds, with its sign. As in Foundation, the property is not an absolute value.
         public var magnitude: TimeInterval
 
-        /// The span in seconds.
+        /// The time in seconds.
         public var timeInterval: TimeInterval { magnitude }
 
-        /// A span of so many seconds.
+        /// Creates a time of this many seconds.
         public init(_ timeInterval: TimeInterval) { magnitude = timeInterval }
 
-        /// A literal counts seconds.
+        /// Creates a time from a literal number of seconds.
         public init(integerLiteral value: TimeInterval) { magnitude = value }
 
-        /// A literal counts seconds.
+        /// Creates a time from a literal number of seconds.
         public init(floatLiteral value: TimeInterval) { magnitude = value }
 
-        /// A span of so many seconds; nil when a `TimeInterval` cannot hold the number exactly.
+        /// Creates a time of this many seconds; nil if a `TimeInterval` cannot represent the number exactly.
         public init?<T: BinaryInteger>(exactly source: T) {
             guard let seconds = TimeInterval(exactly: source) else { return nil }
             magnitude = seconds

@@ -5,29 +5,33 @@ import Foundation
 #endif
 import Operations
 
-/// Tells the date by a clock that is never set, and when a date comes on that clock.
+/// A source of dates that is based on a steady clock, and that computes the deadline of a date on that clock.
 ///
-/// Between two settings of the system's clock the way from date to deadline keeps order: an earlier date has no later
-/// deadline. Two looks at two clocks for each action would not do that, and a serial queue would mix up values that are
-/// sent within a microsecond.
+/// Between two corrections, the conversion from date to deadline keeps the order: an earlier date never has a later deadline.
+/// Reading two clocks for each action would not keep the order. A serial queue would then swap values that are sent within one
+/// microsecond.
 final class Timeline: Sendable {
-    /// The way the clock has gone since the timeline was made.
+    /// The time since the timeline was made.
     private let elapsed: @Sendable () -> Duration
-    /// Suspends until it has gone so many nanoseconds.
+    /// Suspends until this many nanoseconds have passed since the timeline was made.
     let sleep: @Sendable (UInt64) async throws -> Void
-    /// What tells the date, if it is to be followed.
+    /// The system's date; nil if the timeline does not follow it.
     private let systemDate: (@Sendable () -> Date)?
     /// The date at which `elapsed` was zero, in seconds since the reference date.
     private let origin: Locked<TimeInterval>
 
-    /// A look at two clocks that takes longer than this tells nothing about either.
+    /// If reading both clocks takes longer than this, the readings cannot be compared.
     private static let longestLook = Duration.microseconds(100)
-    /// The date may be off by so many seconds before it is set anew.
+    /// The largest deviation of the date in seconds. A larger deviation is corrected.
     private static let tolerance = 0.001
-    /// In nanoseconds: a hundred years, which every clock can sleep.
+    /// One hundred years in nanoseconds, which every clock can sleep.
     private static let furthest = 100 * 365.25 * 86_400 * 1e9
 
-    /// - Parameter systemDate: Tells the date. When nil, the date begins with the reference date, and nobody sets it.
+    /// Creates a timeline.
+    ///
+    /// - Parameters:
+    ///   - clock: The steady clock.
+    ///   - systemDate: Returns the system's date. If nil, the date starts with the reference date and is never corrected.
     init(of clock: some Clock<Duration>, following systemDate: (@Sendable () -> Date)? = nil) {
         let start = clock.now
         elapsed = { start.duration(to: clock.now) }
@@ -36,10 +40,10 @@ final class Timeline: Sendable {
         origin = Locked(systemDate?().timeIntervalSinceReferenceDate ?? 0)
     }
 
-    /// How far the clock has gone, in nanoseconds.
+    /// The time since the timeline was made, in nanoseconds.
     var position: UInt64 { elapsed().wholeNanoseconds }
 
-    /// The date, in seconds since the reference date.
+    /// The present date, in seconds since the reference date.
     var now: TimeInterval {
         let first = elapsed()
         guard let date = systemDate?().timeIntervalSinceReferenceDate else {
@@ -53,7 +57,7 @@ final class Timeline: Sendable {
         }
     }
 
-    /// The position at which a date comes; 0 for dates before the beginning, and for what is no number.
+    /// Returns the position of a date; 0 for a date before the start of the timeline, and for a value that is not a number.
     func deadline(of date: TimeInterval) -> UInt64 {
         let nanoseconds = (date - origin.withLock { $0 }) * 1e9
         return nanoseconds > 0 ? UInt64(min(nanoseconds, Self.furthest).rounded()) : 0
