@@ -1,25 +1,27 @@
 import Operations
 
-/// What watches a queue on behalf of a logger, a metrics factory or a tracer, until it is removed or the queue goes.
+/// An active logger, metrics emitter or tracer of a queue. It works until it is removed or the queue is deallocated.
 public struct QueueInstrument: Sendable {
     private let end: @Sendable () -> Void
 
     init(_ end: @escaping @Sendable () -> Void) { self.end = end }
 
-    /// Ends the watching of what is added from now on. What a tracer or metrics have begun is brought to its end; a logger
-    /// hears no more. Any thread, any number of times.
+    /// Stops the recording of operations that are added from now on.
+    ///
+    /// A tracer and a metrics emitter still complete the operations that they have begun. A logger stops at once. The function
+    /// may be called on any thread, any number of times.
     public func remove() { end() }
 }
 
-/// A watcher that keeps something of each operation until its end.
+/// A watcher that keeps data of each operation until the operation ends.
 protocol QueueChronicler: QueueWatcher {
     associatedtype Note: Sendable
     var chronicle: Chronicle<Note> { get }
 }
 
-/// When the operations under way were added and started, and whatever else is kept of each until its end.
+/// The times at which current operations were added and started, with further data of each operation until its end.
 ///
-/// Once closed it takes in nothing more. Whoever takes out the last entry then removes the watcher.
+/// A closed chronicle accepts no more operations. The caller that removes the last entry then removes the watcher.
 final class Chronicle<Note: Sendable>: Sendable {
     struct Entry: Sendable {
         let added: ContinuousClock.Instant
@@ -34,7 +36,7 @@ final class Chronicle<Note: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// False when it is closed.
+    /// Adds an operation. Returns false if the chronicle is closed.
     func add(_ operation: Operation, _ note: Note) -> Bool {
         let entry = Entry(added: .now, started: nil, note: note)
         return state.withLock { state in
@@ -44,7 +46,7 @@ final class Chronicle<Note: Sendable>: Sendable {
         }
     }
 
-    /// Answers the entry as it is now; nil when the operation is not known, or has started.
+    /// Records the start of an operation. Returns the new entry; nil if the operation is unknown or has already started.
     func start(_ operation: Operation, _ body: (inout Entry) -> Void = { _ in }) -> Entry? {
         let now = ContinuousClock.now
         return state.withLock { state in
@@ -56,7 +58,8 @@ final class Chronicle<Note: Sendable>: Sendable {
         }
     }
 
-    /// nil when the operation is not known. `isLast`: it was the last one of a closed chronicle.
+    /// Removes the entry of an operation; nil if the operation is unknown. `isLast` is true for the last entry of a closed
+    /// chronicle.
     func finish(_ operation: Operation) -> (entry: Entry, isLast: Bool)? {
         state.withLock { state in
             guard let entry = state.entries.removeValue(forKey: ObjectIdentifier(operation)) else { return nil }
@@ -66,7 +69,7 @@ final class Chronicle<Note: Sendable>: Sendable {
 
     subscript(operation: Operation) -> Entry? { state.withLock { $0.entries[ObjectIdentifier(operation)] } }
 
-    /// True when nothing is left to be taken out.
+    /// Closes the chronicle. Returns true if it has no entries.
     func close() -> Bool {
         state.withLock { state in
             state.isClosed = true
@@ -81,6 +84,6 @@ extension OperationQueue {
         return QueueInstrument { [weak self] in self?.dismiss(watcher) }
     }
 
-    /// Lets the watcher see the end of what it has begun.
+    /// Ends the recording of new operations. The watcher still observes the end of the operations that it has begun.
     func dismiss(_ watcher: some QueueChronicler) { if watcher.chronicle.close() { removeWatcher(watcher) } }
 }

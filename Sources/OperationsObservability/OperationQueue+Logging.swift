@@ -3,16 +3,19 @@ public import Logging
 public import Operations
 
 extension OperationQueue {
-    /// Writes to a logger what happens to the operations that are added from now on.
+    /// Logs the events of the operations that are added from now on.
     ///
-    /// Added, ready, started and finished are of `level`; cancelled is `info`, a failure `error`, a stalled queue `warning`,
-    /// with the reasons. Each entry has the queue and the operation as metadata, that of an end also the seconds it waited
-    /// and ran, and the error. Called on the thread on which it happens, or on the one that is just telling of the same
-    /// operation; a level that the logger leaves out costs next to nothing, but the queue's operations are observed.
+    /// The events “added”, “ready”, “started” and “finished” use `level`. A cancellation uses the level `info`, a failure
+    /// `error`, and a stalled queue `warning` with the reasons. Each entry has the queue and the operation as metadata. The
+    /// entry of an end also has the seconds that the operation waited and ran, and the error.
+    ///
+    /// The logger is called on the thread of the event, or on a thread that is already reporting events of the same operation.
+    /// A level that the logger filters out costs almost nothing, but the queue's operations are observed.
     ///
     /// - Parameters:
-    ///   - logger: Where it is written to.
-    ///   - level: The level of what is in order.
+    ///   - logger: The logger that receives the entries.
+    ///   - level: The level of events that are not a problem.
+    /// - Returns: An object that stops the logging.
     @discardableResult
     public final func log(to logger: Logger, level: Logger.Level = .debug) -> QueueInstrument {
         let source = addEventHandler { event in
@@ -21,8 +24,9 @@ extension OperationQueue {
         return QueueInstrument { [weak self] in self?.removeWatcher(source) }
     }
 
-    /// Sends what the system itself has to say, warnings of bugs in ported code and stall reports, to a logger instead of
-    /// standard error, for all queues of the process; nil restores standard error.
+    /// Sends the system's own messages to a logger instead of standard error, for all queues of the process.
+    ///
+    /// The messages are warnings of errors in ported code, and stall reports. If `logger` is nil, standard error is used again.
     public static func logDiagnostics(to logger: Logger?) {
         guard let logger else { return Log.redirect(to: nil) }
         Log.redirect { logger.warning("\($0)") }
@@ -30,7 +34,7 @@ extension OperationQueue {
 }
 
 extension OperationEvent {
-    /// nil for what is in order.
+    /// The fixed level of an event; nil for an event that is not a problem.
     fileprivate var level: Logger.Level? {
         switch kind {
         case .added, .ready, .started, .finished(.succeeded?, _, _), .finished(nil, _, _): nil
@@ -40,7 +44,7 @@ extension OperationEvent {
         }
     }
 
-    /// Without what stands in the metadata, so that entries of one kind can be counted.
+    /// The message, without the values in the metadata, so that entries of one kind can be counted.
     fileprivate var message: String {
         switch kind {
         case .added: "operation added"

@@ -10,14 +10,15 @@ extension OperationQueue {
     /// | `operations_added` | counter | |
     /// | `operations_finished` | counter | `outcome`: `succeeded`, `failed`, `cancelled` |
     /// | `operations_stalls` | counter | |
-    /// | `operations_waiting` | meter: how many wait now | |
-    /// | `operations_executing` | meter: how many have started and not ended | |
-    /// | `operations_waited` | timer: from adding to the start, or to the end of what never starts | |
+    /// | `operations_waiting` | meter: the number of waiting operations | |
+    /// | `operations_executing` | meter: the number of operations that have started and not ended | |
+    /// | `operations_waited` | timer: from adding to the start, or to the end of an operation that never starts | |
     /// | `operations_ran` | timer: from the start to the end | `outcome` |
     ///
     /// - Parameters:
-    ///   - name: The dimension `queue`; nil for the queue's name at this moment.
-    ///   - factory: What makes the metrics; nil for the one of the process (`MetricsSystem`).
+    ///   - name: The value of the dimension `queue`; nil for the queue's name at this moment.
+    ///   - factory: The factory that makes the metrics; nil for the factory of the process (`MetricsSystem`).
+    /// - Returns: An object that stops the counting.
     @discardableResult
     public final func emitMetrics(
         named name: String? = nil, to factory: (any MetricsFactory)? = nil

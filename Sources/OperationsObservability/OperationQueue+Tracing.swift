@@ -3,18 +3,20 @@ public import Operations
 public import Tracing
 
 extension OperationQueue {
-    /// Makes a span of each operation that is added from now on, from its start to its end.
+    /// Makes a span for each operation that is added from now on, from its start to its end.
     ///
-    /// Its parent is the context of whoever added the operation, and its context the current one while the work runs: spans
-    /// that the work makes are its children, in an async operation also those of its child tasks. Work that an override of
-    /// `start()` does, and blocks of one operation that run beside the first, have no context.
+    /// The parent of the span is the context of the code that added the operation. The context of the span is current while the
+    /// work runs. Spans that the work makes are therefore its children, and so are spans in child tasks of an async operation.
+    /// The context is missing in work that an override of `start()` does, and in the additional blocks of an operation that run
+    /// in parallel.
     ///
-    /// The span has the operation's name, or type, and the attributes `operation.queue`, `operation.outcome` and
-    /// `operation.waited` in seconds. A failure is recorded and sets the status. One that was cancelled before its start has a
-    /// short span; one whose end was announced before its start has none.
+    /// The span has the operation's name, or its type. The span has the attributes `operation.queue`, `operation.outcome`, and
+    /// `operation.waited` in seconds. A failure is recorded and sets the status. An operation that was cancelled before its
+    /// start has a short span. An operation whose end was announced before its start has no span.
     ///
-    /// - Parameter tracer: What makes the spans; nil for the one of the process (`InstrumentationSystem`). A queue has one
-    ///   tracer: another one takes the place of the first for what is added from then on.
+    /// - Parameter tracer: The tracer that makes the spans; nil for the tracer of the process (`InstrumentationSystem`). A
+    ///   queue has one tracer. A new tracer replaces the old one for operations that are added from then on.
+    /// - Returns: An object that stops the tracing.
     @discardableResult
     public final func trace(with tracer: (any Tracer)? = nil) -> QueueInstrument {
         let watcher = TracingWatcher(queue: self, tracer: tracer ?? InstrumentationSystem.tracer)
@@ -36,7 +38,7 @@ private final class TracingWatcher: QueueChronicler, QueueInterceptor {
     let chronicle = Chronicle<Note>()
     private weak let queue: OperationQueue?
     private let tracer: any Tracer
-    /// Whose place it has taken, and who still has operations under way.
+    /// The replaced watcher, which may still have running operations.
     private let former = Locked<TracingWatcher?>(nil)
 
     init(queue: OperationQueue, tracer: any Tracer) {
@@ -63,7 +65,7 @@ private final class TracingWatcher: QueueChronicler, QueueInterceptor {
         let waited = chronicle.start(operation) { $0.note.span = span }.flatMap { entry in
             entry.started.map { $0 - entry.added }
         }
-        // It may have ended meanwhile, by an announcement.
+        // The operation may have ended meanwhile, by an announcement.
         guard let waited else { return end(span, of: operation) }
         span.attributes["operation.waited"] = waited / .seconds(1)
     }
@@ -85,7 +87,7 @@ private final class TracingWatcher: QueueChronicler, QueueInterceptor {
         span.end()
     }
 
-    // MARK: - Around the work
+    // MARK: - Context of the work
 
     private func context(of operation: Operation) -> ServiceContext? {
         if let entry = chronicle[operation] { return entry.note.span?.context }

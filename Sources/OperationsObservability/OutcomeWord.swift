@@ -1,7 +1,7 @@
 import Operations
 
 extension OperationOutcome {
-    /// One word, as metadata, dimensions and attributes want it.
+    /// One word for the outcome, for metadata, dimensions and attributes.
     var word: String {
         switch self {
         case .succeeded: "succeeded"
