@@ -1,19 +1,21 @@
 public import Operations
 
-/// Runs queues and tasks step by step, on the thread that says so: nothing happens by itself.
+/// An executor that runs queues and tasks step by step, on the calling thread. Nothing runs by itself.
 ///
-/// Its queues behave as all others do, but for the threads. With a seed the order is random, and the same for each run
-/// with that seed; without one, first come, first served.
+/// Apart from the threads, its queues behave as other queues do. With a seed, the order is random, and each run with that seed
+/// has the same order. Without a seed, the order is first in, first out.
 ///
-///     let executor = ManualExecutor(seed: 7)
-///     let clock = VirtualClock()
-///     let queue = executor.makeQueue()
-///     queue.addTask { try await clock.sleep(for: .seconds(3600)) }
-///     executor.runUntilIdle(advancing: clock)    // takes no time
+/// ```swift
+/// let executor = ManualExecutor(seed: 7)
+/// let clock = VirtualClock()
+/// let queue = executor.makeQueue()
+/// queue.addTask { try await clock.sleep(for: .seconds(3600)) }
+/// executor.runUntilIdle(advancing: clock)    // takes no time
+/// ```
 ///
-/// What a step runs must not wait, with a blocked thread, for what another step would run: that is a hang. The blocks of one
-/// `BlockOperation` run one after the other in one step, in an order that the seed decides; so they must not wait for each
-/// other either. Adding and enqueuing may happen on any thread, stepping on one at a time.
+/// Code that a step runs must not block its thread until another step has run, because it would hang. The blocks of one
+/// `BlockOperation` run one after the other in one step, in an order that depends on the seed. They must not wait for each
+/// other either. Operations and tasks may be added on any thread. Only one thread at a time may make steps.
 public final class ManualExecutor: TaskExecutor {
     fileprivate enum Item: Sendable {
         case turn(OperationQueue)
@@ -28,16 +30,18 @@ public final class ManualExecutor: TaskExecutor {
     }
 
     private let state: Locked<State>
-    /// The seed of the order; nil: first come, first served.
+    /// The seed of the random order; nil for first in, first out.
     public let seed: UInt64?
 
-    /// - Parameter seed: Of the random order; nil: first come, first served.
+    /// Creates an executor.
+    ///
+    /// - Parameter seed: The seed of the random order; nil for first in, first out.
     public init(seed: UInt64? = nil) {
         self.seed = seed
         state = Locked(State(random: seed.map(SeededGenerator.init)))
     }
 
-    /// A queue that runs on this executor.
+    /// Returns a new queue that runs on this executor.
     public func makeQueue() -> OperationQueue { OperationQueue(on: host) }
 
     /// Starts a task on this executor.
@@ -48,23 +52,24 @@ public final class ManualExecutor: TaskExecutor {
         Task(executorPreference: self) { try await body() }
     }
 
-    /// Called by the runtime when a task can go on.
+    /// Adds a job. The runtime calls this function when a task can resume.
     public func enqueue(_ job: consuming ExecutorJob) { add(.job(UnownedJob(job))) }
 
     // MARK: - Stepping
 
-    /// How many things can be done now.
+    /// The number of steps that are ready now.
     public var pendingCount: Int { state.withLock { $0.items.count } }
 
-    /// How many steps were made so far.
+    /// The number of steps that were made so far.
     public var stepCount: Int { state.withLock { $0.steps } }
 
-    /// Does one thing: starts an operation, or lets a task or an async operation go on until it suspends. False: there was
-    /// nothing to do.
+    /// Makes one step: starts an operation, or runs a task or an async operation until it suspends.
+    ///
+    /// - Returns: False if no step was ready.
     @discardableResult
     public func step() -> Bool {
         let item: Item? = state.withLock { state in
-            guard !state.isStepping else { fatalError("ManualExecutor: step() was called by what a step runs") }
+            guard !state.isStepping else { fatalError("ManualExecutor: code that a step runs must not call step()") }
             guard !state.items.isEmpty else { return nil }
             state.isStepping = true
             state.steps += 1
@@ -79,15 +84,16 @@ public final class ManualExecutor: TaskExecutor {
         return true
     }
 
-    /// Steps until there is nothing to do.
+    /// Makes steps until none is ready.
     ///
-    /// Work that has left the executor is not waited for: a task on the main actor, for instance, or on another executor.
-    /// When it comes back, it is there to be stepped.
+    /// The function does not wait for work that has left the executor, such as a task on the main actor or on another executor.
+    /// Such work becomes ready when it returns to this executor.
     ///
     /// - Parameters:
-    ///   - clock: Is advanced to the next sleeper whenever there is nothing to do, until no task sleeps.
-    ///   - limit: The most steps; ``isIdle`` says afterwards whether they were enough. nil: ``defaultStepLimit``, and
-    ///     more to do than that stops the process with a message. `tryRunUntilIdle` throws instead.
+    ///   - clock: A clock that advances to the next sleeper whenever no step is ready, until no task sleeps.
+    ///   - limit: The maximum number of steps. Afterwards, ``isIdle`` is false if the steps were not enough. If the limit is
+    ///     nil, ``defaultStepLimit`` applies, and reaching it stops the process with a message. `tryRunUntilIdle` throws
+    ///     instead.
     /// - Returns: The number of steps.
     @discardableResult
     public func runUntilIdle(advancing clock: VirtualClock? = nil, limit: Int? = nil) -> Int {
@@ -97,7 +103,7 @@ public final class ManualExecutor: TaskExecutor {
         }
     }
 
-    /// `runUntilIdle` that throws when there is more to do after so many steps.
+    /// Makes steps until none is ready, or throws if more steps are ready after `limit` steps.
     @discardableResult
     public func tryRunUntilIdle(
         advancing clock: VirtualClock? = nil, limit: Int = defaultStepLimit
@@ -110,26 +116,26 @@ public final class ManualExecutor: TaskExecutor {
         return steps
     }
 
-    /// How many steps `runUntilIdle` makes at most: 1,000,000.
+    /// The maximum number of steps of `runUntilIdle` without a limit: 1,000,000.
     public static var defaultStepLimit: Int { 1_000_000 }
 
-    /// Whether there is nothing to do at this moment.
+    /// Whether no step is ready at this moment.
     public var isIdle: Bool { pendingCount == 0 }
 
-    /// There is more to do after as many steps as were allowed.
+    /// The error that more steps are ready after the maximum number of steps.
     public struct StepLimitReached: Error, CustomStringConvertible {
-        /// The steps that were made.
+        /// The number of steps that were made.
         public let steps: Int
-        /// How many things can be done now.
+        /// The number of steps that are ready now.
         public let pendingCount: Int
 
         public var description: String {
-            "ManualExecutor is not idle after \(steps) steps: \(pendingCount) things can be done. "
-                + "Something may go on for ever; if not, pass a higher limit."
+            "ManualExecutor is not idle after \(steps) steps: more steps are ready (\(pendingCount)). "
+                + "The work may never end. If it does, pass a higher limit."
         }
     }
 
-    /// Steps, and moves the clock on from sleeper to sleeper, until it shows this instant.
+    /// Makes steps, and advances the clock from sleeper to sleeper, until the clock reaches this instant.
     public func run(until instant: VirtualClock.Instant, of clock: VirtualClock) {
         while true {
             while step() {}
@@ -140,7 +146,7 @@ public final class ManualExecutor: TaskExecutor {
         while step() {}
     }
 
-    /// Runs a test with executors of many seeds; a failure says which, so that the run can be repeated.
+    /// Runs a test with one executor for each seed. The error of a failure contains the seed, so that the run can be repeated.
     ///
     /// - Throws: `FailedSeed` with the first error.
     public static func explore(
@@ -163,7 +169,7 @@ public final class ManualExecutor: TaskExecutor {
 
     private func add(_ item: Item) { state.withLock { $0.items.append(item) } }
 
-    /// What queues know of the executor.
+    /// The queues' view of this executor.
     private var host: any QueueHost { Host(self) }
 
     private final class Host: QueueHost {
@@ -182,7 +188,7 @@ extension ManualExecutor.State {
         return items.removeLast()
     }
 
-    /// 0 without a seed.
+    /// Returns a random index below `count`; 0 without a seed.
     fileprivate mutating func choose(among count: Int) -> Int {
         guard random != nil else { return 0 }
         return Int(random!.next() % UInt64(count))

@@ -1,6 +1,6 @@
 public import Operations
 
-/// Writes down what becomes of the operations of queues, and when.
+/// A recorder of the events of queues' operations, with their times.
 ///
 ///     let recorder = OperationRecorder(clock)
 ///     recorder.record(queue)
@@ -11,20 +11,20 @@ public import Operations
 ///     0s          fetch   starts
 ///     1.5s        fetch   succeeded
 public final class OperationRecorder: Sendable {
-    /// One thing that happened.
+    /// One event of an operation.
     public struct Event: Sendable, CustomStringConvertible {
         public enum Kind: Sendable {
             case added, started
             case finished(OperationOutcome?)
         }
 
-        /// On the recorder's clock.
+        /// The time of the event on the recorder's clock.
         public let time: Duration
-        /// The operation's name, or what stands for it.
+        /// The operation's name, or its type if it has no name.
         public let operation: String
         public let kind: Kind
 
-        /// What happened, in a word.
+        /// The kind of the event, in a word.
         public var what: String {
             switch kind {
             case .added: "added"
@@ -40,18 +40,23 @@ public final class OperationRecorder: Sendable {
     private let recordings = Locked<[Recording]>([])
     private let time: @Sendable () -> Duration
 
-    /// - Parameter clock: What tells the time.
+    /// Creates a recorder with the time of a clock.
+    ///
+    /// - Parameter clock: The clock.
     public convenience init(_ clock: VirtualClock) {
         self.init { clock.now.offset }
     }
 
-    /// - Parameter time: Answers how much time has passed since the beginning.
+    /// Creates a recorder with a function that returns the time.
+    ///
+    /// - Parameter time: Returns the time since the start of the recording.
     public init(time: @escaping @Sendable () -> Duration) { self.time = time }
 
     deinit { stop() }
 
-    /// Records what becomes of the operations added to a queue from now on, until ``stop()``. Recording a queue again changes
-    /// nothing. The queue does not keep the recorder alive.
+    /// Records the events of operations that are added to a queue from now on, until ``stop()``.
+    ///
+    /// Recording the same queue again has no effect. The queue does not keep the recorder alive.
     public func record(_ queue: OperationQueue) {
         let watcher = Watcher(self)
         let isNew = recordings.withLock { recordings in
@@ -62,12 +67,12 @@ public final class OperationRecorder: Sendable {
         }
         guard isNew else { return }
         queue.addWatcher(watcher)
-        // `stop()` by another thread may have come before the watcher.
+        // Another thread may have called `stop()` before the watcher was added.
         let isStopped = recordings.withLock { recordings in !recordings.contains { $0.watcher === watcher } }
         if isStopped { queue.removeWatcher(watcher) }
     }
 
-    /// Records nothing more.
+    /// Stops the recording of all queues.
     public func stop() {
         let stopped = recordings.withLock { recordings in
             defer { recordings = [] }
@@ -81,10 +86,10 @@ public final class OperationRecorder: Sendable {
         let watcher: Watcher
     }
 
-    /// Everything that has happened, in order.
+    /// All events, in order.
     public var events: [Event] { recorded.withLock { $0 } }
 
-    /// One line for each event: when, which operation, what.
+    /// The events as text, with one line for each event: the time, the operation and the kind.
     public var timeline: String {
         let events = events
         let times = events.map { "\($0.time.formattedSeconds)s" }
@@ -120,7 +125,7 @@ extension String {
 }
 
 extension Duration {
-    /// Seconds with as many decimals as it takes, up to nanoseconds.
+    /// The seconds with as many decimals as necessary, at most nine.
     var formattedSeconds: String {
         let (seconds, attoseconds) = components
         let nanoseconds = attoseconds / 1_000_000_000

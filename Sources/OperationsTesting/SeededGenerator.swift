@@ -1,4 +1,4 @@
-/// Random numbers that follow from a seed (SplitMix64).
+/// A generator of random numbers that depend only on a seed (SplitMix64).
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

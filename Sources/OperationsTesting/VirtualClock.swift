@@ -1,12 +1,12 @@
 import Operations
 import SchedulerCore
 
-/// A clock that stands still until it is moved.
+/// A clock that advances only when a test moves it.
 ///
-/// Who sleeps is woken when the clock is moved to the deadline or beyond, in the order of deadlines. With
-/// `ManualExecutor.runUntilIdle(advancing:)` it moves only when nothing can run: time passes in no time.
+/// A sleeper resumes when the clock reaches its deadline. Sleepers resume in the order of their deadlines. With
+/// `ManualExecutor.runUntilIdle(advancing:)`, the clock advances only when no step is ready, so long delays take no real time.
 public final class VirtualClock: Clock {
-    /// So long after the clock was made.
+    /// An instant, as the time since the clock was created.
     public struct Instant: InstantProtocol {
         public let offset: Swift.Duration
 
@@ -21,7 +21,7 @@ public final class VirtualClock: Clock {
 
     private typealias Continuation = UnsafeContinuation<Void, any Error>
 
-    /// Sleepers wake by deadline, and those of one deadline as they have begun to sleep.
+    /// The order of sleepers: by deadline, and for the same deadline by the start of the sleep.
     private struct Turn: Comparable {
         let deadline: Instant
         let sleeper: Int
@@ -33,11 +33,11 @@ public final class VirtualClock: Clock {
         var now = Instant()
         var lastSleeper = 0
         var sleepers: [Int: Continuation] = [:]
-        /// Of the sleepers. A turn of one that sleeps no more is skipped.
+        /// The turns of the sleepers. A turn whose sleeper no longer sleeps is skipped.
         private var turns = RankedHeap<Turn, Void>()
-        /// Those that were cancelled before they had begun to sleep, or to wait.
+        /// The tasks that were cancelled before they began to sleep or to wait.
         var cancelled: Set<Int> = []
-        /// Those that wait for sleepers, and for how many.
+        /// The tasks that wait for sleepers, with the number of sleepers.
         var waiting: [Int: (count: Int, continuation: UnsafeContinuation<Void, Never>)] = [:]
 
         mutating func add(_ sleeper: Int, until deadline: Instant, _ continuation: Continuation) {
@@ -64,7 +64,7 @@ public final class VirtualClock: Clock {
             return nil
         }
 
-        /// Removes the sleepers that are due, in the order in which they wake.
+        /// Removes the sleepers that are due, and returns them in the order in which they resume.
         mutating func takeDue() -> [Continuation] {
             var due: [Continuation] = []
             while let deadline = nextDeadline(), deadline <= now, let turn = turns.first?.rank {
@@ -74,7 +74,7 @@ public final class VirtualClock: Clock {
             return due
         }
 
-        /// Removes those that have waited for no more sleepers than there are.
+        /// Removes the tasks that waited for at most the present number of sleepers.
         mutating func takeSatisfied() -> [UnsafeContinuation<Void, Never>] {
             let satisfied = waiting.filter { $0.value.count <= sleepers.count }
             for waiter in satisfied.keys { waiting[waiter] = nil }
@@ -89,16 +89,16 @@ public final class VirtualClock: Clock {
     public var now: Instant { state.withLock { $0.now } }
     public var minimumResolution: Swift.Duration { .nanoseconds(1) }
 
-    /// How many sleep.
+    /// The number of sleeping tasks.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-    /// When the next sleeper is to be woken; nil when no task sleeps. O(log sleepers) in the mean.
+    /// The earliest deadline of a sleeper; nil when no task sleeps. Amortized O(log n) for n sleepers.
     public var nextDeadline: Instant? { state.withLock { $0.nextDeadline() } }
 
-    /// Suspends until `count` tasks or more sleep at this clock, or the calling task is cancelled.
+    /// Suspends until at least `count` tasks sleep on this clock, or until the calling task is cancelled.
     ///
-    /// For tests of operations on threads: a move of the clock wakes no task that begins to sleep later. With a manual
-    /// executor, use `runUntilIdle` in its place.
+    /// Use this function in tests of operations on threads. A task that begins to sleep after a move of the clock is not
+    /// resumed by that move. With a manual executor, use `runUntilIdle` instead.
     public func sleepers(atLeast count: Int) async {
         let waiter = newNumber()
         await withTaskCancellationHandler {
@@ -130,7 +130,9 @@ public final class VirtualClock: Clock {
 
     // MARK: - Sleeping
 
-    /// Suspends until the clock shows the deadline. Throws `CancellationError` as soon as the task is cancelled.
+    /// Suspends until the clock reaches the deadline.
+    ///
+    /// - Throws: `CancellationError` as soon as the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Swift.Duration? = nil) async throws {
         let sleeper = newNumber()
         try await withTaskCancellationHandler {
@@ -151,12 +153,13 @@ public final class VirtualClock: Clock {
         _ = state.withLock { $0.cancelled.remove(sleeper) }
     }
 
-    // MARK: - Moving
+    // MARK: - Moving the clock
 
-    /// Moves the clock, and wakes who is due.
+    /// Advances the clock by this duration, and resumes the sleepers that are due.
     public func advance(by duration: Swift.Duration) { advance(to: now.advanced(by: duration)) }
 
-    /// Moves the clock, never back, and wakes who is due, in the order of deadlines.
+    /// Advances the clock to this instant, and resumes the sleepers that are due in the order of their deadlines. The clock
+    /// never moves back.
     public func advance(to instant: Instant) {
         let due = state.withLock { state in
             state.now = max(state.now, instant)
@@ -165,7 +168,7 @@ public final class VirtualClock: Clock {
         for sleeper in due { sleeper.resume() }
     }
 
-    /// Moves the clock to the earliest deadline; false when nobody sleeps.
+    /// Advances the clock to the earliest deadline. Returns false if no task sleeps.
     @discardableResult
     public func advanceToNextSleeper() -> Bool {
         guard let next = nextDeadline else { return false }
