@@ -1,8 +1,9 @@
-/// Places spans side by side: no two of a lane overlap. The lanes of a queue are as many as it ran operations at a time.
+/// An arrangement of spans in lanes, so that spans of one lane do not overlap. The number of a queue's lanes is the largest
+/// number of operations that ran at the same time.
 struct Lanes {
-    /// Spans that ran, with the lane of their queue, in the order of their starts.
+    /// The spans that ran, each with a lane of its queue, in the order of their starts.
     private(set) var placed: [(span: OperationTrace.Span, lane: Int)] = []
-    /// The queues in the order of their first spans, with the number of their lanes.
+    /// The queues in the order of their first spans, each with the number of its lanes.
     private(set) var queues: [(name: String, lanes: Int)] = []
 
     init(_ spans: [OperationTrace.Span], end: Duration) {

@@ -1,10 +1,12 @@
 public import Foundation
 
 extension OperationTrace {
-    /// The trace in Chrome's JSON format, for Perfetto and `chrome://tracing`: a process for each queue, a thread for each
-    /// operation that ran at a time, and what waited as asynchronous events.
+    /// Returns the trace in Chrome's JSON format, for Perfetto and `chrome://tracing`.
     ///
-    /// - Parameter title: What was traced, among the metadata.
+    /// The trace has a process for each queue and a thread for each lane of parallel operations. Waiting operations are
+    /// asynchronous events.
+    ///
+    /// - Parameter title: The title in the metadata; nil for none.
     public func chromeTrace(title: String? = nil) throws -> Data {
         let spans = spans
         let end = spans.compactMap(\.finished).max() ?? .zero
@@ -44,13 +46,13 @@ private struct ChromeTrace: Encodable {
     let otherData: [String: String]?
 }
 
-/// See “Trace Event Format”; what is nil is left out.
+/// An event; see “Trace Event Format”. The encoding omits properties that are nil.
 private struct ChromeEvent: Encodable {
     var name: String
     var ph: String
     var pid: Int
     var tid: Int?
-    /// Microseconds.
+    /// The time in microseconds.
     var ts: Double?
     var dur: Double?
     var cat: String?

@@ -1,12 +1,14 @@
 extension OperationTrace {
-    /// A page that shows what ran when, and what waited, with nothing else needed than a browser.
+    /// Returns an HTML page that shows the times at which operations waited and ran. The page needs only a browser.
     ///
-    /// - Parameter title: Its heading.
+    /// - Parameter title: The heading of the page.
     public func htmlTimeline(title: String = "Operations") -> String { htmlTimeline(title: title, outputs: [:]) }
 
-    /// The same, with what some operations printed.
+    /// Returns an HTML page with the output of some operations.
     ///
-    /// - Parameter outputs: What is shown under an operation that did not succeed, by its name.
+    /// - Parameters:
+    ///   - title: The heading of the page.
+    ///   - outputs: The output of operations, by their names. The page shows the output of an operation that did not succeed.
     package func htmlTimeline(title: String, outputs: [String: String]) -> String {
         let spans = spans
         let end = max(spans.map { $0.finished ?? $0.started ?? $0.added }.max() ?? .zero, .milliseconds(1))
@@ -64,7 +66,7 @@ private struct TimelinePage {
             + ", on average \(((busy / end) * 10).rounded() / 10) at a time"
     }
 
-    /// Bars on lanes, a group of lanes for each queue, under an axis of time.
+    /// The bars of the operations in lanes, with a group of lanes for each queue, below a time axis.
     var figure: String {
         let lanes = Lanes(spans, end: end)
         var tops: [String: Int] = [:]
@@ -103,7 +105,7 @@ private struct TimelinePage {
         var time = Duration.zero
         while time <= end {
             let x = position(time).brief
-            // The last one would leave the picture.
+            // The last mark's text would not fit into the picture.
             let anchor = position(time) > Self.width * 0.94 ? " text-anchor=\"end\"" : ""
             marks.append("<line class=\"axis\" x1=\"\(x)\" x2=\"\(x)\" y1=\"0\" y2=\"\(height)\"/>")
             marks.append("<text x=\"\(x)\" y=\"-4\"\(anchor)>\(time.inWords)</text>")
@@ -112,7 +114,7 @@ private struct TimelinePage {
         return marks
     }
 
-    /// What took longest, and what did not succeed.
+    /// A table of the 20 operations that ran longest, and of all operations that did not succeed.
     var table: String {
         let order = spans.indices.sorted { (spans[$0].ran(until: end) ?? .zero) > (spans[$1].ran(until: end) ?? .zero) }
         let longest = order.prefix(20)
@@ -127,7 +129,7 @@ private struct TimelinePage {
             """
     }
 
-    /// Says which operations have no row, where some have none.
+    /// Returns a caption that states which operations have a row; empty if all operations have one.
     private func caption(longest: Int, others: Int) -> String {
         guard longest + others < spans.count else { return "" }
         let rest = others == 0 ? "" : ", and \(others) more that did not succeed"
@@ -151,7 +153,7 @@ extension OperationTrace.Span {
 
     fileprivate var kind: Kind {
         if finished == nil { return .unfinished }
-        // An operation that says no more than that it has finished has not failed.
+        // An operation whose only known outcome is that it has finished has not failed.
         if isSuccess || outcome == "finished" { return .succeeded }
         return outcome.hasPrefix("failed") ? .failed : .cancelled
     }
@@ -160,10 +162,11 @@ extension OperationTrace.Span {
 }
 
 extension String {
-    /// As text or attribute of a page.
+    /// The string as text or attribute value of an HTML page.
     fileprivate var escaped: String {
         var escaped = String.UnicodeScalarView()
-        // By scalars: a `<` that follows a scalar of the kind Prepend is no character of its own, but markup to a browser.
+        // The loop runs over scalars. After a scalar of the kind Prepend, `<` is part of a longer character, but a browser sees
+        // markup.
         for scalar in unicodeScalars {
             switch scalar {
             case "&": escaped.append(contentsOf: "&amp;".unicodeScalars)
@@ -172,7 +175,7 @@ extension String {
             case "\"": escaped.append(contentsOf: "&quot;".unicodeScalars)
             case "'": escaped.append(contentsOf: "&#39;".unicodeScalars)
             case "\t", "\n": escaped.append(scalar)
-            // Control characters are not allowed in a page.
+            // A page must not contain control characters.
             case "\u{0}"..<"\u{20}", "\u{7F}"..<"\u{A0}": escaped.append("\u{FFFD}")
             default: escaped.append(scalar)
             }
@@ -182,7 +185,7 @@ extension String {
 }
 
 extension Double {
-    /// With two decimals at most.
+    /// The number with at most two decimals.
     fileprivate var brief: String {
         let hundredths = (self * 100).rounded() / 100
         return hundredths == hundredths.rounded() ? "\(Int(hundredths))" : "\(hundredths)"
@@ -198,7 +201,7 @@ extension Duration {
         return seconds < 120 ? "\(seconds.brief) s" : "\((seconds / 60).brief) min"
     }
 
-    /// A step of 1, 2 or 5 times a power of ten that fits five to twelve times.
+    /// A step of 1, 2 or 5 times a power of ten that divides the duration into five to twelve parts.
     fileprivate var roundStep: Duration {
         var step = Duration.nanoseconds(1)
         let factors: [Double] = [2, 2.5, 2]

@@ -1,39 +1,41 @@
 public import Operations
 
-/// Records when operations waited and ran, for a look at them in a trace viewer or a browser.
+/// A record of the times at which operations waited and ran, for a trace viewer or a browser.
 ///
-///     let trace = OperationTrace()
-///     trace.record(queue)
-///     …
-///     try trace.chromeTrace().write(to: url)       // Perfetto, chrome://tracing
-///     try trace.htmlTimeline().write(to: url, …)   // any browser, without anything else
+/// ```swift
+/// let trace = OperationTrace()
+/// trace.record(queue)
+/// …
+/// try trace.chromeTrace().write(to: url)       // Perfetto, chrome://tracing
+/// try trace.htmlTimeline().write(to: url, …)   // any browser, without anything else
+/// ```
 ///
-/// It holds a few lines of each operation, of 100,000 at most unless told otherwise. Recording ends with ``stop()``, or when
-/// the trace is released.
+/// A trace stores a few values for each operation, for at most 100,000 operations by default. Recording ends with ``stop()``,
+/// or when the trace is released.
 public final class OperationTrace: Sendable {
-    /// What became of one operation. Times are since the trace was made.
+    /// The times and the outcome of one operation. Times are relative to the creation of the trace.
     public struct Span: Sendable, Codable, Equatable {
         public var name: String
         public var queue: String
         public var added: Duration
-        /// nil: it never started.
+        /// The start; nil if the operation has not started.
         public var started: Duration?
-        /// nil: it had not finished.
+        /// The end; nil if the operation has not finished.
         public var finished: Duration?
-        /// How it ended, in words.
+        /// A description of the outcome.
         public var outcome: String
-        /// Whether it succeeded.
+        /// Whether the operation succeeded.
         public var isSuccess: Bool
     }
 
-    /// An error that has words of its own for how the operation ended, in place of `failed: `.
+    /// An error that describes the outcome in its own words, in place of `failed: `.
     package protocol Ending: Error {
         var ending: String { get }
     }
 
     fileprivate struct Entry {
         var span: Span
-        /// One that is recorded by itself, and may go without having finished.
+        /// An operation that is recorded without its queue. It may be deallocated without having finished.
         weak var operation: Operation?
         var isOfQueue: Bool
         var tokens: [NSKeyValueObservation] = []
@@ -42,7 +44,7 @@ public final class OperationTrace: Sendable {
     fileprivate struct State {
         var entries: [Int: Entry] = [:]
         var ids: [ObjectIdentifier: Int] = [:]
-        /// The lowest that may be in use.
+        /// The lowest identifier that may be in use.
         var firstID = 1
         var lastID = 0
         var dropped = 0
@@ -56,18 +58,20 @@ public final class OperationTrace: Sendable {
 
     private let state = Locked(State())
     private let begin = ContinuousClock.now
-    /// The most operations that are kept.
+    /// The maximum number of operations that the trace keeps.
     public let limit: Int
 
-    /// - Parameter limit: The most operations that are kept. When there are more, the earliest are dropped; see
-    ///   ``droppedSpanCount``.
+    /// Creates a trace.
+    ///
+    /// - Parameter limit: The maximum number of operations that the trace keeps. When there are more, the trace drops the
+    ///   earliest ones; see ``droppedSpanCount``.
     public init(limit: Int = 100_000) { self.limit = max(limit, 1) }
 
     deinit { stop() }
 
     /// Records the operations that are added to the queue from now on, until ``stop()`` or the release of the trace.
     ///
-    /// Recording a queue again changes nothing.
+    /// Recording the same queue again has no effect.
     public func record(_ queue: OperationQueue) {
         let watcher = Watcher(self, queue: queue.name ?? "")
         let isNew = state.withLock { state in
@@ -78,13 +82,14 @@ public final class OperationTrace: Sendable {
         }
         guard isNew else { return }
         queue.addWatcher(watcher)
-        // `stop()` by another thread may have come before the watcher.
+        // Another thread may have called `stop()` before the watcher was added.
         let isStopped = state.withLock { state in !state.recordings.contains { $0.watcher === watcher } }
         if isStopped { queue.removeWatcher(watcher) }
     }
 
-    /// Records one operation that no recorded queue has, under the name of a queue of its own. It may have started, or
-    /// finished, before.
+    /// Records one operation that is not in a recorded queue, under the given name of a queue.
+    ///
+    /// The operation may already have started or finished.
     public func record(_ operation: Operation, asIn queue: String) {
         guard let id = begin(operation, queue, isOfQueue: false) else { return }
         let tokens = [
@@ -100,7 +105,7 @@ public final class OperationTrace: Sendable {
         if operation.isFinished { finish(operation) }
     }
 
-    /// Records nothing more. What was recorded stays; what has not finished stays so.
+    /// Stops the recording. The trace keeps its spans, and a span that has not finished stays unfinished.
     public func stop() {
         let (recordings, tokens) = state.withLock { state in
             let tokens = state.entries.values.flatMap(\.tokens)
@@ -114,20 +119,20 @@ public final class OperationTrace: Sendable {
         for token in tokens { token.invalidate() }
     }
 
-    /// What was recorded so far, in the order added.
+    /// The recorded spans, in the order in which the operations were added.
     public var spans: [Span] {
-        // Sorted without the lock.
+        // Sort without the lock.
         state.withLock { $0.entries.map { (id: $0.key, span: $0.value.span) } }.sorted { $0.id < $1.id }.map(\.span)
     }
 
-    /// How many operations were recorded and dropped since, because there were more than ``limit``.
+    /// The number of operations that the trace has dropped, because there were more than ``limit``.
     public var droppedSpanCount: Int { state.withLock { $0.dropped } }
 
     // MARK: - Recording
 
     private var now: Duration { ContinuousClock.now - begin }
 
-    /// nil: it is being recorded already.
+    /// Begins a span; returns nil if the operation already has one.
     @discardableResult
     fileprivate func begin(_ operation: Operation, _ queue: String, isOfQueue: Bool) -> Int? {
         let span = Span(
@@ -150,7 +155,8 @@ public final class OperationTrace: Sendable {
         return id
     }
 
-    /// Keeps the observations until the operation has finished. It may have done so by now, or recording has been stopped.
+    /// Keeps the observations until the operation has finished. If it has already finished, or the recording was stopped, the
+    /// function ends the observations.
     private func keep(_ tokens: [NSKeyValueObservation], of operation: Operation, _ id: Int) {
         let isOver = state.withLock { state in
             guard state.ids[ObjectIdentifier(operation)] == id, state.entries[id] != nil else { return true }
@@ -174,7 +180,7 @@ public final class OperationTrace: Sendable {
             if case .failed(let error as any Ending) = outcome { span.outcome = error.ending }
             if case .succeeded = outcome { span.isSuccess = true }
         }
-        // The next operation may have the address of this one.
+        // The next operation may have the address of this operation.
         let entry = state.withLock { state in
             let id = state.ids.removeValue(forKey: ObjectIdentifier(operation))
             defer { if let id { state.entries[id]?.tokens = [] } }
@@ -192,7 +198,7 @@ public final class OperationTrace: Sendable {
     }
 
     fileprivate final class Watcher: QueueWatcher {
-        // Weak: who has let go of the trace cannot read it any more.
+        // Weak: a trace without references cannot be read any more.
         private weak let trace: OperationTrace?
         private let queue: String
 
@@ -213,7 +219,7 @@ public final class OperationTrace: Sendable {
 }
 
 extension OperationTrace.State {
-    /// The earliest. O(1) in the mean: each number is passed once.
+    /// Removes the earliest entry. Amortized O(1), because the search passes each number once.
     fileprivate mutating func dropFirst() -> OperationTrace.Entry? {
         while firstID < lastID {
             firstID += 1
