@@ -49,7 +49,7 @@ int cplatform_set_thread_name(const char *name) { return pthread_setname_np(pthr
 int cplatform_thread_id(void) { return (int)syscall(SYS_gettid); }
 
 int cplatform_affine_processors(void) {
-    // The kernel refuses a set that is too small for its own number of processors.
+    // The kernel rejects a set that is smaller than its own number of processors.
     for (int count = 1024; count <= 1024 * 1024; count *= 4) {
         cpu_set_t *set = CPU_ALLOC(count);
         if (!set) return 0;

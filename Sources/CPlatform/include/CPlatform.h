@@ -1,4 +1,4 @@
-// What Swift has no words for: a thread's own variables; and what is spelled another way on each system.
+// Functions that Swift does not offer: thread-local variables, and calls that differ between systems.
 #ifndef C_PLATFORM_H
 #define C_PLATFORM_H
 
@@ -14,22 +14,23 @@
 #define _Nullable
 #endif
 
-/// What this library keeps for each thread. Reading it costs a load: `pthread_getspecific` behind a lazily made key is
-/// some ten times as much, and is asked several times an operation.
+/// The data that this library keeps for each thread. A read costs one load. `pthread_getspecific` with a lazily made key costs
+/// about ten times as much, and each operation would need it several times.
 ///
-/// Objects are retained by whoever puts them here, who also has to take them out when the thread ends.
+/// The code that stores an object here must retain it, and must remove it when the thread ends.
 typedef struct {
-    /// Of `Operations`: its `ThreadContext`.
+    /// The `ThreadContext` of `Operations`.
     void *_Nullable context;
-    /// Of `KeyValueObserving`: its `ObservingThread`.
+    /// The `ObservingThread` of `KeyValueObserving`.
     void *_Nullable observing;
-    /// The system asks for properties, for its own purposes: their reading is none that anybody tracks.
+    /// Whether the system reads properties for its own purposes, so that the reads must not be tracked.
     bool isAsking;
-    /// Set when the Observation framework hashes a key path that it was given on this thread.
+    /// Set when the Observation framework hashes a key path that it received on this thread.
     bool isTracked;
 } cplatform_thread;
 
-// Initial-exec: no call to find the variable. Costs a few bytes of what the loader keeps for libraries loaded late.
+// Initial-exec: a read needs no function call. The variable uses a few bytes of the space that the loader reserves for
+// libraries that are loaded late.
 #if defined(__ELF__)
 #define CPLATFORM_THREAD_MODEL __attribute__((tls_model("initial-exec")))
 #else
@@ -40,11 +41,11 @@ extern _Thread_local cplatform_thread cplatform_thread_storage CPLATFORM_THREAD_
 
 static inline cplatform_thread *_Nonnull cplatform_this_thread(void) { return &cplatform_thread_storage; }
 
-/// A key for `cplatform_at_thread_end`: `end` is called with what a thread has set, when that thread ends.
+/// Makes a key for `cplatform_at_thread_end`. When a thread ends, `end` is called with the object that the thread has set.
 pthread_key_t cplatform_make_key(void (*_Nonnull end)(void *_Nonnull));
 void cplatform_at_thread_end(pthread_key_t key, void *_Nonnull object);
 
-/// Tells the processor that this thread looks again and again at something another one will change.
+/// Informs the processor that this thread repeatedly reads a value that another thread will change.
 static inline void cplatform_pause(void) {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -53,26 +54,27 @@ static inline void cplatform_pause(void) {
 #endif
 }
 
-/// Retains a Swift object whose memory is there, and which may be about to be freed: NULL if it is.
+/// Retains a Swift object that may be about to be freed. Its memory must still be valid. Returns NULL if the object is being
+/// freed.
 static inline void *_Nullable cplatform_try_retain(void *_Nonnull object) {
     extern void *_Nullable swift_tryRetain(void *_Nonnull object);
     return swift_tryRetain(object);
 }
 
-/// Does nothing, which the Swift optimizer does not know: it moves no access to memory, no retain and no release across it.
+/// Does nothing, but the Swift optimizer moves no memory access, no retain and no release across the call.
 static inline void cplatform_barrier(void) { __asm__ volatile("" ::: "memory"); }
 
-/// Calls `body` on a new thread, for whose end nobody waits. False: there is none to be had.
+/// Calls `body` on a new detached thread. Returns false if no thread could be created.
 bool cplatform_start_thread(void (*_Nonnull body)(void *_Nullable), void *_Nullable argument);
 
-/// Begins to fetch the first 128 bytes of an object that is going to be written.
+/// Begins to fetch the first 128 bytes of an object that is about to be written.
 static inline void cplatform_prefetch(const void *_Nonnull object) {
     __builtin_prefetch(object, 1);
     __builtin_prefetch((const char *)object + 64, 1);
 }
 
 #if defined(__linux__)
-/// Names the calling thread. At most 15 bytes are kept; longer names are refused.
+/// Names the calling thread. The name may have at most 15 bytes; a longer name is refused.
 int cplatform_set_thread_name(const char *_Nonnull name);
 /// The kernel's identifier of the calling thread; equals the process identifier on the main thread.
 int cplatform_thread_id(void);
@@ -84,9 +86,9 @@ int cplatform_affine_processors(void);
 #pragma clang diagnostic pop
 #endif
 
-/// Whether a job of the Swift runtime is a task that goes on. The others are the runtime's own: an actor that is to be
-/// drained, for instance. The kind of a job stands in the lowest byte of its flags, behind the object header and two words
-/// that belong to the executor (`Job` in the runtime's ABI). The Swift interface to it is not public yet.
+/// Whether a job of the Swift runtime is a task that resumes. Other jobs belong to the runtime, such as draining an actor. The
+/// kind of a job is the lowest byte of its flags, which follow the object header and two words that belong to the executor
+/// (`Job` in the runtime's ABI). The Swift interface to the kind is not public yet.
 static inline _Bool cplatform_job_is_task(uintptr_t job) {
     return ((const unsigned char *)job)[4 * sizeof(void *)] == 0;
 }
