@@ -124,8 +124,9 @@ class ContainedProgress: Progress, @unchecked Sendable {
 
     // MARK: - Cancelling, pausing and resuming
 
-    // The thread that adds a child and the thread that cancels both use the mark under the lock, so one of them passes it on to
-    // the child. The progress of an operation that begins at this moment copies the marks, or is found by the other thread.
+    // The thread that adds a child and the thread that cancels both use the mark under the lock. One of them therefore passes
+    // the mark on to the child. The progress of an operation that begins at this moment copies the marks, or is found by the
+    // other thread.
 
     /// Copies the cancelled and paused marks of the parent. Called under the lock.
     final func takeOver(from parent: ContainedProgress) {
