@@ -1,2 +1,2 @@
-// Who imports `Operations` can observe: `operation.observe(\.isFinished) { … }`.
+// A file that imports `Operations` can observe operations: `operation.observe(\.isFinished) { … }`.
 @_exported public import KeyValueObserving

@@ -2,13 +2,14 @@ import CPlatform
 public import KeyValueObserving
 import SchedulerCore
 
-// Observing operations (section 11 of the rules): which properties there are, and how subclasses announce theirs.
+// Observing operations (section 11 of the rules): the observable properties, and the announcements of subclasses.
 
 extension KeyValueObservable where Self: Operation {
-    /// The properties of every operation that can be observed (rule K1), and those that its class adds.
+    /// The observable properties of every operation, and the properties that its class adds.
     ///
-    /// In terms of `Self`: `\MyOperation.isFinished` is another key path than `\Operation.isFinished`, and no name can be
-    /// read off either; but a literal of a generic type that stands for `MyOperation` equals the user's own (rule K3).
+    /// The key paths have the root type `Self`, because `\MyOperation.isFinished` and `\Operation.isFinished` are
+    /// different key paths, and a key path has no name. A literal of a generic type that stands for `MyOperation` equals
+    /// the literal of the user.
     public static var keyValueKeys: [KeyValueKey] {
         [
             KeyValueKey("isCancelled", aliases: ["cancelled"], \Self.isCancelled),
@@ -31,15 +32,17 @@ extension KeyValueObservable where Self: Operation {
         return key
     }
 
-    /// Says that a property is about to change: `willChangeValue(for: \.isFinished)` (rule L7).
+    /// Announces that a property is about to change: `willChangeValue(for: \.isFinished)`.
     public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
         let key = Self.propertyKey(keyPath)
         willAnnounce(key)
         expectFlips(by: key, isState: Value.self == Bool.self)
     }
 
-    /// Says that a property has changed. The queue reads `isFinished`, `isReady`, `isCancelled` and `queuePriority`
-    /// then, as overridden: the property itself and those that depend on it (rules L7, L8, A1).
+    /// Announces that a property has changed.
+    ///
+    /// The queue then reads `isFinished`, `isReady`, `isCancelled` and `queuePriority` of the operation, overridden or
+    /// not: the property itself and the properties that depend on it.
     public func didChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
         let key = Self.propertyKey(keyPath)
         didAnnounce(key)
@@ -49,25 +52,27 @@ extension KeyValueObservable where Self: Operation {
 }
 
 extension Operation {
-    /// Says that a property is about to change: `"isFinished"` and `"finished"` mean the same (rule L7).
+    /// Announces that a property is about to change. The keys `"isFinished"` and `"finished"` name the same property.
     public final func willChangeValue(forKey key: String) { willAnnounce(propertyKey(key)) }
 
-    /// Says that a property has changed. The queue reads `isFinished`, `isReady`, `isCancelled` and `queuePriority`
-    /// then, as overridden: the property itself and those that depend on it (rules L7, L8, A1).
+    /// Announces that a property has changed.
+    ///
+    /// The queue then reads `isFinished`, `isReady`, `isCancelled` and `queuePriority` of the operation, overridden or
+    /// not: the property itself and the properties that depend on it.
     public final func didChangeValue(forKey key: String) {
         let property = propertyKey(key)
         didAnnounce(property)
         announced(property)
     }
 
-    /// An announcement by code that knows the operation as some `KeyValueObservable` only, such as `@KeyValueObserved`.
-    /// Observers of the property itself are notified by that code.
+    /// Begins an announcement by code that knows the operation only as some `KeyValueObservable`, such as
+    /// `@KeyValueObserved`. That code notifies the observers of the property itself.
     final func willAnnounceGenerically(_ name: String?, _ keyPath: AnyKeyPath?) {
         guard name == nil, let keyPath else { return }
         expectFlips(by: .path(keyPath), isState: type(of: keyPath).valueType == Bool.self)
     }
 
-    /// The end of such an announcement.
+    /// Ends such an announcement.
     final func didAnnounceGenerically(_ name: String?, _ keyPath: AnyKeyPath?) {
         if let name {
             announced(propertyKey(name))
@@ -83,7 +88,7 @@ extension Operation {
     }
 
     fileprivate final func willAnnounce(_ key: PropertyKey) {
-        // Announcements of `isReady` are told by `announceReadiness`, in turn with the system's own.
+        // `announceReadiness` notifies observers of `isReady`, in turn with the changes that the system makes.
         guard word.lifecycle.contains(.observed), key != ObservedProperty.isReady.keys[0] else { return }
         PendingAnnouncements.begin(key, of: self, in: ownAttachments)
     }
@@ -91,8 +96,8 @@ extension Operation {
     fileprivate final func didAnnounce(_ key: PropertyKey) {
         guard word.lifecycle.contains(.observed) else { return }
         if key == ObservedProperty.isReady.keys[0] { return announceReadiness() }
-        // The observers of the property are told here, and those of what depends on it by name. What depends on a key path
-        // without a name is told by `tellFlips`, which claims it.
+        // The observers of the property and of its dependents by name are notified here. `tellFlips` claims and notifies
+        // dependents that have only a key path.
         if case .name = key {
             let states = isPlainBlock ? [] : DependentStates.of(type(of: self)).affected(by: key)
             ownAttachments.toldFlips.note(states.union(ObservedProperty(key) ?? []))
@@ -100,18 +105,22 @@ extension Operation {
         PendingAnnouncements.end(key, of: self, in: ownAttachments)
     }
 
-    /// Whether a key path that no class has registered may change a state. In a final class, the key path of a state means
-    /// the override alone, and equals none that is known; and a state may depend on a property without a registered name.
+    /// Whether a key path that no class has registered may change a state.
+    ///
+    /// In a final class, the key path of a state means the override alone, and equals no known key path. A state may also
+    /// depend on a property without a registered name.
     private final func mayFlip(_ key: PropertyKey, isState: Bool) -> Bool {
         guard case .path = key, word.lifecycle.contains(.observed) else { return false }
         return isState || !DependentStates.of(type(of: self)).affected(by: key).isEmpty
     }
 
-    /// In a final class a key path means the override alone, and equals none that is known. Which of the states it is, their
-    /// values tell: whoever observes the state in the terms of another class is to be told too (rule K3).
+    /// Records the states before an announcement by a key path that is not known.
+    ///
+    /// In a final class such a key path means the override alone. The values of the states show which state has changed.
+    /// Observers that use the key path of another class are notified too (rule K3).
     fileprivate final func expectFlips(by key: PropertyKey, isState: Bool) {
         guard mayFlip(key, isState: isState) else { return }
-        // The counts first: a flip between the two is one of the states then.
+        // The counts are read before the states: a flip between the two reads is then part of the states.
         let counts = ownAttachments.toldFlips.current
         ThreadContext.current.expectedFlips.append(
             .init(operation: ObjectIdentifier(self), key: key, counts: counts, states: statesAsOverridden))
@@ -123,7 +132,8 @@ extension Operation {
         let id = ObjectIdentifier(self)
         if let last = context.expectedFlips.lastIndex(where: { $0.operation == id && $0.key == key }) {
             let before = context.expectedFlips.remove(at: last)
-            // Told with the last of several that change together: by then who observes by such key paths knows of each.
+            // Of several nested announcements, the last one to end notifies: observers by such key paths know each change
+            // by then.
             if let other = context.expectedFlips.firstIndex(where: { $0.operation == id }) {
                 guard other >= last else { return announceReadiness(onlyChanges: true) }
                 context.expectedFlips[other].counts = before.counts
@@ -144,7 +154,7 @@ extension Operation {
         }
     }
 
-    /// Says that a property is about to be read, to whoever tracks what this thread reads (rule K8).
+    /// Records that a property is about to be read, for the code that tracks reads of this thread (rule K8).
     @inline(__always)
     final func noteRead<Value>(_ path: @autoclosure () -> KeyPath<Operation, Value>) {
         guard !cplatform_this_thread().pointee.isAsking else { return }
@@ -152,8 +162,9 @@ extension Operation {
         track(path())
     }
 
-    /// User code says that a property has changed: the flow goes on from what that property, and the states that depend on
-    /// it, are now, overridden or not.
+    /// Continues the flow after user code has announced a property.
+    ///
+    /// The flow reads the property and the states that depend on it, overridden or not.
     ///
     /// - Parameter candidates: The states that an unregistered key path may mean.
     final func announced(_ key: PropertyKey, candidates: ObservedProperty = []) {
@@ -176,7 +187,8 @@ extension Operation {
         return states
     }
 
-    /// The system has announced a property: states of the subclass that depend on it count as announced (rule A1).
+    /// Continues the flow after the system has announced a property: states of the subclass that depend on the property
+    /// count as announced (rule A1).
     final func announcedDependents(of property: ObservedProperty) {
         guard !isPlainBlock else { return }
         announced(dependentStates(of: property.keys[0]))
@@ -184,13 +196,13 @@ extension Operation {
 }
 
 extension ThreadContext {
-    /// Announced by a key path that is not known, and not made yet.
+    /// An announcement that has begun, by a key path that is not known.
     struct ExpectedFlips {
         let operation: ObjectIdentifier
         let key: PropertyKey
-        /// Of flips that had been told.
+        /// The numbers of flips that were announced before.
         var counts: ToldFlips.Counts
-        /// Those that were true.
+        /// The states that were true.
         var states: ObservedProperty
     }
 }

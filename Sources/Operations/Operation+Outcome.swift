@@ -1,12 +1,12 @@
 import SchedulerCore
 
-/// How an operation ended.
+/// The result of an operation that has finished.
 public enum OperationOutcome: Sendable, CustomStringConvertible {
-    /// It ran to its end.
+    /// The operation ran to its end.
     case succeeded
-    /// It was cancelled, before or while it ran.
+    /// The operation was cancelled, before or while it ran.
     case cancelled
-    /// It failed with an error.
+    /// The operation failed with an error.
     case failed(any Error)
 
     public var description: String {
@@ -18,18 +18,18 @@ public enum OperationOutcome: Sendable, CustomStringConvertible {
     }
 }
 
-// Longer names than one would like: subclasses of code that comes from Foundation have an `outcome`, a `result`, a
-// `fail(with:)` of their own, and have to go on compiling.
+// The names are long, because subclasses of code that comes from Foundation have an `outcome`, a `result` or a
+// `fail(with:)` of their own. They have to compile unchanged.
 extension Operation {
-    /// How it ended; nil until it is finished.
+    /// The outcome of the operation; nil until the operation is finished.
     ///
-    /// Whoever asks has looked at a failure; see `OperationQueue.unseenFailureHandler`.
+    /// Reading the property marks a failure as read. See `OperationQueue.unseenFailureHandler`.
     public final var operationOutcome: OperationOutcome? {
         noteFailureSeen()
         return unseenOutcome
     }
 
-    /// The same for who only takes it down: a failure is as unseen as before.
+    /// The outcome, read by a recorder: a failure does not count as read.
     package final var unseenOutcome: OperationOutcome? {
         guard untracked({ isFinished }) else { return nil }
         switch reportedFailure {
@@ -39,9 +39,10 @@ extension Operation {
         }
     }
 
-    /// Says that the work failed. Call it from the work, before it ends; of several failures the first one counts.
+    /// Reports that the work failed. Call this method from the work, before the work ends.
     ///
-    /// `CancellationError` says that the work was given up. No effect after the end.
+    /// The first of several failures counts. `CancellationError` means that the operation was cancelled. A call after the
+    /// end has no effect.
     public final func reportFailure(_ error: any Error) {
         guard !word.lifecycle.isFinished else { return }
         ownAttachments.withExtras { if $0.failure == nil { $0.failure = error } }

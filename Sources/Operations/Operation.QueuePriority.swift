@@ -2,7 +2,7 @@ import KeyValueObserving
 package import SchedulerCore
 
 extension Operation {
-    /// The order in which a queue starts operations that are ready (rules P1–P4).
+    /// The order in which a queue starts ready operations.
     public enum QueuePriority: Int, Sendable, CaseIterable {
         case veryLow = -8
         case low = -4
@@ -10,7 +10,8 @@ extension Operation {
         case high = 4
         case veryHigh = 8
 
-        /// Moves a value toward normal to the first constant: −10 becomes `veryLow`, 5 `high`, −3 `normal` (rule P1).
+        /// Creates the first constant that a value reaches on its way to normal: −10 becomes `veryLow`, 5 `high`, −3
+        /// `normal`.
         public init(clamping value: Int) {
             switch value {
             case ...(-8): self = .veryLow

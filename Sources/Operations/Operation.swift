@@ -3,86 +3,96 @@ public import Observation
 import SchedulerCore
 import Synchronization
 
-/// One unit of work that runs once: an abstract class. Override `main()` for work that ends when it returns; override
-/// `start()` and the state properties for work that ends later (rules L1–L14).
+/// One unit of work that runs once: an abstract class.
 ///
-/// Every member is safe to call from any thread without a lock of the caller's (rule L11). Reading a state costs an
-/// atomic load, and a call that finds out whether the Observation framework tracks it.
+/// Override ``main()`` for work that ends when `main()` returns. Override ``start()`` and the state properties for work
+/// that ends later.
 ///
-/// This file is the table of contents: each member has its contract here and one line that leads to the step of the
-/// flow, `add → ready → start → finish → complete`, that carries it out (`Flow/`).
+/// Every member is safe to call from any thread, without a lock of the caller. Reading a state costs an atomic load, and
+/// a call that finds out whether the Observation framework tracks the read.
+///
+/// This file has the contract of each member, and one line that calls the step of the flow, `add → ready → start → finish
+/// → complete`. The steps are in `Flow/`.
 open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
     @unchecked Sendable
 {
-    // Sendable: `word` and `attachmentsReference` are atomic; the others say what guards them.
+    // Sendable: `word` and `attachmentsReference` are atomic. The comments of the others name their guards.
 
-    /// Phase, cancellation, priority, count of unfinished dependencies. See `Lifecycle`.
+    /// The phase, the cancellation, the priority, and the number of unfinished dependencies. See `Lifecycle`.
     final let word = Word()
-    /// Everything that most operations never need. See `Attachments`.
+    /// The state that few operations need. See `Attachments`.
     final let attachmentsReference = LazyReference<Attachments>()
-    /// The queue it is or was in. Written in `entering`, before the word says so; constant from `enqueued` on.
+    /// The queue that the operation is or was in. Written in phase `entering`, before the word has the next phase;
+    /// constant from phase `enqueued` on.
     @exclusivity(unchecked) final var queue: Unmanaged<OperationQueue>?
-    /// The next operation in the inbox. Owned by whoever set `inInbox`, then by whoever drains.
+    /// The next operation in the inbox. Owned by the thread that set `inInbox`, then by the thread that drains the inbox.
     @exclusivity(unchecked) final var next: Unmanaged<Operation>?
-    /// Its place in its queue's schedule. Guarded by the queue's lock.
+    /// The place of the operation in the schedule of its queue. Guarded by the queue's lock.
     @exclusivity(unchecked) final var ticket = Schedule.Ticket.none
 
+    /// Creates an operation that is in no queue.
     public init() {}
 
     deinit { abandon() }
 
     // MARK: - Running
 
-    /// Begins the operation: skips `main()` when it is cancelled, else runs it, then finishes (rules L3, L5).
+    /// Begins the operation: runs `main()`, or skips it if the operation is cancelled, and then finishes.
     ///
-    /// A queue calls this on a thread of its own. Called by hand it runs in the calling thread. An override does not
-    /// call super, and announces `isExecuting` and `isFinished` itself (rule L7). Starting while executing, while in a
-    /// queue or while not ready is misuse (M1); `tryStart()` throws instead.
+    /// A queue calls this method on one of its threads. A call by hand runs the operation on the calling thread. An
+    /// override does not call super, and announces `isExecuting` and `isFinished` itself.
+    ///
+    /// A call by hand stops the process if the operation executes, is in a queue or is not ready. ``tryStart()`` throws
+    /// an error instead.
     open func start() { beginOrReport() }
 
-    /// `start()` by hand that throws misuse M1 as an error and then has changed nothing.
+    /// Starts the operation by hand, and throws an error on misuse.
+    ///
+    /// - Throws: `OperationError` when the operation executes, is in a queue or is not ready. The call has changed
+    ///   nothing then.
     public final func tryStart() throws(OperationError) {
         try checkStartByHand()
         try startReportingMisuse()
     }
 
-    /// The work. Does nothing by default; an override never calls super (rule L4).
+    /// The work of the operation. The default does nothing. An override does not call super.
     open func main() {}
 
-    /// Asks the operation to stop; nothing is stopped by force (rule C1).
+    /// Requests the operation to stop. Running work is never stopped by force: it has to check ``isCancelled``.
     ///
-    /// One that waits in a queue becomes ready at once, skips `main()` and finishes (rule C2). No effect after the end.
+    /// An operation that waits in a queue becomes ready at once, skips `main()` and finishes. A call after the end has no
+    /// effect.
     open func cancel() { requestCancellation() }
 
     // MARK: - State
 
-    /// Whether `cancel()` was called before the end. Never goes back to false.
+    /// Whether `cancel()` was called before the end of the operation. The value never returns to false.
     open var isCancelled: Bool {
         noteRead(\.isCancelled)
         return word.lifecycle.isCancelled
     }
 
-    /// Whether `main()` runs.
+    /// Whether the work of the operation runs.
     open var isExecuting: Bool {
         noteRead(\.isExecuting)
         return word.lifecycle.isExecuting
     }
 
-    /// Whether the work has ended or was skipped. Changes together with `isExecuting` (rule L9).
+    /// Whether the work has ended or was skipped. The value changes together with `isExecuting`.
     open var isFinished: Bool {
         noteRead(\.isFinished)
         return word.lifecycle.isFinished
     }
 
-    /// Whether it may start: every dependency is finished, or it is cancelled.
+    /// Whether the operation may start: all dependencies are finished, or the operation is cancelled.
     ///
-    /// An override combines its own condition with `super.isReady` and announces changes (rule L8).
+    /// An override combines its own condition with `super.isReady`, and announces changes.
     open var isReady: Bool {
         noteRead(\.isReady)
         return word.lifecycle.unfinished == 0 || isCancelled
     }
 
-    /// Whether the work goes on after `start()` returns. A queue ignores it (rule L6).
+    /// Whether the work continues after `start()` returns. A queue ignores the value.
     open var isAsynchronous: Bool {
         noteRead(\.isAsynchronous)
         return followedIsConcurrent()
@@ -94,22 +104,27 @@ open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConv
 
     // MARK: - Dependencies
 
-    /// Makes this operation wait for another, in whatever queue, or none (rules D1–D3).
+    /// Makes this operation wait for another operation, in any queue or in none.
     ///
-    /// May be called until it starts, also while it waits for a slot. Adding one twice counts once. Depending on itself
-    /// is misuse (M7). O(1).
+    /// The call has an effect until the operation starts, also while the operation waits for a slot. A dependency that is
+    /// added twice counts once. O(1).
+    ///
+    /// The call stops the process if the operation would depend on itself. ``tryAddDependency(_:)`` throws an error
+    /// instead.
     open func addDependency(_ op: Operation) { stopOnMisuse { () throws(OperationError) in try depend(on: op) } }
 
-    /// `addDependency` that throws misuse M7 as an error and then has changed nothing.
+    /// Adds a dependency, and throws an error if the operation would depend on itself.
+    ///
+    /// - Throws: `OperationError.dependsOnItself`. The call has changed nothing then.
     public final func tryAddDependency(_ op: Operation) throws(OperationError) {
         guard op !== self else { throw .dependsOnItself(operation: label) }
         addDependency(op)
     }
 
-    /// Undoes `addDependency`; the operation becomes ready if it was the last (rule D4). O(1).
+    /// Removes a dependency. The operation becomes ready if this was its last unfinished dependency. O(1).
     open func removeDependency(_ op: Operation) { stopDepending(on: op) }
 
-    /// What it depends on, finished or not, in the order added (rule D5).
+    /// The dependencies of the operation, finished or not, in the order added.
     open var dependencies: [Operation] {
         noteRead(\.dependencies)
         return attachments?.withLock { $0.readiness.dependencies } ?? []
@@ -117,7 +132,7 @@ open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConv
 
     // MARK: - Priority and name
 
-    /// The order among the ready operations of a queue (rule P2). A change re-orders at once (rule P3).
+    /// The rank of the operation among the ready operations of its queue. A change takes effect at once.
     open var queuePriority: QueuePriority {
         get {
             noteRead(\.queuePriority)
@@ -126,7 +141,8 @@ open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConv
         set { setPriority(newValue) }
     }
 
-    /// The service level of the thread it runs on, if set; if not, and when the queue's is higher, the queue's (P6).
+    /// The service level of the thread that runs the operation. The queue's level applies if it is higher, or if this
+    /// property is not set.
     open var qualityOfService: QualityOfService {
         get {
             noteRead(\.qualityOfService)
@@ -135,14 +151,14 @@ open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConv
         set { setQualityOfService(newValue) }
     }
 
-    /// Deprecated on every system; kept from 0 to 1, default 0.5, without effect (rule L13).
+    /// A value from 0 to 1 without effect. The default is 0.5. Deprecated on every system.
     @available(*, deprecated, message: "Use qualityOfService")
     open var threadPriority: Double {
         get { attachments?.withLock { $0.extras?.threadPriority } ?? 0.5 }
         set { setThreadPriority(newValue) }
     }
 
-    /// A label for people; shown in `description`, logs and stall reports.
+    /// A label for people. It appears in `description`, logs and stall reports.
     open var name: String? {
         get {
             noteRead(\.name)
@@ -151,18 +167,18 @@ open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConv
         set { setName(newValue) }
     }
 
-    /// Type, identity, name and state (rule L12).
+    /// The type, the identity, the name and the state.
     open var description: String { describe() }
 
-    /// The same as `description`, unless overridden.
+    /// The value of `description`, unless overridden.
     open var debugDescription: String { description }
 
     // MARK: - Completion and waiting
 
-    /// Runs once after `isFinished` became true, on no promised thread, also when cancelled (rules W1, W2).
+    /// A closure that runs once after `isFinished` has become true, also when the operation was cancelled.
     ///
-    /// It is nil from the moment it begins, and released with its captures when it has run. Set on a finished
-    /// operation, it is kept and never run.
+    /// The closure runs on an arbitrary thread. The property is nil from the moment the closure begins. The closure and
+    /// its captures are released when it has run. A closure that is set on a finished operation is kept and never runs.
     open var completionBlock: (@Sendable () -> Void)? {
         get {
             noteRead(\.completionBlock)
@@ -171,66 +187,70 @@ open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConv
         set { setCompletionBlock(newValue) }
     }
 
-    /// Blocks until the operation is finished and has left its queue (rule W3).
+    /// Blocks until the operation is finished and has left its queue.
     ///
-    /// Waiting for itself, and for another operation of the serial queue that the caller occupies, is misuse (M8);
-    /// `tryWaitUntilFinished()` throws instead. A worker that waits here is replaced meanwhile.
+    /// The call stops the process if an operation waits for itself. It also does so if the caller occupies a serial queue
+    /// and waits for another operation of that queue. ``tryWaitUntilFinished()`` throws an error instead. A worker thread
+    /// that waits here is replaced by another thread meanwhile.
     @available(*, noasync, message: "Use the async waitUntilFinished(), completionBlock or a dependent operation")
     open func waitUntilFinished() { stopOnMisuse { () throws(OperationError) in try waitForFinish() } }
 
-    /// `waitUntilFinished` that throws misuse M8 as an error and then has not waited.
+    /// Blocks until the operation is finished and has left its queue, and throws an error on misuse.
+    ///
+    /// - Throws: `OperationError.waitsForItself` or `OperationError.waitsInsideSerialQueue`. The call has not waited
+    ///   then.
     @available(*, noasync, message: "Use the async waitUntilFinished(), completionBlock or a dependent operation")
     public final func tryWaitUntilFinished() throws(OperationError) {
         try checkWait()
         waitUntilFinished()
     }
 
-    /// Does the work on this thread. False: it goes on after this has returned, and will call `endAnnounced`.
+    /// Does the work on this thread. False: the work continues after the return, and calls `endAnnounced` at its end.
     func perform() -> Bool {
         runMain()
         return true
     }
 
-    /// It has something to do even when it was cancelled before it started.
+    /// Whether the operation has something to do even when it was cancelled before it started.
     var startsCancelled: Bool { false }
 
-    /// It has started before, and has stood aside since.
+    /// Whether the operation has started and is paused since.
     var isStandingAside: Bool { false }
 
-    /// The operation is about to become a queue's. Called by the adding thread, at least once.
+    /// Prepares the operation for a queue that it is about to join. Called by the adding thread, at least once.
     func prepare(for queue: Unmanaged<OperationQueue>) {}
 
-    /// What it waits for: whoever lends it a priority lends it to them.
+    /// The operations that this operation waits for. They inherit its priority.
     var operationsWaitedFor: [Operation] { dependenciesAndAwaited }
 
-    /// It is to run with at least this priority, if that means something to it.
+    /// Raises the task of the operation to at least this priority, if the operation has a task.
     func raiseTask(to lane: PriorityLane) {}
 
-    /// By what the tasks are known that are part of it; nil when they are not, because it is not async.
+    /// The executor of the tasks that are part of the operation; nil for an operation that is not async.
     var executorOfTask: UnownedTaskExecutor? { nil }
 
-    /// Releases work that will not be done, because the operation finished without running it (rule W5).
+    /// Releases work that will not be done, because the operation finished without running the work (rule W5).
     func discardWork() {}
 
     // MARK: - Observing
 
-    /// Who observes the operation. For `KeyValueObserving`; use `observe`, `addObserver` or `values(for:)`.
+    /// The observers of the operation, for `KeyValueObserving`. Use `observe`, `addObserver` or `values(for:)`.
     public final var keyValueObservers: KeyValueObservers { ownAttachments }
 
-    /// The names of properties that a subclass adds, for string keys and key-value coding (rule K4).
+    /// The names of properties that a subclass adds, for string keys and key-value coding.
     open class var additionalKeyValueKeys: [KeyValueKey] { [] }
 
-    /// The names of the properties, or paths of names, whose changes may change the property of this name (rule K4).
+    /// Returns the names of properties, or paths of names, whose changes may change the property of this name.
     open class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> { [] }
 
     // MARK: - Identity
 
-    /// Whether the other object counts as equal: by default, only this object itself.
+    /// Whether the other object counts as equal. By default only this object itself does.
     ///
-    /// `==` asks this. The system itself tells operations apart by identity and never asks.
+    /// `==` calls this method. The system itself distinguishes operations by identity and never calls it.
     open func isEqual(_ object: Any?) -> Bool { (object as AnyObject?) === self }
 
-    /// A number that is the same for objects that count as equal. An override of `isEqual(_:)` overrides it too.
+    /// A number that is equal for objects that count as equal. An override of `isEqual(_:)` overrides this property too.
     open var hash: Int { ObjectIdentifier(self).hashValue }
 
     public static func == (a: Operation, b: Operation) -> Bool { a.isEqual(b) }
@@ -239,15 +259,18 @@ open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConv
 }
 
 extension Operation {
-    /// Suspends until the operation is finished and has left its queue (rule W3). No thread is blocked.
+    /// Suspends until the operation is finished and has left its queue. No thread is blocked.
     ///
-    /// Waiting for itself from inside is misuse (M8), as is waiting, from an async operation of a serial queue, for another
-    /// operation of that queue.
+    /// The call stops the process if an operation waits for itself. It also does so if an async operation of a serial
+    /// queue waits for another operation of that queue.
     public final func waitUntilFinished() async {
         do { try await tryWaitUntilFinished() } catch { error.stop() }
     }
 
-    /// `waitUntilFinished` that throws misuse M8 as an error and then has not waited.
+    /// Suspends until the operation is finished and has left its queue, and throws an error on misuse.
+    ///
+    /// - Throws: `OperationError.waitsForItself` or `OperationError.waitsInsideSerialQueue`. The call has not waited
+    ///   then.
     public final func tryWaitUntilFinished() async throws(OperationError) {
         try await waitUntilFinished(inAnyQueue: false)
     }

@@ -4,43 +4,44 @@ public import Observation
 import SchedulerCore
 import Synchronization
 
-/// Runs operations: those that are ready, the highest priority first, as many at a time as its width allows.
+/// A queue that runs ready operations, the highest priority first, up to its concurrency limit.
 ///
-/// Any number of threads may use one queue (rule Q12). The queue keeps an operation until it is finished, and lives
-/// itself while it holds operations (rule Q1).
+/// Any number of threads may use a queue. The queue keeps an operation until the operation is finished. A queue that
+/// holds operations stays alive.
 ///
-/// This file is the table of contents: each member has its contract here and a line that leads to the file that carries
-/// it out, in `Flow/` or `Queue/`.
+/// This file has the contract of each member, and a line that calls the implementation in `Flow/` or `Queue/`.
 open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStringConvertible,
     CustomDebugStringConvertible, @unchecked Sendable
 {
     // Sendable: every stored property is atomic, a lock, or constant.
 
-    /// Operations on their way in. See `Inbox`.
+    /// The operations that were added and are not yet in the schedule. See `Inbox`.
     final let inbox = Inbox()
-    /// What adders have to know without the lock. See `Signal`.
+    /// The state that adding threads read without the lock. See `Signal`.
     final let signal = Signal()
-    /// The level that its threads are to have; for a look without the lock.
+    /// The service level of the queue's threads, for reading without the lock.
     final let level = Atomic<Int>(ServiceLevel.normal.rawValue)
-    /// What has to go on of its async operations, if it ever had one. See `Resumptions`.
+    /// The resumable parts of async operations, if the queue ever had an async operation. See `Resumptions`.
     final let resumptionsReference = LazyReference<Resumptions>()
-    /// Who keeps its progress, and who watches what becomes of its operations, if anybody does.
+    /// The progress reporter and the watchers of the queue's operations, if there are any.
     final let hooks = LazyReference<QueueHooks>()
-    /// The operation whose parts it runs, if it is inside of one. See `QueueOwner`.
+    /// The operation whose parts the queue runs, if the queue is inside an operation. See `QueueOwner`.
     final let ownerReference = LazyReference<QueueOwner>()
-    /// Who observes it, if anybody does.
+    /// The observers of the queue, if there are any.
     final let observersReference = LazyReference<QueueObservers>()
-    /// What snapshots need, if one was ever taken.
+    /// The data of snapshots, if a snapshot was ever taken.
     final let statisticsReference = LazyReference<QueueStatistics>()
-    /// How many may be in it, if that was ever bounded. See `Bound`.
+    /// The capacity of the queue, if it was ever set. See `Bound`.
     final let boundReference = LazyReference<Bound>()
-    /// It has a rate limit; for a look without the lock.
+    /// Whether the queue has a rate limit, for reading without the lock.
     final let isThrottled = Atomic<Bool>(false)
-    /// How many threads of the pools work for it. Apart from what adders look at, for it changes with each that comes.
+    /// The number of pool threads that work for the queue. Separate from `signal`, because the number changes with each
+    /// thread.
     final let threads = ThreadBound()
-    /// Everything else. Reach it by `withState`.
+    /// The other state. Access it with `withState`.
     final let state: Locked<State>
 
+    /// Creates an empty queue with the default concurrency limit.
     public init() { state = Locked(State(kind: .pool)) }
 
     init(kind: Kind) { state = Locked(State(kind: kind)) }
@@ -52,13 +53,13 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
 
     // MARK: - Adding
 
-    /// Adds an operation (rule Q1).
+    /// Adds an operation. The call never runs the operation on the calling thread. O(1), without a lock.
     ///
-    /// Adding one that is in a queue, executes or has finished is misuse (M2, M3); `tryAddOperation` throws instead.
-    /// Never runs the operation on the calling thread. O(1) without a lock.
+    /// The call stops the process if the operation is in a queue, executes or has finished. The call also stops the
+    /// process if the queue has a capacity and is full. ``tryAddOperation(_:)`` throws an error instead.
     open func addOperation(_ op: Operation) { stopOnMisuse { () throws(OperationError) in try add(op) } }
 
-    /// Adds all operations or, on misuse, none (rules Q2, M2, M3), and may wait until they are finished.
+    /// Adds all operations, and may wait until they are finished. On misuse the call adds none and stops the process.
     @available(*, noasync, message: "Use the async addOperations(_:waitUntilFinished:) or a dependent operation")
     open func addOperations(_ ops: [Operation], waitUntilFinished wait: Bool) {
         stopOnMisuse { () throws(OperationError) in try tryAddOperations(ops, waitUntilFinished: wait) }
@@ -67,15 +68,22 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     /// Adds a closure as a block operation.
     open func addOperation(_ block: @escaping @Sendable () -> Void) { addOperation(BlockOperation(block: block)) }
 
-    /// Adds a block that runs when everything queued before it is finished; what is queued after it waits for it (X1).
+    /// Adds a block that runs when all operations and barriers added before it are finished. Later ones wait for the
+    /// block.
     ///
-    /// It is no operation: not counted, not listed, not cancelled. It is held by suspension and by width 0.
+    /// A barrier block is not an operation: the queue does not count, list or cancel it. A suspended queue, and a queue
+    /// whose concurrency limit is 0, do not start the block.
     open func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) { addBarrier(barrier) }
 
-    /// `addOperation` that throws misuse M2 and M3 as errors and then has changed nothing.
+    /// Adds an operation, and throws an error on misuse.
+    ///
+    /// - Throws: `OperationError` when the operation is in a queue, executes or has finished, or when the queue is full.
+    ///   The call has changed nothing then.
     public final func tryAddOperation(_ op: Operation) throws(OperationError) { try add(op) }
 
-    /// `addOperations` that throws misuse M2, M3 and M8 as errors and then has queued none.
+    /// Adds all operations, may wait until they are finished, and throws an error on misuse.
+    ///
+    /// - Throws: `OperationError`. The call has added no operation then.
     @available(*, noasync, message: "Use the async form or a dependent operation")
     public final func tryAddOperations(_ ops: [Operation], waitUntilFinished wait: Bool) throws(OperationError) {
         if wait { for operation in ops { try checkWait(for: operation) } }
@@ -85,20 +93,25 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
 
     // MARK: - Steering
 
-    /// The width that leaves the number of operations at a time to the system (rule Q4).
+    /// The concurrency limit that leaves the number of running operations to the system.
     public static let defaultMaxConcurrentOperationCount = -1
 
-    /// The largest number of operations that the default width runs at a time (rule Q4): 64, or the number of processors
-    /// that this process may use, if that is larger. The number of processors is read once.
+    /// The largest number of operations that run at a time with the default concurrency limit.
+    ///
+    /// The value is 64, or the number of processors that this process may use, if that number is larger. The number of
+    /// processors is read once.
     public static let defaultWidthCeiling = max(64, Processor.count)
 
-    /// The most threads any queue has at a time: a higher width takes effect for async operations, which need none while
-    /// they are suspended, and is bounded by this for all others (Q3): 512, or the default width's ceiling, if that is larger.
+    /// The largest number of threads of a queue: 512, or `defaultWidthCeiling`, if that is larger.
+    ///
+    /// A higher concurrency limit takes effect for async operations, which need no thread while they are suspended. Of
+    /// all other operations at most this number run at a time.
     public static let widthCeiling = max(512, defaultWidthCeiling)
 
-    /// How many operations may run at a time; 0 starts nothing, 1 is a serial queue (rule Q3).
+    /// The largest number of operations that run at a time. 0 starts no operation; 1 makes a serial queue.
     ///
-    /// Takes effect at once, lowered also for what waits. Other negative values are misuse (M6).
+    /// A change takes effect at once, also for waiting operations. Running operations continue when the limit is lowered.
+    /// Setting a negative value other than ``defaultMaxConcurrentOperationCount`` stops the process.
     open var maxConcurrentOperationCount: Int {
         get {
             noteRead(\.maxConcurrentOperationCount)
@@ -107,10 +120,12 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
         set { stopOnMisuse { () throws(OperationError) in try setWidth(newValue) } }
     }
 
-    /// Setting `maxConcurrentOperationCount` that throws misuse M6 as an error.
+    /// Sets `maxConcurrentOperationCount`, and throws an error for an invalid value.
+    ///
+    /// - Throws: `OperationError.negativeWidth`. The call has changed nothing then.
     public final func trySetMaxConcurrentOperationCount(_ width: Int) throws(OperationError) { try setWidth(width) }
 
-    /// While true, nothing that has not started starts; what runs goes on (rule Q5).
+    /// Whether the queue starts no operations. Running operations continue.
     open var isSuspended: Bool {
         get {
             noteRead(\.isSuspended)
@@ -119,7 +134,7 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
         set { setSuspended(newValue) }
     }
 
-    /// The service level of what starts from now on (rules P6, P7).
+    /// The service level of operations that start from now on.
     open var qualityOfService: QualityOfService {
         get {
             noteRead(\.qualityOfService)
@@ -128,22 +143,28 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
         set { setQualityOfService(newValue) }
     }
 
-    /// The dispatch queue that operations run on, interleaved with its own blocks; nil for threads of the system's own.
+    /// The dispatch queue that operations run on, interleaved with its own blocks; nil for threads of the system.
     ///
-    /// On a serial one, `start()` of one operation returns before that of the next is called; on the main dispatch queue,
-    /// operations run on the main thread. `OperationQueue.main` has the main dispatch queue, and ignores the setter.
-    /// Setting it while the queue holds operations is misuse (M4).
+    /// On a serial dispatch queue, `start()` of one operation returns before the next `start()` is called. On the main
+    /// dispatch queue, operations run on the main thread. `OperationQueue.main` uses the main dispatch queue, and ignores
+    /// this setter.
+    ///
+    /// Setting the property while the queue holds operations stops the process. ``trySetUnderlyingQueue(_:)`` throws an
+    /// error instead.
     open var underlyingQueue: DispatchQueue? {
         get { state.withLock { $0.kind.isMain ? .main : $0.underlyingQueue } }
         set { stopOnMisuse { () throws(OperationError) in try setUnderlyingQueue(newValue) } }
     }
 
-    /// Setting `underlyingQueue` that throws misuse M4 as an error.
+    /// Sets `underlyingQueue`, and throws an error if the queue holds operations.
+    ///
+    /// - Throws: `OperationError.underlyingQueueWhileNotEmpty`. The call has changed nothing then.
     public final func trySetUnderlyingQueue(_ queue: DispatchQueue?) throws(OperationError) {
         try setUnderlyingQueue(queue)
     }
 
-    /// A label for people; the threads that run the queue's operations carry it where the system allows (rule Q7).
+    /// A label for people. The threads that run the queue's operations have this name where the system supports thread
+    /// names.
     open var name: String? {
         get {
             noteRead(\.name)
@@ -152,74 +173,82 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
         set { setName(newValue) }
     }
 
-    /// Cancels every operation that is in the queue at this moment; barrier blocks still run (rule C5).
+    /// Cancels every operation that is in the queue at this moment. Barrier blocks still run.
     ///
-    /// Calls `cancel()` of each one once, in the order added. The queue keeps running meanwhile. It starts the work of no
-    /// operation that is to be cancelled: a thread of the queue that comes to one first calls its `cancel()` (rule A12). So
-    /// an override of `cancel()`, or an observer, may wait for another operation of the queue. O(n log n).
+    /// The method calls `cancel()` of each operation once, in the order added. Meanwhile the queue keeps running, but
+    /// starts the work of no operation that is to be cancelled. A thread of the queue that reaches such an operation
+    /// calls its `cancel()` first. So an override of `cancel()`, or an observer, may wait for another operation of the
+    /// queue. O(n log n).
     open func cancelAllOperations() { cancelAll() }
 
     // MARK: - Looking
 
-    /// Blocks until nothing is left, barriers and what others add meanwhile included (rule W4).
+    /// Blocks until the queue is empty, including barriers, and operations that other threads add meanwhile.
+    ///
+    /// The call stops the process if an operation of the queue makes it. ``tryWaitUntilAllOperationsAreFinished()``
+    /// throws an error instead.
     @available(*, noasync, message: "Use the async waitUntilAllOperationsAreFinished() or a dependent operation")
     open func waitUntilAllOperationsAreFinished() { stopOnMisuse { () throws(OperationError) in try waitForAll() } }
 
-    /// `waitUntilAllOperationsAreFinished` that throws misuse M8 as an error and then has not waited.
+    /// Blocks until the queue is empty, and throws an error if an operation of the queue calls this method.
+    ///
+    /// - Throws: `OperationError`. The call has not waited then.
     @available(*, noasync, message: "Use the async waitUntilAllOperationsAreFinished() or a dependent operation")
     public final func tryWaitUntilAllOperationsAreFinished() throws(OperationError) { try waitForAll() }
 
-    /// What is in the queue at this moment, in the order added, without barriers (rule Q6). O(n log n).
+    /// The operations that are in the queue at this moment, in the order added, without barriers. O(n log n).
     ///
-    /// An observer that asks for no value costs each change O(1). One that asks with `.old` or `.new` gets the whole list at
-    /// each change, so adding and finishing n operations costs it O(n²). The thread that calls the observers makes the lists,
-    /// without the queue's lock. To count the operations, observe ``operationCount``, whose values cost nothing.
-    @available(*, deprecated, message: "A snapshot is out of date at once. Use addBarrierBlock for barrier behaviour.")
+    /// For an observer that requests no values, each change costs O(1). An observer that requests `.old` or `.new` values
+    /// receives the whole list at each change, so adding and finishing n operations costs O(n²). The thread that calls
+    /// the observers makes the lists, without the queue's lock. To count the operations, observe ``operationCount``,
+    /// whose values cost nothing.
+    @available(*, deprecated, message: "A snapshot is out of date at once. Use addBarrierBlock for barrier behavior.")
     public final var operations: [Operation] {
         noteRead(\.operations)
         return listed()
     }
 
-    /// How many operations are in the queue at this moment (rule Q6). O(1).
+    /// The number of operations in the queue at this moment. O(1).
     @available(*, deprecated, message: "A snapshot is out of date at once. Use progress or addBarrierBlock.")
     public final var operationCount: Int {
         noteRead(\.operationCount)
         return withState { $0.schedule.operationCount }
     }
 
-    /// The queue whose operation this thread runs, the innermost; the main queue on the main thread; else nil (Q9).
+    /// The innermost queue whose operation this thread runs; otherwise the main queue on the main thread, and nil
+    /// elsewhere.
     open class var current: OperationQueue? { currentQueue }
 
-    /// The queue of the main thread: serial, not to be suspended, interleaved with the main dispatch queue (rule Q8).
+    /// The queue of the main thread. It is serial, cannot be suspended, and is interleaved with the main dispatch queue.
     open class var main: OperationQueue { MainQueue.shared }
 
-    /// The name, and the type and address (rule Q7).
+    /// The type, the address and the name.
     open var description: String { describe() }
 
-    /// The same as `description`, unless overridden.
+    /// The value of `description`, unless overridden.
     open var debugDescription: String { description }
 
     // MARK: - Observing
 
-    /// Who observes the queue. For `KeyValueObserving`; use `observe`, `addObserver` or `values(for:)`.
+    /// The observers of the queue, for `KeyValueObserving`. Use `observe`, `addObserver` or `values(for:)`.
     public final var keyValueObservers: KeyValueObservers {
         observersReference.load() ?? observersReference.storeIfNil(QueueObservers(state))
     }
 
-    /// The names of properties that a subclass adds, for string keys and key-value coding (rule K4).
+    /// The names of properties that a subclass adds, for string keys and key-value coding.
     open class var additionalKeyValueKeys: [KeyValueKey] { [] }
 
-    /// The names of the properties, or paths of names, whose changes may change the property of this name (rule K4).
+    /// Returns the names of properties, or paths of names, whose changes may change the property of this name.
     open class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> { [] }
 
     // MARK: - Identity
 
-    /// Whether the other object counts as equal: by default, only this object itself.
+    /// Whether the other object counts as equal. By default only this object itself does.
     ///
-    /// `==` asks this. The system itself tells queues apart by identity and never asks.
+    /// `==` calls this method. The system itself distinguishes queues by identity and never calls it.
     open func isEqual(_ object: Any?) -> Bool { (object as AnyObject?) === self }
 
-    /// A number that is the same for objects that count as equal. An override of `isEqual(_:)` overrides it too.
+    /// A number that is equal for objects that count as equal. An override of `isEqual(_:)` overrides this property too.
     open var hash: Int { ObjectIdentifier(self).hashValue }
 
     public static func == (a: OperationQueue, b: OperationQueue) -> Bool { a.isEqual(b) }
@@ -228,20 +257,22 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
 }
 
 extension OperationQueue {
-    /// Suspends until nothing is left, barriers and what others add meanwhile included (rule W4).
+    /// Suspends until the queue is empty, including barriers, and operations that other threads add meanwhile.
     ///
-    /// Waiting for it from inside one of its operations is misuse (M8).
+    /// The call stops the process if an operation of the queue makes it.
     public final func waitUntilAllOperationsAreFinished() async {
         do { try await tryWaitUntilAllOperationsAreFinished() } catch { error.stop() }
     }
 
-    /// `waitUntilAllOperationsAreFinished` that throws misuse M8 as an error and then has not waited.
+    /// Suspends until the queue is empty, and throws an error if an operation of the queue calls this method.
+    ///
+    /// - Throws: `OperationError`. The call has not waited then.
     public final func tryWaitUntilAllOperationsAreFinished() async throws(OperationError) {
         try checkSuspensionForAll()
         await suspendUntilIdle()
     }
 
-    /// Adds all operations or, on misuse, none (rules Q2, M2, M3), and may suspend until they are finished.
+    /// Adds all operations, and may suspend until they are finished. On misuse the call adds none and stops the process.
     public final func addOperations(_ ops: [Operation], waitUntilFinished wait: Bool) async {
         stopOnMisuse { () throws(OperationError) in try add(ops) }
         if wait { for operation in ops { await operation.waitUntilFinished() } }

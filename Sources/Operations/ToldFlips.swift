@@ -1,20 +1,21 @@
 import Synchronization
 
-/// How often the observers of one operation were notified that a state flipped, so that one flip is announced once.
+/// The number of announced flips of each state of one operation, so that one flip is announced once.
 ///
-/// The system notes its own flips and always announces them. An announcement by hand is noted too, and may have read the
-/// state before a flip of the system. An announcement by a key path that no class has registered announces the states that
-/// have flipped since its beginning, except those that were announced meanwhile. So it reads the counts first, then the
-/// states, and claims the flips that it has seen. A claim fails when a flip was claimed or noted since the counts were read.
+/// The system records its own flips and always announces them. An announcement by hand is recorded too, and may have read
+/// the state before a flip of the system. An announcement by an unregistered key path announces the states that have
+/// flipped since its beginning, except states that were announced meanwhile. So it reads the counts first, then the
+/// states, and claims the flips that it has seen. A claim fails when another thread has claimed or recorded a flip since
+/// the counts were read.
 struct ToldFlips: ~Copyable, Sendable {
     private let counts = Atomic<UInt32>(0)
 
     struct Counts: Equatable { fileprivate var rawValue: UInt32 }
 
-    /// Acquire: states that are read later are not older.
+    /// The present counts. Acquire: states that are read later are not older than the counts.
     var current: Counts { Counts(rawValue: counts.load(ordering: .acquiring)) }
 
-    /// The properties that the caller announces. What is no state is among them in any case.
+    /// Returns the properties that the caller announces. Properties that are not states are always included.
     func claim(_ properties: ObservedProperty, since: Counts) -> ObservedProperty {
         var old = counts.load(ordering: .acquiring)
         while true {
@@ -34,7 +35,7 @@ struct ToldFlips: ~Copyable, Sendable {
         }
     }
 
-    /// The caller announces them, whether another thread does or not.
+    /// Records that the caller announces these properties, whether or not another thread announces them too.
     func note(_ properties: ObservedProperty) {
         while claim(properties, since: current) != properties {}
     }

@@ -1,4 +1,4 @@
-/// Somebody who waits for an operation or a queue: a sleeping thread or a suspended task.
+/// A waiter for an operation or a queue: a sleeping thread or a suspended task.
 enum Waiter: Sendable {
     case thread(Parker)
     case task(UnsafeContinuation<Void, Never>)

@@ -1,43 +1,44 @@
 import SchedulerCore
 
-/// An operation whose work is an `async` function: it holds its slot while it is suspended, and no thread (rule N1).
+/// An operation whose work is an `async` function. A suspended operation keeps its slot but frees its thread.
 ///
-/// Override ``run()``. The work is a task, made when the operation is added to a queue, or when it is started by hand: so
-/// it has the task-local values and the priority of who adds it. It runs on the threads of the queue, and so do its
-/// child tasks, which take no slot of their own.
+/// Override ``run()``. The work is a task. The task is created when the operation is added to a queue or is started by
+/// hand. The task inherits the task-local values and the priority of that caller. The task runs on threads of the queue.
+/// Its child tasks run there too, and use no slots of their own.
 ///
-/// `cancel()` cancels the task, and who cancels the task from inside cancels the operation. One that is cancelled before
-/// it starts never calls `run()`.
+/// `cancel()` cancels the task, and a cancellation of the task from inside cancels the operation. An operation that is
+/// cancelled before its start never calls `run()`.
 open class AsyncOperation: Operation, @unchecked Sendable {
     // Sendable: an atomic reference.
 
-    /// The task and what brings it onto threads. See `OperationTask`.
+    /// The task and its executor. See `OperationTask`.
     final let taskReference = LazyReference<OperationTask>()
 
+    /// Creates an operation that is in no queue.
     public override init() {}
 
-    /// The work. Does nothing by default; an override never calls super.
+    /// The work of the operation. The default does nothing. An override does not call super.
     ///
-    /// What it throws is the operation's failure; `CancellationError` means that it was cancelled.
+    /// - Throws: The failure of the operation. `CancellationError` means that the operation was cancelled.
     open func run() async throws {}
 
-    /// What the task does.
+    /// The body of the task.
     nonisolated(nonsending)
         func work() async throws
     { try await run() }
 
     override func raiseTask(to lane: PriorityLane) { taskReference.withLoaded { $0.escalate(to: TaskPriority(lane)) } }
 
-    /// Lets go of work that will not be done. Called by the task, or when there is none.
+    /// Releases work that will not be done. Called by the task, or instead of the task.
     func releaseWork() { (self as? any WorkDiscarding)?.workIsDiscarded() }
 
-    /// True: the work goes on after `start()` has returned.
+    /// Always true: the work continues after `start()` has returned.
     open override var isAsynchronous: Bool { true }
 
-    /// Not called: the work is ``run()``.
+    /// Never called: the work is ``run()``.
     public final override func main() {}
 
-    /// Asks the operation to stop: `Task.isCancelled` is true in ``run()`` from now on. See `Operation.cancel()`.
+    /// Requests the operation to stop: `Task.isCancelled` is true in ``run()`` from now on. See `Operation.cancel()`.
     open override func cancel() {
         super.cancel()
         taskReference.load()?.cancel()
@@ -54,7 +55,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         }
     }
 
-    /// Gives its inner queue the kind of the queue it is added to, and so on for the operations in there. In a loop, for
+    /// Gives the inner queue the kind of the outer queue, and continues with the operations inside. A loop, because
     /// groups may be nested deep.
     private final func placeInnerQueues(in queue: OperationQueue) {
         var unplaced: [(operation: AsyncOperation, queue: OperationQueue)] = [(self, queue)]
@@ -67,16 +68,16 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         }
     }
 
-    /// The inner queue knows from now on where its threads come from.
+    /// Called when the inner queue knows which threads it uses.
     func innerQueueIsPlaced() {}
 
-    /// Gives a queue for parts of its work the service level at which it runs itself (rule P6). Called from its task.
+    /// Gives an inner queue the service level at which this operation runs (rule P6). Called by the operation's task.
     final func passOnQuality(to inner: OperationQueue) {
         let (own, outer) = (untracked { qualityOfService }, OperationQueue.current?.qualityOfService ?? .default)
         inner.qualityOfService = own == .default || outer != .default && outer.rawValue > own.rawValue ? outer : own
     }
 
-    /// A queue of its own for parts of its work.
+    /// The queue of the operation's parts, if the operation has parts.
     var innerQueue: OperationQueue? { nil }
 
     final override func perform() -> Bool {
@@ -85,7 +86,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         return false
     }
 
-    /// Its task is there, and has to end before the operation does.
+    /// Whether the operation is paused: its task exists, and has to end before the operation does.
     override var startsCancelled: Bool { isStandingAside }
 
     final override var isStandingAside: Bool {
@@ -101,7 +102,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
     private final func task(in queue: OperationQueue?) -> OperationTask {
         if let known = taskReference.load() { return known }
-        // Only who has claimed the operation, for a queue or for starting it, comes here.
+        // Only the thread that has claimed the operation, for a queue or for a start by hand, creates the task.
         let task = taskReference.storeIfNil(OperationTask(of: self, in: queue))
         task.begin()
         raiseTaskAsLent()
@@ -111,23 +112,22 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
 // For kinds of operations in other modules of this package.
 extension AsyncOperation {
-    /// Where the operation's own task runs; nil before it is in a queue or started.
+    /// The executor of the operation's own task; nil before the operation is in a queue or started.
     package final var taskExecutor: (any TaskExecutor)? { taskReference.load() }
 
-    /// Suspends until the operation is finished and has left its queue, which sees how it ended. A task of higher
-    /// priority raises it.
+    /// Suspends until the operation is finished and has left its queue. A task of a higher priority raises the operation.
     ///
-    /// - Throws: Misuse M8 as an `OperationError`.
+    /// - Throws: `OperationError` on misuse M8.
     package final func waitForEnd() async throws(OperationError) {
         try await waitUntilFinished(inAnyQueue: true)
         noteFailureSeen()
     }
 
-    /// What the work, or a policy, has reported.
+    /// The failure that the work or a policy has reported.
     package final var failureReported: (any Error)? { reportedFailure }
 }
 
-/// A kind of async operation, of another module of this package, that wants to know when its `run()` will not be called.
+/// An async operation of another module of this package that is notified when its `run()` will not be called.
 package protocol WorkDiscarding: AsyncOperation {
     func workIsDiscarded()
 }

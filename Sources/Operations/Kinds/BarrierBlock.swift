@@ -1,8 +1,8 @@
 import SchedulerCore
 
-/// A barrier travels through its queue as an operation does, but is none to the outside: not counted, not listed.
+/// A barrier. It moves through its queue like an operation, but is neither counted nor listed.
 final class BarrierBlock: Operation, @unchecked Sendable {
-    // Sendable: `block` is touched by `main` alone, once.
+    // Sendable: only `main` uses `block`, once.
     private var block: (@Sendable () -> Void)?
 
     init(_ block: @escaping @Sendable () -> Void) {

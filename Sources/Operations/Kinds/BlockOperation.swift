@@ -1,21 +1,21 @@
-/// Runs one or more blocks; it is finished when all have returned (rules B1–B4).
+/// An operation that runs one or more blocks, and finishes when all of them have returned.
 ///
-/// The blocks run concurrently, so one may wait for another, also in a queue of width 1. The first runs on the thread
-/// that starts the operation; the others take no slot of the queue. At least `guaranteedConcurrency` blocks that wait
-/// for one another never deadlock.
+/// The blocks run concurrently, so a block may wait for another block, also in a serial queue. The first block runs on
+/// the thread that starts the operation. The other blocks use no slot of the queue. Up to `guaranteedConcurrency` blocks
+/// that wait for each other never deadlock.
 open class BlockOperation: Operation, @unchecked Sendable {
     // Sendable: `blocks` is reached only through `withBlocks`.
     private final let lock = SpinLock()
     @exclusivity(unchecked) private final var blocks: Blocks
 
-    /// So many blocks of one operation run at a time, if need be (rule B4).
+    /// The number of blocks of one operation that run at the same time, if they wait for each other.
     public static let guaranteedConcurrency = 64
 
     private enum Blocks {
         case none
         case one(@Sendable () -> Void)
         case several([@Sendable () -> Void])
-        /// They have been taken to run.
+        /// A thread has taken the blocks to run them.
         case taken
 
         var all: [@Sendable () -> Void] {
@@ -27,16 +27,16 @@ open class BlockOperation: Operation, @unchecked Sendable {
         }
     }
 
-    /// An operation without a block, which just finishes.
+    /// Creates an operation without a block. It finishes when it is started.
     public override init() {
         blocks = .none
         super.init()
     }
 
-    /// An operation with one block.
+    /// Creates an operation with one block.
     public convenience init(block: @escaping @Sendable () -> Void) {
         self.init()
-        // Nobody else has the operation yet.
+        // No other thread has the operation yet.
         blocks = .one(block)
     }
 
@@ -49,12 +49,17 @@ open class BlockOperation: Operation, @unchecked Sendable {
         }
     }
 
-    /// Adds a block. When the operation executes or has finished that is misuse (M5); `tryAddExecutionBlock` throws.
+    /// Adds a block.
+    ///
+    /// The call stops the process if the operation executes or has finished. ``tryAddExecutionBlock(_:)`` throws an error
+    /// instead.
     open func addExecutionBlock(_ block: @escaping @Sendable () -> Void) {
         stopOnMisuse { () throws(OperationError) in try tryAddExecutionBlock(block) }
     }
 
-    /// `addExecutionBlock` that throws misuse M5 as an error and then has changed nothing.
+    /// Adds a block, and throws an error if the operation executes or has finished.
+    ///
+    /// - Throws: `OperationError.lateExecutionBlock`. The call has changed nothing then.
     public final func tryAddExecutionBlock(_ block: @escaping @Sendable () -> Void) throws(OperationError) {
         let isLate = isExecuting || isFinished
         let isTaken =
@@ -64,7 +69,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
                 case .none: blocks = .one(block)
                 case .one(let first): blocks = .several([first, block])
                 case .several(var all):
-                    // Taken out: else it would be copied.
+                    // Removed first, because the array would be copied otherwise.
                     blocks = .none
                     all.append(block)
                     blocks = .several(all)
@@ -75,7 +80,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
         guard isTaken else { throw .lateExecutionBlock(operation: label) }
     }
 
-    /// The blocks in the order added; none once they have been taken to run (rule W5).
+    /// The blocks in the order added; empty after the operation has begun to run them.
     open var executionBlocks: [@Sendable () -> Void] { withBlocks { $0.all } }
 
     override func discardWork() { _ = takeBlocks() }
@@ -86,17 +91,17 @@ open class BlockOperation: Operation, @unchecked Sendable {
     }
 
     private final func takeBlocks() -> Blocks {
-        // Swapped, not copied: nothing is retained.
+        // A swap retains nothing, a copy does.
         var taken = Blocks.taken
         withBlocks { swap(&taken, &$0) }
         return taken
     }
 
-    /// Runs the blocks and returns when all have returned.
+    /// Runs the blocks and returns when all of them have returned.
     open override func main() { runBlocks() }
 
     final func runBlocks() {
-        // Nothing else holds the blocks from now on, and what runs them lets each go when it has run (rule W5).
+        // Only this function holds the blocks now, and each block is released when it has run (rule W5).
         let blocks = takeBlocks()
         HeldLocks.assertNone()
         let several: ConcurrentBlocks

@@ -1,9 +1,10 @@
 import SchedulerCore
 
-/// The blocks of one operation, run by the thread that starts it and by helpers from the pool.
+/// The blocks of one operation. The thread that starts the operation runs them, with helper threads of the pool.
 ///
-/// Every thread takes one block at a time, and calls the next helper before it runs its own while blocks are left. So a
-/// few small blocks cost one or two wake-ups, and blocks that wait for one another get a thread each, up to the bound.
+/// Each thread takes one block at a time. While blocks are left, it requests the next helper before it runs its own
+/// block. So a few small blocks cost one or two wake-ups. Blocks that wait for each other get one thread each, up to
+/// `guaranteedConcurrency`.
 final class ConcurrentBlocks: WorkSource {
     private let state: Locked<State>
     private let operation: BlockOperation
@@ -14,7 +15,7 @@ final class ConcurrentBlocks: WorkSource {
     fileprivate struct State {
         var waiting: [@Sendable () -> Void]
         var unfinished: Int
-        /// Threads that run a block now or are called to do so.
+        /// Threads that run a block or were requested.
         var threads = 1
         var starterSleeps = false
     }
@@ -39,7 +40,8 @@ final class ConcurrentBlocks: WorkSource {
         if mustSleep { Worker.blocking { starter.park() } }
     }
 
-    /// Runs one block after the other on this thread, in the order that the host chooses: it has no other threads.
+    /// Runs the blocks one after the other on this thread, in the order that the host chooses. The host has no other
+    /// threads.
     private func runAlone(by host: any QueueHost) {
         while let block = takeAlone(by: host) {
             HeldLocks.assertNone()
@@ -50,7 +52,7 @@ final class ConcurrentBlocks: WorkSource {
     private func takeAlone(by host: any QueueHost) -> (@Sendable () -> Void)? {
         let count = state.withLock { $0.waiting.count }
         guard count > 0 else { return nil }
-        // The first block is the last of those that wait.
+        // The array is in reverse order: its last block is the first one.
         let next = count - 1 - host.choose(among: count)
         return state.withLock { $0.waiting.remove(at: next) }
     }
@@ -71,7 +73,8 @@ final class ConcurrentBlocks: WorkSource {
         }
     }
 
-    /// When this has returned the block is gone, before anybody hears that it has run (rule W5).
+    /// Runs one block. The block is released when this function returns, before any waiter is notified that it has run
+    /// (rule W5).
     private func runBlock() -> Bool {
         guard let (block, callsHelper) = take() else { return false }
         if callsHelper { WorkerPool[level].request(self) }
@@ -94,7 +97,7 @@ final class ConcurrentBlocks: WorkSource {
 }
 
 extension ConcurrentBlocks.State {
-    /// Answers whether this was the last one and the starter has to be woken.
+    /// Counts a finished block. True: it was the last one, and the starter sleeps and has to be woken.
     fileprivate mutating func finishedOne() -> Bool {
         unfinished -= 1
         return unfinished == 0 && starterSleeps

@@ -1,17 +1,18 @@
 import Synchronization
 
-/// Which group is in which, for all groups that are in another one: so that no group comes to contain itself (rule M10).
+/// The nesting of all groups that are in another group. It prevents that a group contains itself (rule M10).
 enum GroupNesting {
     private static let lastID = Atomic<UInt64>(0)
     private static let nested = Locked(Nested())
 
     private struct Nested {
-        /// The group that each nested one is in.
+        /// The outer group of each nested group.
         private var outer: [UInt64: UInt64] = [:]
-        /// How many groups are in each one that has any.
+        /// The number of groups in each group that contains a group.
         private var counts: [UInt64: Int] = [:]
 
-        /// False: the outer group is in the inner one. O(1) when no group is in the inner one, else O(depth of the outer one).
+        /// Nests a group. False: the outer group is inside the inner group. O(1) when the inner group contains no group,
+        /// else O(depth of the outer group).
         mutating func nest(_ inner: UInt64, in new: UInt64) -> Bool {
             precondition(outer[inner] == nil, "a group is added twice")
             if counts[inner] != nil {
@@ -36,13 +37,13 @@ enum GroupNesting {
 
     static func makeID() -> UInt64 { lastID.wrappingAdd(1, ordering: .relaxed).newValue }
 
-    /// Notes that a group is about to be in another one; false when the outer one is in it. The caller has claimed the inner one
-    /// for the queue of the outer one, so no other thread nests it.
+    /// Records that a group is about to join another group. False: the outer group is inside the inner group. The caller
+    /// has claimed the inner group for the queue of the outer group, so no other thread nests it.
     static func nest(_ inner: UInt64, in outer: UInt64) -> Bool { nested.withLock { $0.nest(inner, in: outer) } }
 
-    /// It has ended.
+    /// Forgets the nesting of a group that has ended.
     static func leave(_ inner: UInt64, _ outer: UInt64) { nested.withLock { $0.leave(inner, outer) } }
 
-    /// It is gone.
+    /// Forgets a group that was released.
     static func forget(_ group: UInt64) { nested.withLock { $0.leave(group, nil) } }
 }

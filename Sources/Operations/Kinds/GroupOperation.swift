@@ -1,57 +1,60 @@
 import SchedulerCore
 
-/// An operation made of others: its children run in a queue of its own, and it has finished when the last of them has.
+/// An operation made of other operations. The children run in a queue of the group. The group finishes after its last
+/// child.
 ///
-/// Children may be added until then, also by children. The group holds one slot of its queue; its children take none,
-/// and run as many at a time as `maxConcurrentOperationCount` allows. They start when the group does. Cancelling the
-/// group cancels them; what becomes of the group when one of them fails says its policy.
+/// Children can be added until the group finishes, also by other children. The group holds one slot of its queue, and its
+/// children use none. The group's `maxConcurrentOperationCount` limits how many children run at a time. The children
+/// start when the group starts. Cancelling the group cancels its children. The `policy` decides about a group whose child
+/// fails.
 ///
 ///     let group = GroupOperation(policy: .failFast) {
 ///         [fetch, parse, store]
 ///     }
 open class GroupOperation: AsyncOperation, @unchecked Sendable {
-    // Sendable: `children` is a lock, the rest constant.
+    // Sendable: `children` is a lock, the other properties are constant.
 
-    /// What becomes of a group when a child ends.
+    /// A rule for the outcome of a group, and for the other children when a child ends.
     public enum Policy: Sendable {
-        /// When a child fails, the others are cancelled, and the group fails with that error.
+        /// When a child fails, the group cancels the other children and fails with that error.
         case failFast
-        /// All children run, and then the group fails with a `GroupFailure` if any failed.
+        /// All children run. Then the group fails with a `GroupFailure` if any child failed.
         case supervise
-        /// When a child succeeds, the others are cancelled. If none does, the group fails with a `GroupFailure`.
+        /// When a child succeeds, the group cancels the other children. If no child succeeds, the group fails with a
+        /// `GroupFailure`.
         case firstSuccess
     }
 
-    /// What becomes of the group when a child ends.
+    /// The rule for the outcome of the group.
     public final let policy: Policy
     package final let childQueue = OperationQueue(kind: .unplaced)
     private final let children = Locked(Children())
-    /// By what `GroupNesting` knows the group.
+    /// The identity of the group in `GroupNesting`.
     private final let nestingID = GroupNesting.makeID()
 
     private struct Children {
         var unfinished = 0
         var count = 0
-        /// Those among them that are on their way in, and may be refused.
+        /// The children whose addition has begun, and may still be refused.
         var entering = 0
-        /// Nothing can be added any more.
+        /// Whether no child can be added any more.
         var isClosed = false
         var hasEnded: UnsafeContinuation<Void, Never>?
         var failures: [GroupFailure.Failure] = []
         var hasSuccess = false
-        /// The policy has decided, and cancelled the others.
+        /// Whether the policy has decided, and cancelled the other children.
         var isDecided = false
-        /// The group has started.
+        /// Whether the group has started.
         var hasBegun = false
-        /// Nothing is to start for the time being.
+        /// Whether no child is to start for the time being.
         var isPaused = false
-        /// All are to end, whatever else is the case.
+        /// Whether all children are to end, regardless of the other fields.
         var areDismissed = false
 
         var mayStart: Bool { areDismissed || hasBegun && !isPaused }
     }
 
-    /// A group without children, which may be added later.
+    /// Creates a group without children. Children can be added later.
     public init(policy: Policy = .failFast) {
         self.policy = policy
         super.init()
@@ -66,27 +69,32 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         dismissChildren()
     }
 
-    /// A group with children.
+    /// Creates a group with children.
     public convenience init(policy: Policy = .failFast, _ children: () -> [Operation]) {
         self.init(policy: policy)
         for child in children() { addChild(child) }
     }
 
-    /// How many children run at a time; see `OperationQueue`.
+    /// The largest number of children that run at a time. See `OperationQueue`.
     public final var maxConcurrentOperationCount: Int {
         get { childQueue.maxConcurrentOperationCount }
         set { childQueue.maxConcurrentOperationCount = newValue }
     }
 
-    /// Adds a child. Misuse when the group has finished (M10), and as for a queue (M2, M3).
+    /// Adds a child.
+    ///
+    /// The call stops the process if the group has finished, or if the child is in a queue, executes or has finished.
+    /// ``tryAddChild(_:)`` throws an error instead.
     public final func addChild(_ child: Operation) {
         stopOnMisuse { () throws(OperationError) in try tryAddChild(child) }
     }
 
-    /// `addChild` that throws misuse as an error and then has changed nothing.
+    /// Adds a child, and throws an error on misuse.
+    ///
+    /// - Throws: `OperationError`. The call has changed nothing then.
     public final func tryAddChild(_ child: Operation) throws(OperationError) {
         guard child !== self else { throw .groupContainsItself(group: label) }
-        // Counted first: the group cannot finish while a child is on its way in.
+        // Counted first, so that the group cannot finish while a child is being added.
         let isOpen = children.withLock { children in
             if !children.isClosed {
                 children.unfinished += 1
@@ -97,9 +105,9 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         }
         guard isOpen else { throw .addedToFinishedGroup(operation: child.label, group: label) }
         do {
-            // Those that are added to a group that was cancelled, or has been decided, are cancelled before they can start.
+            // A child of a group that was cancelled, or whose policy has decided, is cancelled before it can start.
             try childQueue.add(child, hasPlace: false) { () throws(OperationError) in
-                // Two threads may add the same group to two others. Only the one that has claimed it comes here.
+                // Two threads may add the same group to two groups. Only the thread that has claimed it gets here.
                 guard let inner = child as? GroupOperation else { return }
                 guard GroupNesting.nest(inner.nestingID, in: nestingID) else {
                     throw .groupContainsItself(group: label)
@@ -112,7 +120,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
             throw error
         }
         children.withLock { $0.entering -= 1 }
-        // Meanwhile, perhaps.
+        // The group may have been cancelled, or its policy may have decided, during the addition.
         if !takesChildren { child.cancel() }
         reportCounts()
         if PriorityLending.isUsed { child.lend(word.lifecycle.lends) }
@@ -120,7 +128,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
 
     private final var takesChildren: Bool { !isCancelled && !children.withLock { $0.isDecided } }
 
-    /// Adds an async closure as a child; see `OperationQueue.addTask`.
+    /// Adds an async closure as a child. See `OperationQueue.addTask`.
     @discardableResult
     public final func addChildTask<Success: Sendable>(
         name: String? = nil, _ body: @escaping @Sendable () async throws -> Success
@@ -131,7 +139,8 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         return child
     }
 
-    /// Runs the children. A subclass may add some before it calls super; if it never does, they are cancelled.
+    /// Runs the children. A subclass may add children before it calls super. If an override never calls super, the
+    /// children are cancelled.
     open override func run() async throws {
         if let name { childQueue.name = name }
         passOnQuality(to: childQueue)
@@ -145,7 +154,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         }
     }
 
-    /// Closes the group.
+    /// Closes the group, and suspends until its last child has ended.
     private final func untilLastHasEnded() async {
         await withUnsafeContinuation { continuation in
             let isEmpty = children.withLock { children in
@@ -157,15 +166,15 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         }
     }
 
-    /// Cancels the group and its children. Those of a group that is in a queue and has not started end at once.
+    /// Cancels the group and its children. The children of a group that waits in a queue end at once.
     ///
-    /// Those of a group that is in no queue end as the group does (rule C4): when it is added to a queue, started or released.
+    /// The children of a group that is in no queue end when the group is added to a queue, is started or is released.
     open override func cancel() {
         super.cancel()
         dismissChildren()
     }
 
-    /// One that was cancelled before it starts waits for its children all the same, which end without having run.
+    /// Always true: a group that was cancelled before its start waits for its children, which end without running.
     override var startsCancelled: Bool { true }
 
     nonisolated(nonsending)
@@ -179,27 +188,27 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         await close()
     }
 
-    /// Lets what is left end, cancelled: the group was cancelled before its start, or an override of `run()` has not called
-    /// super.
+    /// Ends the remaining children as cancelled, and closes the group. Called when the group was cancelled before its
+    /// start, or when an override of `run()` has not called super.
     private final func close() async {
         guard !children.withLock({ $0.isClosed }) else { return }
         dismissChildren()
         await untilLastHasEnded()
     }
 
-    /// The group will not run: its end was announced early.
+    /// Ends the children, because the group will not run: its end was announced early.
     override func releaseWork() {
         children.withLock { $0.isClosed = true }
         childQueue.becomePlaced()
         dismissChildren()
     }
 
-    /// Lets all children end, cancelled, so that nothing waits for them for ever.
+    /// Ends all children as cancelled, so that no caller waits for them forever.
     ///
-    /// Children may be groups. Those in a few levels are dismissed when this returns. Deeper ones are dismissed when the
-    /// call that began it returns.
+    /// Children may be groups. The children of a few levels are dismissed when this function returns. The children of
+    /// deeper levels are dismissed when the outermost call returns.
     private final func dismissChildren() {
-        // Not by way of the group, which may be in its `deinit`.
+        // Without a reference to the group, which may be in its `deinit`.
         Descent.step { [childQueue, children] in
             childQueue.cancelAllOperations()
             Self.steer(childQueue, children) { $0.areDismissed = true }
@@ -208,12 +217,12 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
 
     private final func steer(_ change: (inout Children) -> Void) { Self.steer(childQueue, children, change) }
 
-    /// Lets children start or not, whoever says the last word.
+    /// Starts or holds back the children. Of several threads, the last change determines the result.
     private static func steer(
         _ childQueue: OperationQueue, _ children: Locked<Children>, _ change: (inout Children) -> Void
     ) {
         children.withLock { change(&$0) }
-        // Before the group is in a queue it is not known which threads may run a child's end.
+        // Before the group is in a queue, the threads for the end of a child are not known.
         func readMayStart() -> Bool { children.withLock { $0.mayStart } && childQueue.isPlaced }
         var mayStart = readMayStart()
         while true {
@@ -224,7 +233,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         }
     }
 
-    /// While true no child starts. The group's progress says so.
+    /// Pauses or resumes the start of children. Called by the progress of the group.
     package final func setPaused(_ isPaused: Bool) { steer { $0.isPaused = isPaused } }
 
     override var innerQueue: OperationQueue? { childQueue }
@@ -233,10 +242,10 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
 
     // MARK: - Children
 
-    /// Its children, too.
+    /// The operations that the group waits for, including its children.
     override var operationsWaitedFor: [Operation] { super.operationsWaitedFor + unfinishedChildren }
 
-    /// How many were added so far, and how many of them have ended.
+    /// The number of children that were added, and the number of children that have ended.
     package final var childCounts: (added: Int, ended: Int) {
         children.withLock { children in
             let ended = children.count - children.unfinished
@@ -250,10 +259,10 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         reporter.childrenCounted(added: added, ended: ended)
     }
 
-    /// What is in the group and has not finished.
+    /// The children that have not finished.
     final var unfinishedChildren: [Operation] { childQueue.listed() }
 
-    /// nil: it was refused, and is none.
+    /// Counts a child that has ended. nil: the child was refused, and is not counted any more.
     fileprivate final func childHasEnded(_ child: Operation?) {
         if let inner = child as? GroupOperation { GroupNesting.leave(inner.nestingID, nestingID) }
         let outcome = child?.operationOutcome
@@ -286,9 +295,9 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     }
 }
 
-/// Tells a group that a child has ended.
+/// A watcher that notifies a group when a child has ended.
 private final class ChildWatcher: QueueWatcher {
-    // Weak: a group that is let go of without having run lets its children end after it.
+    // Weak: the children of a group that was released without running end after the group.
     private weak let group: GroupOperation?
 
     init(_ group: GroupOperation) { self.group = group }
@@ -298,20 +307,21 @@ private final class ChildWatcher: QueueWatcher {
     }
 }
 
-/// The failures of a group's children.
+/// The failure of a group: the failures of its children.
 public struct GroupFailure: Error, CustomStringConvertible {
-    /// One child's failure.
+    /// The failure of one child.
     public struct Failure: Sendable {
-        /// Type and name, or address, of the child.
+        /// The type of the child, and its name or address.
         public let operation: String
+        /// The error of the child.
         public let error: any Error
     }
 
-    /// In the order in which the children ended.
+    /// The failures, in the order in which the children ended.
     public let failures: [Failure]
 
     public var description: String {
-        "\(failures.count) of the group failed: "
+        "\(failures.count) children of the group failed: "
             + failures.map { "\($0.operation): \($0.error)" }.joined(separator: "; ")
     }
 }

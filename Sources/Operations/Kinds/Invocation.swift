@@ -1,17 +1,17 @@
-/// A method to be called on a target, with or without an argument (rule I4).
+/// A call of a method on a target, with or without an argument.
 public struct Invocation: @unchecked Sendable {
-    // Sendable: it only hands target and argument on, to one call on one thread; whether they bear that is the caller's
-    // affair, as with every target and action.
+    // Sendable: it only passes target and argument to one call on one thread. The caller is responsible for their thread
+    // safety, as with every target and action.
 
-    /// The object whose method it is; retained.
+    /// The object that has the method. The invocation retains it.
     public let target: AnyObject?
-    /// The method's name, if it was given by selector.
+    /// The name of the method, if it was given by selector.
     public let selector: Selector?
-    /// The argument, for a method that takes one.
+    /// The argument, for a method that has a parameter.
     public let argument: Any?
     let method: InvocationMethod?
 
-    /// nil when the target does not declare the selector (rule I2).
+    /// Creates a call by selector; nil when the target does not declare the selector. See `SelectorResponding`.
     public init?(target: Any, selector: Selector, object argument: Any? = nil) {
         let target = target as AnyObject
         guard let declared = (target as? any SelectorResponding).map({ type(of: $0).methods }),
@@ -20,14 +20,15 @@ public struct Invocation: @unchecked Sendable {
         self.init(target: target, selector: selector, argument: argument, method: method)
     }
 
-    /// A method without arguments: `Invocation(target: downloader, method: Downloader.fetchAll)`.
+    /// Creates a call of a method without parameters: `Invocation(target: downloader, method: Downloader.fetchAll)`.
     public init<Target: AnyObject, Result>(
         target: Target, method: @escaping @Sendable (Target) -> () throws -> Result
     ) {
         self.init(target: target, selector: nil, argument: nil, method: InvocationMethod(method))
     }
 
-    /// A method with one argument: `Invocation(target: downloader, method: Downloader.fetch(from:), argument: url)`.
+    /// Creates a call of a method with one parameter: `Invocation(target: downloader, method: Downloader.fetch(from:),
+    /// argument: url)`.
     public init<Target: AnyObject, Argument, Result>(
         target: Target, method: @escaping @Sendable (Target) -> (Argument) throws -> Result, argument: Argument
     ) {
@@ -41,13 +42,16 @@ public struct Invocation: @unchecked Sendable {
         self.method = method
     }
 
-    /// Calls the method on this thread. nil when it has been spent by a finished operation.
+    /// Calls the method on this thread, and returns its result. A finished operation has released the target: then the
+    /// result is nil.
+    ///
+    /// - Throws: The error of the method.
     @discardableResult
     public func invoke() throws -> Any? {
         guard let target, let method else { return nil }
         return try method.call(target, argument)
     }
 
-    /// The same without what it retains.
+    /// The invocation without the objects that it retains.
     var spent: Invocation { Invocation(target: nil, selector: selector, argument: nil, method: nil) }
 }

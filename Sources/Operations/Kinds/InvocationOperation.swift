@@ -1,8 +1,8 @@
-/// Calls one method on one object (rules I1–I6).
+/// An operation that calls one method on one object.
 ///
-/// Target and argument are retained until the operation is finished.
+/// The operation retains the target and the argument until it is finished.
 open class InvocationOperation: Operation, @unchecked Sendable {
-    // Sendable: what changes is behind a lock.
+    // Sendable: the state that changes is behind a lock.
     private let contents: Locked<Contents>
 
     private struct Contents {
@@ -11,39 +11,41 @@ open class InvocationOperation: Operation, @unchecked Sendable {
         var outcome: Result<Any?, any Error>?
     }
 
-    /// Calls what an invocation holds.
+    /// Creates an operation that performs an invocation.
     public init(invocation: Invocation) {
         contents = Locked(Contents(invocation: invocation, isVoid: invocation.method?.isVoid ?? false, outcome: nil))
         super.init()
     }
 
-    /// nil when the target does not declare the selector; see `SelectorResponding` (rule I2).
+    /// Creates an operation by selector; nil when the target does not declare the selector. See `SelectorResponding`.
     public convenience init?(target: Any, selector: Selector, object argument: Any? = nil) {
         guard let invocation = Invocation(target: target, selector: selector, object: argument) else { return nil }
         self.init(invocation: invocation)
     }
 
-    /// `InvocationOperation(target: downloader, method: Downloader.fetchAll)` (rule I3).
+    /// Creates an operation for a method without parameters: `InvocationOperation(target: downloader, method:
+    /// Downloader.fetchAll)`.
     public convenience init<Target: AnyObject, Value>(
         target: Target, method: @escaping @Sendable (Target) -> () throws -> Value
     ) {
         self.init(invocation: Invocation(target: target, method: method))
     }
 
-    /// `InvocationOperation(target: downloader, method: Downloader.fetch(from:), argument: url)` (rule I3).
+    /// Creates an operation for a method with one parameter: `InvocationOperation(target: downloader, method:
+    /// Downloader.fetch(from:), argument: url)`.
     public convenience init<Target: AnyObject, Argument, Value>(
         target: Target, method: @escaping @Sendable (Target) -> (Argument) throws -> Value, argument: Argument
     ) {
         self.init(invocation: Invocation(target: target, method: method, argument: argument))
     }
 
-    /// What it calls. Once finished, target and argument are gone from it.
+    /// The invocation of the operation. It has no target and no argument when the operation is finished.
     open var invocation: Invocation { contents.withLock { $0.invocation } }
 
-    /// What the method returned; nil until the operation is finished (rule I5).
+    /// The result of the method; nil until the operation is finished.
     ///
-    /// - Throws: `InvocationOperationError` after a cancellation and for a Void method that has run; or what the method
-    ///   threw.
+    /// - Throws: The error of the method. `InvocationOperationError` after a cancellation, and for a `Void` method that
+    ///   has run.
     open var result: Any? {
         get throws {
             if isCancelled { throw InvocationOperationError.invocationOperationCancelled }
@@ -55,7 +57,7 @@ open class InvocationOperation: Operation, @unchecked Sendable {
         }
     }
 
-    /// Calls the method. What it throws is kept for `result` and goes no further.
+    /// Calls the method. An error of the method is kept for `result`, and is not thrown here.
     open override func main() {
         let invocation = invocation
         HeldLocks.assertNone()
@@ -74,16 +76,16 @@ open class InvocationOperation: Operation, @unchecked Sendable {
     }
 }
 
-/// Why an invocation operation has no result.
+/// The reason for which an invocation operation has no result.
 public enum InvocationOperationError: Error, Equatable, Sendable {
     /// The operation was cancelled.
     case invocationOperationCancelled
-    /// The method returns nothing.
+    /// The method returns `Void`.
     case invocationOperationVoidResult
 }
 
-/// The name under which Apple's systems raise `invocationOperationVoidResult` (rule I6).
+/// The name of the exception that Apple's systems raise for `invocationOperationVoidResult`.
 public let NSInvocationOperationVoidResultException = "NSInvocationOperationVoidResultException"
 
-/// The name under which Apple's systems raise `invocationOperationCancelled` (rule I6).
+/// The name of the exception that Apple's systems raise for `invocationOperationCancelled`.
 public let NSInvocationOperationCancelledException = "NSInvocationOperationCancelledException"

@@ -1,36 +1,37 @@
 import SchedulerCore
 import Synchronization
 
-/// The task of an async operation, and the executor of that task and its children.
+/// The task of an async operation, and the executor of that task and its child tasks.
 ///
-/// The task is made early, so that it inherits from whoever adds the operation; the runtime then hands its first job to
-/// `enqueue`, which keeps it. Starting the operation means to run that job on the thread that starts it. Every later job
-/// is a resumption, or belongs to a child task: it takes no slot, and goes to the operation's queue, which runs it next
-/// to what it starts.
+/// The task is created early, so that it inherits from the task that adds the operation. The runtime then passes the
+/// first job of the task to `enqueue`, which keeps it. To start the operation, a thread runs that job. Each later job is
+/// a resumption, or belongs to a child task. Such a job needs no slot: the operation's queue runs it in addition to the
+/// operations that it starts.
 ///
-/// A task whose first job never ran would never be freed. So one that is not to run, since its operation was cancelled or
-/// ended early, is launched too, and returns at once.
+/// A task whose first job never ran would never be freed. So a task that is not to run is launched too, and returns at
+/// once. Its operation was cancelled or has ended early.
 final class OperationTask: TaskExecutor, @unchecked Sendable {
     // Sendable: `task` is guarded by `lock`; the rest is atomic or constant.
 
-    // `queue` need not be atomic: its last reader comes before the writer. But what orders them is inside the runtime, where
-    // ThreadSanitizer does not see it.
+    // `queue` need not be atomic for correctness: its last read precedes the write. But the runtime provides that order,
+    // and ThreadSanitizer does not see it.
 
-    /// Held by the task's closure, and so alive as long as there are jobs.
+    /// The operation. The task's closure holds it, so it is alive as long as there are jobs.
     private unowned(unsafe) let operation: AsyncOperation
-    /// The operation's queue. Held, because who ends its operation early leaves the queue before the task is done; then nil,
-    /// set by the last job, before which all others have run.
+    /// The operation's queue, which this object retains: an operation that ends early leaves the queue before its task
+    /// has ended. The last job sets it to nil, after all other jobs have run.
     var queue: OperationQueue? { Self.queue(heldQueue.load(ordering: .acquiring))?.takeUnretainedValue() }
     private let heldQueue: Atomic<UInt>
-    /// The first job, from when the runtime hands it over until it is launched.
+    /// The first job, from its arrival until it is launched.
     private let first = Atomic<UInt>(Launch.unborn)
     private let lock = SpinLock()
-    /// nil before it is made and when it is done.
+    /// The task; nil before its creation and after its end.
     @exclusivity(unchecked) private var task: Task<Void, Never>?
-    /// The level of its threads, when that is not its queue's, or it has no queue. Set before the first job runs.
+    /// The level of the task's threads, if it differs from the queue's level, or if there is no queue. Set before the
+    /// first job runs.
     private let ownLevel: Atomic<Int>
 
-    /// The highest that is known of.
+    /// The highest priority that is known.
     private let priority = Atomic<UInt8>(0)
 
     private static var levelOfQueue: Int { -1 }
@@ -56,7 +57,7 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
         UnsafeRawPointer(bitPattern: bits).map { Unmanaged.fromOpaque($0) }
     }
 
-    /// Makes the task; its first job waits for `launch`.
+    /// Creates the task. Its first job waits for `launch`.
     func begin() {
         let operation = operation
         let priority = TaskPriority(untracked { operation.qualityOfService })
@@ -64,7 +65,8 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
         lock.withLock { task = new }
     }
 
-    /// Runs the first job on this thread, if it has not been run: until the operation suspends for the first time.
+    /// Runs the first job on this thread, if no thread has run it. Returns when the operation suspends for the first
+    /// time.
     func launch() {
         let job = first.exchange(Launch.done, ordering: .acquiringAndReleasing)
         guard job > Launch.done else { return }
@@ -87,16 +89,16 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
         WorkerPool[level].request(LoneResumption(resumption))
     }
 
-    /// Runs a job on this thread, which has said that it runs the operation, and holds it.
+    /// Runs a job on this thread, which holds the operation and has recorded that it runs the operation.
     func run(_ job: UnownedJob) {
         HeldLocks.assertNone()
         job.runSynchronously(on: asUnownedTaskExecutor())
     }
 
-    /// For the thread that runs a job: the operation, held until it has been run.
+    /// The operation, for the thread that runs a job and retains the operation meanwhile.
     var heldOperation: AsyncOperation { operation }
 
-    /// Raises the task, unless it has that priority already.
+    /// Raises the priority of the task, unless the task has that priority already.
     func escalate(to priority: TaskPriority) {
         guard let task = lock.withLock({ task }), self.priority.load(ordering: .relaxed) < priority.rawValue else {
             return
@@ -114,7 +116,7 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
         Descent.step { task.cancel() }
     }
 
-    /// The operation has ended. Lets the task go.
+    /// Releases the task, because the operation has ended.
     func end() {
         let old = lock.withLock { task.take() }
         withExtendedLifetime(old) {}
@@ -122,8 +124,7 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
     }
 }
 
-/// A part of an async operation that can go on, on any thread of its queue; or something that the runtime has to do there
-/// before tasks can go on.
+/// A job that can run on any thread of a queue: the next part of an async operation, or other work of the runtime.
 struct Resumption: Sendable {
     let job: UnownedJob
     private let executor: Executor
@@ -138,7 +139,7 @@ struct Resumption: Sendable {
         executor = .task(task)
     }
 
-    /// For a job that is no part of a task.
+    /// Creates a resumption for a job that is not part of a task.
     init(job: UnownedJob, on queue: OperationQueue) {
         self.job = job
         executor = .queue(queue)
@@ -146,10 +147,10 @@ struct Resumption: Sendable {
 
     var task: OperationTask? { if case .task(let task) = executor { task } else { nil } }
 
-    /// Runs it as part of its operation, on a thread that does not yet say so.
+    /// Runs the job as part of its operation, on a thread that has not yet recorded the operation.
     func run(in context: ThreadContext) {
         guard case .task(let task) = executor else { return runAlone() }
-        // Held here: the job may be the last one, and end the task that holds the operation.
+        // Held here, because the job may be the last one and end the task that holds the operation.
         let operation = task.heldOperation
         context.frames.append(
             .init(
@@ -159,7 +160,7 @@ struct Resumption: Sendable {
         context.frames.removeLast()
     }
 
-    /// Runs what is part of no operation.
+    /// Runs a job that is not part of an operation.
     func runAlone() {
         guard case .queue(let queue) = executor else { return }
         HeldLocks.assertNone()
@@ -167,7 +168,7 @@ struct Resumption: Sendable {
     }
 }
 
-/// A resumption that no queue's threads run: its operation was started by hand, or has a service level of its own.
+/// A resumption that no thread of a queue runs: its operation was started by hand, or has a service level of its own.
 private final class LoneResumption: WorkSource {
     private let resumption: Resumption
 
@@ -180,18 +181,18 @@ private final class LoneResumption: WorkSource {
 }
 
 extension AsyncOperation {
-    /// The whole of the task. `nonsending`, as what it calls: every other async function asks the runtime at its beginning,
-    /// and after every call, where it has to run.
+    /// The body of the task. `nonsending`, like the functions that it calls: every other async function asks the runtime
+    /// for its executor at its beginning and after every call.
     nonisolated(nonsending)
         fileprivate final func runAsTask() async
     {
         let task = taskReference.load().unsafelyUnwrapped
-        // Launched only to be freed: it was cancelled before it started, or its end was announced early.
+        // Launched only to be freed: the operation was cancelled before its start, or its end was announced early.
         guard word.lifecycle.phase == .executing else {
             releaseWork()
             return task.end()
         }
-        // Cancelled by who did not find the task yet, for it was being made.
+        // A thread that cancelled the operation may not have found the task, because the task was being created.
         if word.lifecycle.isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
         let reporter = progressReporter
         reporter?.willRunTask(of: self)
@@ -200,7 +201,7 @@ extension AsyncOperation {
         } catch {
             reportFailure(error)
         }
-        // Cancelled from inside, of which nobody is told without a handler: that would cost more than a short task in all.
+        // The task was cancelled from inside. A cancellation handler would report this, but costs more than a short task.
         if Task.isCancelled, !word.lifecycle.isCancelled { cancel() }
         task.end()
         (reporter ?? progressReporter)?.didRunTask(of: self)
@@ -209,7 +210,8 @@ extension AsyncOperation {
 }
 
 extension TaskPriority {
-    /// The priority of a task for work of a quality of service; nil, that of who makes the task, when that was never set.
+    /// The priority of a task for work of a quality of service; nil when the quality was not set: the task inherits its
+    /// priority.
     fileprivate init?(_ quality: QualityOfService) {
         guard quality != .default else { return nil }
         self.init(rawValue: UInt8(quality.rawValue))

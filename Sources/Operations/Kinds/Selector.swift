@@ -1,9 +1,12 @@
-/// The name of a method, written as a string: `"fetch"`, or `"fetch:"` with an argument.
+/// The name of a method as a string: `"fetch"`, or `"fetch:"` for a method with a parameter.
 ///
-/// There is no Objective-C runtime here; what a target responds to is what it declares, see `SelectorResponding`.
+/// Linux has no Objective-C runtime. A target responds to the selectors that its class declares. See
+/// `SelectorResponding`.
 public struct Selector: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The selector as text.
     public let name: String
 
+    /// Creates a selector from text.
     public init(_ name: String) { self.name = name }
 
     public init(stringLiteral name: String) { self.init(name) }
@@ -11,7 +14,7 @@ public struct Selector: Hashable, Sendable, ExpressibleByStringLiteral, CustomSt
     public var description: String { name }
 }
 
-/// A class whose methods can be invoked by selector. It lists them:
+/// A class whose methods can be called by selector. The class lists the methods:
 ///
 ///     final class Downloader: SelectorResponding {
 ///         class var methods: [Selector: InvocationMethod] {
@@ -19,25 +22,25 @@ public struct Selector: Hashable, Sendable, ExpressibleByStringLiteral, CustomSt
 ///         }
 ///     }
 public protocol SelectorResponding: AnyObject {
-    /// What instances respond to.
+    /// The methods that instances respond to.
     static var methods: [Selector: InvocationMethod] { get }
 }
 
-/// One method with zero or one argument, of any target type.
+/// A method with at most one parameter, of any target type.
 public struct InvocationMethod: Sendable {
-    /// Calls the method. Traps when target or argument are not of the method's types.
+    /// Calls the method. Stops the process if the type of the target or the argument does not match.
     let call: @Sendable (_ target: AnyObject, _ argument: Any?) throws -> Any?
     let takesArgument: Bool
     let isVoid: Bool
 
-    /// A method without arguments: `InvocationMethod(Downloader.fetchAll)`.
+    /// Creates a method without parameters: `InvocationMethod(Downloader.fetchAll)`.
     public init<Target: AnyObject, Result>(_ method: @escaping @Sendable (Target) -> () throws -> Result) {
         takesArgument = false
         isVoid = Result.self == Void.self
         call = { target, _ in try method(Self.target(target))() }
     }
 
-    /// A method with one argument: `InvocationMethod(Downloader.fetch(from:))`.
+    /// Creates a method with one parameter: `InvocationMethod(Downloader.fetch(from:))`.
     public init<Target: AnyObject, Argument, Result>(
         _ method: @escaping @Sendable (Target) -> (Argument) throws -> Result
     ) {
@@ -48,14 +51,14 @@ public struct InvocationMethod: Sendable {
 
     private static func target<Target>(_ target: AnyObject) -> Target {
         guard let target = target as? Target else {
-            fatalError("\(type(of: target)) is not the method's \(Target.self)")
+            fatalError("\(type(of: target)) is no \(Target.self), the target of the method")
         }
         return target
     }
 
     private static func argument<Argument>(_ argument: Any?) -> Argument {
-        // `argument as Any` lets an optional parameter take nil.
+        // `argument as Any` permits nil for an optional parameter.
         if let argument = argument as? Argument ?? (argument as Any) as? Argument { return argument }
-        fatalError("the argument \(String(describing: argument)) is not the method's \(Argument.self)")
+        fatalError("the argument \(String(describing: argument)) is no \(Argument.self), the parameter of the method")
     }
 }

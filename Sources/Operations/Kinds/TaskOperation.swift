@@ -1,28 +1,28 @@
-/// An async operation whose work is a closure with a typed result; see `OperationQueue.addTask`.
+/// An async operation whose work is a closure with a typed result. See `OperationQueue.addTask`.
 ///
-/// It is an operation like any other: it may have dependencies and be one, be cancelled, observed, and waited for.
+/// It is an operation like any other: it may have dependents and dependencies, be cancelled, observed and awaited.
 public final class TaskOperation<Success: Sendable>: ClosureOperation, @unchecked Sendable {
-    // Sendable: written by the closure, before the step that finishes the operation; read only after that step was seen.
+    // Sendable: the closure writes it before the step that finishes the operation. Readers read it only after that step.
     @usableFromInline @exclusivity(unchecked) var success: Success?
 
-    /// An operation that runs `body`, once, when it is started.
+    /// Creates an operation that runs `body` once, when the operation is started.
     @inlinable
     public init(_ body: @escaping @Sendable () async throws -> Success) {
         super.init()
-        // The operation is there while its closure runs. Inlined, so that no metadata of `Success` is looked up.
+        // The operation exists while its closure runs. Inlined, so that no metadata of `Success` is looked up.
         closure = { [unowned(unsafe) self] in success = try await body() }
     }
 
-    /// The result, as soon as there is one. Suspends until the operation is finished and has left its queue.
+    /// The result of the closure. Reading it suspends until the operation is finished and has left its queue.
     ///
-    /// Any number of tasks may await it, at any time. Being cancelled ends neither the operation nor the waiting; see
-    /// `OperationQueue.run` for that. A task of higher priority than the operation's raises that.
+    /// Any number of tasks may await the value, at any time. A cancellation of such a task cancels neither the operation
+    /// nor the wait. See `OperationQueue.run` for that. A task of a higher priority raises the operation's priority.
     ///
-    /// - Throws: What the closure threw; `CancellationError` when the operation was cancelled before the closure ran; misuse
-    ///   M8 as an `OperationError`.
+    /// - Throws: The error of the closure. `CancellationError` when the operation was cancelled before the closure ran.
+    ///   `OperationError` when an operation waits for itself, or for another operation of its serial queue.
     public var value: Success { get async throws { try await result.get() } }
 
-    /// The result, or why there is none, as soon as the operation is finished. See `value`.
+    /// The result of the closure or the failure of the operation. Reading it suspends like ``value``.
     public var result: Result<Success, any Error> {
         get async {
             do { try await waitUntilFinished(inAnyQueue: true) } catch { return .failure(error) }
@@ -33,9 +33,10 @@ public final class TaskOperation<Success: Sendable>: ClosureOperation, @unchecke
     }
 }
 
-/// An async operation whose work is a closure; what all task operations have in common, whatever their result is.
+/// An async operation whose work is a closure: the part of task operations that does not depend on the result type.
 public class ClosureOperation: AsyncOperation, @unchecked Sendable {
-    // Sendable: `closure` belongs to who makes the operation, and then to who launches its task, which happens once.
+    // Sendable: `closure` belongs to the creator of the operation, and then to the thread that launches its task, which
+    // happens once.
     @usableFromInline @exclusivity(unchecked) final var closure:
         (nonisolated(nonsending) @Sendable () async throws -> Void)?
 

@@ -1,27 +1,30 @@
 import SchedulerCore
 import Synchronization
 
-/// Who waits for an operation lends it his priority, and that lends it on to what it waits for itself.
+/// The inheritance of priorities. A waiter lends its priority to the operation that it waits for. That operation lends
+/// the priority to the operations that it waits for itself.
 ///
-/// What an operation was lent is written into its state word, and remembered whether or not its queue has use for it: the
-/// operation may be in no queue yet, or only be on the way from who waits to who is waited for. It is never taken back.
+/// A lent priority is written into the state word of the operation, and kept there whether or not its queue inherits
+/// priorities. The operation may be in no queue yet, or may only pass the priority on. A lent priority is never taken
+/// back.
 ///
-/// Nobody is forgotten, whatever happens at the same time: who begins to wait first says for whom, under a lock of his,
-/// and then reads his own priority; who raises him first writes the priority, and then asks him, under the same lock, for
-/// whom he waits. Each operation passes on each priority once, so cycles come to an end.
+/// No waiter is missed, regardless of concurrent changes. A thread that begins to wait first records the operation under
+/// the waiter's lock, and then reads the waiter's priority. A thread that raises the waiter first writes the priority,
+/// and then reads the recorded operations under the same lock. Each operation passes on each priority once, so the work
+/// in a cycle ends.
 enum PriorityLending {
     private static let isWanted = Atomic(false)
 
-    /// Some queue has had its operations inherit. Until then nobody lends anything.
+    /// Whether the operations of some queue inherit priorities. Until then no operation lends a priority.
     static var isUsed: Bool { isWanted.load(ordering: .relaxed) }
 
     static func begin() { isWanted.store(true, ordering: .sequentiallyConsistent) }
 }
 
 extension Operation {
-    /// Raises the operation, and everything that it waits for, to at least this priority.
+    /// Raises the operation, and every operation that it waits for, to at least this priority.
     ///
-    /// - Parameter inAnyQueue: The operation itself also if its queue does not have it inherit.
+    /// - Parameter inAnyQueue: Whether the operation itself is raised also if its queue does not inherit priorities.
     final func lend(_ lane: PriorityLane, inAnyQueue: Bool = false) {
         guard wasLent(lane, inAnyQueue: inAnyQueue), PriorityLending.isUsed else { return }
         var pending = operationsWaitedFor
@@ -30,14 +33,14 @@ extension Operation {
         }
     }
 
-    /// Lends what it stands at to everything that it waits for.
+    /// Lends the operation's priority to every operation that it waits for.
     final func lendOn() {
         let lane = word.lifecycle.lends
         guard lane > .veryLow else { return }
         for operation in operationsWaitedFor { operation.lend(lane) }
     }
 
-    /// False when it stands that high already, or has ended.
+    /// Writes a lent priority into the word. False: the operation has that priority already, or has ended.
     private final func wasLent(_ lane: PriorityLane, inAnyQueue: Bool) -> Bool {
         let lending = word.decide {
             $0.lent(lane, inAnyQueue: inAnyQueue)
@@ -50,26 +53,27 @@ extension Operation {
         // As in `reconsiderPriority`.
         case .push: queue?.takeUnretainedValue().push(self, last: nil)
         }
-        // Not before the push: a task that stands aside may have handlers of the user's for that.
+        // Not before the push: the task of a paused operation may have escalation handlers of the user.
         raiseTaskAsLent()
         return true
     }
 
-    /// Raises the task to what the operation was lent, if it inherits that and there is a task.
+    /// Raises the task to the lent priority, if the operation inherits priorities and has a task.
     ///
-    /// Called by who lends, after it stands in the word; by who makes the task, after it is there; and by who has the
-    /// operation inherit, after the word says so. So whoever of them comes last sees what the others did.
+    /// The lender calls this function after the priority is in the word. The creator of the task calls it after the task
+    /// is stored. The thread that switches inheritance on calls it after the word has the flag. So the last of these
+    /// callers sees the changes of the others.
     final func raiseTaskAsLent() {
         let lifecycle = word.lifecycle
         if lifecycle.contains(.inherits), lifecycle.lentPriority > .veryLow { raiseTask(to: lifecycle.lentPriority) }
     }
 
-    /// What this operation waits for as such: see `operationsWaitedFor`.
+    /// The dependencies and the awaited operations. See `operationsWaitedFor`.
     final var dependenciesAndAwaited: [Operation] {
         attachments?.withLock { $0.readiness.holding + ($0.extras?.awaited ?? []) } ?? []
     }
 
-    /// Remembers, while `body` runs, that this operation waits for another one.
+    /// Records that this operation waits for another operation.
     private final func beginAwaiting(_ operation: Operation) {
         ownAttachments.withExtras { $0.awaited.append(operation) }
     }
@@ -81,7 +85,7 @@ extension Operation {
         }
     }
 
-    /// Lends the operation the priority of the one that this thread runs, while `body` waits for it.
+    /// Lends the priority of the operation that this thread runs to this operation, while `body` waits.
     final func lending(while body: () -> Void) {
         guard PriorityLending.isUsed, let caller = ThreadContext.current.caller?.operation.takeUnretainedValue()
         else { return body() }
@@ -91,9 +95,10 @@ extension Operation {
         caller.endAwaiting(self)
     }
 
-    /// Lends the operation the priority of the current task while `body` waits for it, also when that is raised meanwhile.
+    /// Lends the priority of the current task to this operation while `body` waits, also when the priority rises
+    /// meanwhile.
     ///
-    /// - Parameter inAnyQueue: Whether or not the operation's queue has it inherit.
+    /// - Parameter inAnyQueue: Whether the operation is raised also if its queue does not inherit priorities.
     nonisolated(nonsending)
         final func lending(inAnyQueue: Bool, while body: nonisolated(nonsending) () async -> Void) async
     {
@@ -103,7 +108,7 @@ extension Operation {
         lend(max(PriorityLane(Task.currentPriority), caller?.word.lifecycle.lends ?? .veryLow), inAnyQueue: inAnyQueue)
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
             await withTaskPriorityEscalationHandler {
-                // It may have been raised before there was a handler.
+                // The task may have been raised before the handler was set.
                 lend(PriorityLane(Task.currentPriority), inAnyQueue: inAnyQueue)
                 await body()
             } onPriorityEscalated: { _, new in

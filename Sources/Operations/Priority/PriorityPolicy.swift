@@ -1,29 +1,33 @@
 import SchedulerCore
 
 extension OperationQueue {
-    /// What may have an operation start before its `queuePriority` and its arrival say so (rule P2 otherwise).
+    /// A rule by which a queue deviates from the order of `queuePriority` and arrival.
     ///
     ///     queue.priorityPolicy = try .init(inheritsPriority: true, ageingLimit: 100)
     public struct PriorityPolicy: Sendable, Equatable {
-        /// Nothing: the order that is documented of operation queues.
+        /// The documented order of operation queues.
         public static let documented = Self()
 
-        /// In which order operations of one priority start.
+        /// The order in which operations of the same priority start.
         public enum Order: Sendable {
-            /// As they entered the queue, as is documented.
+            /// The order in which operations were added. This is the documented order.
             case firstInFirstOut
-            /// Of those that are ready, the one that has become so last.
+            /// The operation that became ready last starts first.
             case lastInFirstOut
         }
 
+        /// The order in which operations of the same priority start.
         public let order: Order
 
-        /// An operation stands at least as high as what waits for it: operations that depend on it or wait for it, in
-        /// whatever queue, directly or through others, and tasks that await it.
+        /// Whether an operation has at least the priority of its waiters. Waiters are tasks that await it, and operations
+        /// of any queue that depend on it or wait for it, directly or through others.
         public let inheritsPriority: Bool
 
-        /// How often in a row the operations of one priority may be passed over for higher ones before the first of them has
-        /// a turn; nil for ever. When several priorities are due at once, up to three more go before.
+        /// The number of times in a row that operations of a priority may be passed over for higher ones; nil for no
+        /// limit.
+        ///
+        /// After that number, the first operation of the priority starts. If several priorities are due at the same time,
+        /// up to three more operations start first.
         public let ageingLimit: Int?
 
         private init() {
@@ -32,10 +36,12 @@ extension OperationQueue {
             ageingLimit = nil
         }
 
+        /// Creates a policy.
+        ///
         /// - Parameters:
-        ///   - order: In which order operations of one priority start.
-        ///   - inheritsPriority: Whether an operation stands as high as what waits for it.
-        ///   - ageingLimit: How often in a row a priority may be passed over; nil for ever.
+        ///   - order: The order in which operations of the same priority start.
+        ///   - inheritsPriority: Whether an operation has at least the priority of its waiters.
+        ///   - ageingLimit: The number of times in a row that a priority may be passed over; nil for no limit.
         /// - Throws: `PolicyError` when the limit is below 1.
         public init(
             order: Order = .firstInFirstOut, inheritsPriority: Bool = false, ageingLimit: Int? = nil
@@ -47,16 +53,15 @@ extension OperationQueue {
         }
     }
 
-    /// What may have an operation start before its `queuePriority` and its arrival say so; by default nothing.
+    /// The rule by which the queue deviates from the order of `queuePriority` and arrival. The default is `documented`.
     ///
-    /// It takes effect at once for what waits in the queue. Inheriting begins with those who begin to wait from then on: of
-    /// earlier ones only the queue's own operations lend their priority. What has been raised stays raised, also when
-    /// inheriting is switched off again.
+    /// A change takes effect at once for waiting operations. Inheritance applies to waiters that begin to wait after the
+    /// change. Of earlier waiters, only operations of this queue pass on their priority. An operation keeps an inherited
+    /// priority, also after inheritance is switched off. With a changed order, waiting operations are ordered by their
+    /// arrival.
     ///
-    /// A changed order holds for what waits as well: it stands by its arrival then.
-    ///
-    /// None of these changes which operations are ready, how many run, or what barriers hold back; and none stands above the
-    /// turns of keys, resources and rates. O(n) to set, O(n log n) where the order changes.
+    /// A policy does not change which operations are ready, how many run, or how barriers work. Keys, resources and rates
+    /// keep their own order. O(n) to set, O(n log n) if the order changes.
     public final var priorityPolicy: PriorityPolicy {
         get { hooks.load()?.priorityPolicy.withLock { $0 } ?? .documented }
         set { setPriorityPolicy(newValue) }
@@ -64,7 +69,7 @@ extension OperationQueue {
 
     private func setPriorityPolicy(_ policy: PriorityPolicy) {
         if policy.inheritsPriority { PriorityLending.begin() }
-        // Before the operations are listed: who is added meanwhile is listed, or sees it.
+        // Set before the operations are listed: an operation that is added meanwhile is listed, or sees the policy.
         ownHooks.set(policy)
         let members = withState { state in
             state.schedule.setOrder(policy.order == .lastInFirstOut ? .lastInFirstOut : .firstInFirstOut)

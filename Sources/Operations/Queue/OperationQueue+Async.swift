@@ -1,16 +1,16 @@
 import SchedulerCore
 
-// Async work, as operations (rule N1).
+// Async work as operations (rule N1).
 extension OperationQueue {
     /// Adds an async closure as an operation, whose `value` is the closure's result.
     ///
-    /// The closure has the task-local values and the priority of who calls this. It holds a slot of the queue until it
-    /// returns, also while it is suspended, and a thread only while it runs. O(1).
+    /// The closure inherits the task-local values and the priority of the caller. It holds a slot of the queue until it
+    /// returns, also while it is suspended. It uses a thread only while it runs. O(1).
     ///
     /// - Parameters:
     ///   - name: A label for people.
-    ///   - priority: The order among the ready operations of the queue.
-    ///   - dependencies: What has to be finished before it starts.
+    ///   - priority: The rank of the operation among the ready operations of the queue.
+    ///   - dependencies: The operations that have to finish before the new operation starts.
     ///   - body: The work.
     @discardableResult @inlinable
     public final func addTask<Success: Sendable>(
@@ -22,12 +22,12 @@ extension OperationQueue {
         return operation
     }
 
-    /// Runs an async closure as an operation and returns its result; see `addTask`.
+    /// Runs an async closure as an operation, and returns its result. See `addTask`.
     ///
-    /// Cancelling the task that waits here cancels the operation.
+    /// A cancellation of the waiting task cancels the operation.
     ///
-    /// - Throws: What the closure throws; `CancellationError` when it was cancelled before it began; an `OperationError`
-    ///   when the caller holds the queue's only slot (M8).
+    /// - Throws: The error of the closure. `CancellationError` when the operation was cancelled before its start.
+    ///   `OperationError` when the caller holds the queue's only slot, or when the queue is full.
     @inlinable
     public final func run<Success: Sendable>(
         name: String? = nil, priority: Operation.QueuePriority = .normal, after dependencies: [Operation] = [],
@@ -57,17 +57,18 @@ extension OperationQueue {
 }
 
 extension OperationQueue {
-    /// Transforms each element of a collection by an async closure, as an operation each, and returns the results in order.
+    /// Transforms each element of a sequence with an async closure, and returns the results in order. Each element is an
+    /// operation.
     ///
-    /// When one fails, the others are cancelled. Cancelling the task that waits here cancels all.
+    /// When an operation fails, the others are cancelled. A cancellation of the waiting task cancels all operations.
     ///
     /// - Parameters:
-    ///   - inputs: What is transformed.
-    ///   - limit: How many of these operations are in the queue at a time; nil for `widthCeiling`. The width of
-    ///     the queue holds besides.
-    ///   - transform: Makes an output of an input.
-    /// - Throws: The error that came first; an `OperationError` when `limit` is not positive (M11), or when the caller holds
-    ///   the queue's only slot (M8).
+    ///   - inputs: The elements.
+    ///   - limit: The largest number of these operations that are in the queue at a time; nil for `widthCeiling`. The
+    ///     concurrency limit of the queue applies too.
+    ///   - transform: Returns the output for an input.
+    /// - Throws: The first error of a closure. `OperationError` when `limit` is below 1, when the caller holds the
+    ///   queue's only slot, or when the queue is full.
     public final func map<Input: Sendable, Output: Sendable>(
         _ inputs: some Sequence<Input>, atMost limit: Int? = nil,
         _ transform: @escaping @Sendable (Input) async throws -> Output

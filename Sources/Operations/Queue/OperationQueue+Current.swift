@@ -8,7 +8,7 @@ import Darwin
 import CPlatform
 
 extension OperationQueue {
-    /// The innermost queue whose operation runs on this thread; main on the main thread (rule Q9).
+    /// The innermost queue whose operation runs on this thread; otherwise the main queue on the main thread (rule Q9).
     static var currentQueue: OperationQueue? {
         if let queue = ThreadContext.current.innermostQueue {
             return queue.takeUnretainedValue()

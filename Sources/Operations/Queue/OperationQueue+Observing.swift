@@ -1,10 +1,10 @@
 @_spi(Hosting) public import KeyValueObserving
 import SchedulerCore
 
-// Observing queues (rule K1): which properties there are, and how their changes are noted and told.
+// Observing queues (rule K1): the observable properties, and how their changes are recorded and reported.
 
 extension KeyValueObservable where Self: OperationQueue {
-    /// The properties of every queue that can be observed, and those that its class adds.
+    /// The observable properties of every queue, and the properties that its class adds.
     public static var keyValueKeys: [KeyValueKey] {
         [
             KeyValueKey("maxConcurrentOperationCount", \Self.maxConcurrentOperationCount),
@@ -14,17 +14,17 @@ extension KeyValueObservable where Self: OperationQueue {
         ] + (namer?.snapshotKeys ?? []) + (contributor?.contributedKeys ?? []) + additionalKeyValueKeys
     }
 
-    /// Another module of this package, if the program has it, which gives queues more properties.
+    /// Another module of this package that gives queues more properties, if the program contains that module.
     private static var contributor: (any ContributedKeys.Type)? { (Self.self as Any) as? any ContributedKeys.Type }
 
-    /// Looked up at run time, for the compiler warns of whatever leads to a deprecated property.
+    /// Looked up at run time, because the compiler warns about each use of a deprecated property.
     private static var namer: (any SnapshotKeys.Type)? { (Self.self as Any) as? any SnapshotKeys.Type }
 }
 
-/// Names properties that queues have from another module: `progress`.
+/// A type that names properties of queues from another module: `progress`.
 package protocol ContributedKeys: KeyValueObservable { static var contributedKeys: [KeyValueKey] { get } }
 
-/// Names the deprecated properties without a warning.
+/// A type that names the deprecated properties without a warning.
 protocol SnapshotKeys: KeyValueObservable { static var snapshotKeys: [KeyValueKey] { get } }
 
 extension SnapshotKeys where Self: OperationQueue {
@@ -37,7 +37,7 @@ extension SnapshotKeys where Self: OperationQueue {
 @available(*, deprecated)
 extension OperationQueue: SnapshotKeys {}
 
-/// The observers of a queue. They are part of what the queue's lock guards.
+/// The observers of a queue. The queue's lock guards them.
 final class QueueObservers: KeyValueObservers, @unchecked Sendable {
     // Sendable: a constant.
     private let state: Locked<OperationQueue.State>
@@ -51,25 +51,25 @@ final class QueueObservers: KeyValueObservers, @unchecked Sendable {
 }
 
 extension OperationQueue {
-    /// Says that a property is about to be read, to whoever tracks what this thread reads (rule K8).
+    /// Records that a property is about to be read, for the code that tracks reads of this thread (rule K8).
     @inline(__always)
     final func noteRead<Value>(_ path: @autoclosure () -> KeyPath<OperationQueue, Value>) {
         if Tracking.mayConcern(observers) { track(path()) }
     }
 
-    /// The observers, if there ever was one.
+    /// The observers, if the queue ever had an observer.
     final var observers: QueueObservers? { observersReference.load() }
 
-    /// `deinit`: nobody can have a reference any more.
+    /// Ends the observations. Called by `deinit`: no thread has a reference any more.
     final func abandonObservers() {
         guard observers != nil else { return }
         var gone = state.withLock { $0.observers.take() }
         gone.objectIsGone()
     }
 
-    /// Exchanges the value of a property under the lock, and tells of it. nil: nothing has changed.
+    /// Exchanges the value of a property under the lock, and notifies observers. nil: nothing has changed.
     ///
-    /// - Returns: Whether something could start.
+    /// - Returns: Whether the queue could start an operation.
     final func exchange<Value>(
         _ name: String, _ exchange: (inout State) -> (old: Value, new: Value)?
     ) -> Bool {
@@ -91,7 +91,7 @@ extension OperationQueue {
         return hasStartable
     }
 
-    /// Tells of what was noted under the lock by this thread.
+    /// Notifies observers of the changes that this thread has recorded under the lock.
     final func tell(_ news: [PropertyKey]) {
         HeldLocks.assertNone()
         for key in news {
@@ -102,13 +102,13 @@ extension OperationQueue {
 }
 
 extension OperationQueue.State {
-    /// Notes that an operation has joined. O(observers); O(n) once, when an observer begins to ask for values.
+    /// Records that an operation has joined. O(observers); O(n) once, when an observer begins to request values.
     mutating func noteJoined(_ operation: Operation) {
         let count = schedule.operationCount
         noteMembers(operation, joins: true, old: count - 1, new: count)
     }
 
-    /// Notes that an operation leaves, which it does under the same lock. O(observers).
+    /// Records that an operation leaves, under the same lock as the departure. O(observers).
     mutating func noteLeaving(_ operation: Operation) {
         let count = schedule.operationCount
         noteMembers(operation, joins: false, old: count, new: count - 1)
@@ -126,7 +126,8 @@ extension OperationQueue.State {
         note(Change(key, late: MemberChange(of: list, operation, arrival: arrival(of: operation), joins: joins)))
     }
 
-    /// No observer asks for values any more. The list is released without the lock: its operations may be held by it alone.
+    /// Drops the list, because no observer requests values any more. The list is released without the lock, because it
+    /// may be the last to hold its operations.
     private mutating func dropMemberList() {
         ownErrands().dropped = memberList
         memberList = nil

@@ -2,9 +2,10 @@ import Dispatch
 import SchedulerCore
 import Synchronization
 
-// Width, suspension, service level, name, underlying queue.
+// Concurrency limit, suspension, service level, name, underlying queue.
 extension OperationQueue {
-    /// Decides under the lock, then calls a worker if the change made room. Ignored by the main queue (rule Q8).
+    /// Changes a property under the lock, then calls a worker if an operation can start. The main queue ignores the call
+    /// (rule Q8).
     private func steer<Value>(_ name: String, _ change: (inout State) -> (old: Value, new: Value)) {
         let hasStartable = exchange(name) { state -> (old: Value, new: Value)? in
             guard !state.kind.isMain else { return nil }
@@ -35,7 +36,8 @@ extension OperationQueue {
         }
     }
 
-    /// Suspends the queue, or makes it again what it was before; for who pauses its progress.
+    /// Suspends the queue, or restores the suspension from before the pause. Called when the queue's progress is paused
+    /// or resumed.
     package final func setPaused(_ isPaused: Bool) {
         steer("isSuspended") { state in
             let old = state.schedule.isSuspended
@@ -72,7 +74,7 @@ extension OperationQueue {
         steer("name") { state in
             let old = state.name
             state.name = name
-            // As it reads: a queue without a name of its own is called after its address.
+            // Values as the property returns them: a queue without a name is named after its address.
             return (old ?? defaultName, name ?? defaultName) as (String?, String?)
         }
     }

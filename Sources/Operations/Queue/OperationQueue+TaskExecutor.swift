@@ -1,31 +1,31 @@
 import CPlatform
 import SchedulerCore
 
-/// A queue runs tasks (rule N2): `Task(executorPreference: queue)`, `withTaskExecutorPreference(queue)`, and their child
-/// tasks, within its width and at its service level.
+/// A queue is a task executor: `Task(executorPreference: queue)` and `withTaskExecutorPreference(queue)` run tasks and
+/// their child tasks on the queue, within its concurrency limit and at its service level.
 ///
-/// Each part of a task, from one suspension to the next, takes a slot while it runs and waits for one like an operation:
-/// by the task's priority, behind barriers, and not while the queue is suspended. A suspended task holds nothing. To the
-/// outside these parts are no operations: they are not counted, listed, or cancelled; but who waits for all of the queue,
-/// and a barrier, wait for those that are queued.
+/// Each part of a task, from one suspension to the next, uses a slot while it runs. A part waits for a slot like an
+/// operation: by the priority of the task, behind barriers, and not while the queue is suspended. A suspended task uses
+/// no slot. The parts are not operations: the queue does not count, list or cancel them. Waiting for all operations, and
+/// a barrier, include the parts that are queued.
 extension OperationQueue: TaskExecutor {
-    /// Called by the runtime when a task can go on.
+    /// Adds a job. The runtime calls this method when a task can continue.
     public final func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         guard cplatform_job_is_task(unsafeBitCast(job, to: UInt.self)) else {
-            // An actor, say, that a task of this queue has called: it has to be drained, by this thread or that, for all
-            // who wait for it, whoever they are. If it waited for a slot, they would, and perhaps for one another.
+            // The job of an actor, for example, that a task of this queue has called. Tasks of any executor may wait for
+            // the actor. If the job waited for a slot, so would these tasks, and perhaps for each other.
             return resume(Resumption(job: job, on: self))
         }
         stopOnMisuse { () throws(OperationError) in try add(TaskJob(job, on: self)) }
     }
 }
 
-/// A part of a task that travels through its queue as an operation does.
+/// A part of a task. It moves through its queue like an operation.
 final class TaskJob: Operation, @unchecked Sendable {
     // Sendable: constants.
     private let job: UnownedJob
-    /// It holds the queue's operations, of which this is one.
+    /// The queue. It holds its operations, of which this is one.
     private unowned(unsafe) let executor: OperationQueue
 
     init(_ job: UnownedJob, on executor: OperationQueue) {
@@ -45,7 +45,7 @@ final class TaskJob: Operation, @unchecked Sendable {
 }
 
 extension TaskPriority {
-    /// The priority of a task whose lane is this.
+    /// The priority of a task in this lane.
     init(_ lane: PriorityLane) {
         self =
             switch lane {
@@ -59,7 +59,7 @@ extension TaskPriority {
 }
 
 extension PriorityLane {
-    /// The lane of a task: those of medium priority stand with operations of normal priority.
+    /// The lane of a task: tasks of medium priority are in the lane of operations of normal priority.
     init(_ priority: TaskPriority) {
         self =
             switch priority.rawValue {

@@ -1,11 +1,11 @@
 import SchedulerCore
 
-/// The appointment to look whether a queue that came to rest with operations in it is still at rest.
+/// A timer that checks whether a queue that came to rest with operations in it is still at rest.
 final class StallWatch: Appointment, @unchecked Sendable {
-    // Sendable: all fields are set before the appointment is made, and never again.
-    /// What the queue had started when the watch was set.
+    // Sendable: all fields are set before the timer starts, and never again.
+    /// The number of operations that the queue had started when the watch was set.
     let starts: Int
-    /// An earlier look has found that all operations that started have finished, and that none announced it.
+    /// Whether an earlier check has found that all started operations have finished, and that none of them announced it.
     let isSecondLook: Bool
     private weak var queue: OperationQueue?
 
@@ -20,7 +20,7 @@ final class StallWatch: Appointment, @unchecked Sendable {
 }
 
 extension OperationQueue {
-    /// Called with the state locked, whenever the queue may have come to rest: makes an appointment, unless there is one.
+    /// Starts a timer, unless there is one. Called with the state locked, whenever the queue may have come to rest.
     func watchForStall(_ state: inout State, isSecondLook: Bool = false) {
         guard state.stallWatch == nil, state.stallDelay > .zero, isAtRest(&state), state.reportedAt != state.starts
         else { return }
@@ -29,15 +29,16 @@ extension OperationQueue {
         Monitor.shared.make(watch)
     }
 
-    /// Nothing starts by the queue's own means, and nothing runs, or only what has yet to announce its end.
+    /// Whether the queue cannot start an operation, and no operation runs, except operations that have yet to announce
+    /// their end.
     private func isAtRest(_ state: inout State) -> Bool {
         if state.schedule.isEmpty || state.schedule.hasStartable { return false }
-        // A group alone suspends the queue of its children, and knows why.
+        // Only a group suspends the queue of its children, and the survey reports that.
         if state.hasOwner, state.schedule.isSuspended { return false }
         return state.schedule.running == 0 || state.expectsAnnouncement
     }
 
-    /// The `start()` of an operation has returned, and its end is announced later, on any thread.
+    /// Notes that the `start()` of an operation has returned, and that its end will be announced later, on any thread.
     final func expectAnnouncement() {
         withState { state in
             state.expectsAnnouncement = true
@@ -58,11 +59,11 @@ extension OperationQueue {
         }
         guard let running, running.isEmpty || haveAllEndedSilently(running, watch) else { return }
         guard let report = stallReport() else {
-            // Something outside the queue still moves, such as a dependency in another queue: look again later.
+            // Something outside the queue still moves, such as a dependency in another queue. Check again later.
             return withState { watchForStall(&$0) }
         }
-        // Reported already, by the appointment that a change of the delay made in the meantime, or started again, or not
-        // wanted any more.
+        // The stall may be reported already, by the timer of a changed delay. The queue may also have started again, or
+        // reports may have been switched off.
         let (isFirst, handler): (Bool, (@Sendable (StallReport) -> Void)?) = withState { state in
             guard state.stallDelay > .zero else { return (false, nil) }
             defer { state.reportedAt = watch.starts }
@@ -74,17 +75,17 @@ extension OperationQueue {
         if let handler { handler(report) } else { Log.warning(report.description) }
     }
 
-    /// Whether all operations that run have finished without announcing it. If not, another appointment is made as long as
-    /// some of them may do so.
+    /// Whether all running operations have finished without announcing it. If not, another timer is started as long as
+    /// some of them may still do so.
     ///
-    /// An operation may be looked at just between the two, so it takes a second look to be sure.
+    /// The check may come between the end of an operation and its announcement, so a second check is needed.
     private func haveAllEndedSilently(_ running: [Operation], _ watch: StallWatch) -> Bool {
         let open = running.filter { $0.awaitsAnnouncement }
         let areAllOver =
             open.count == running.count && open.allSatisfy { operation in untracked { operation.isFinished } }
         if areAllOver, watch.isSecondLook { return true }
         withState { state in
-            // What has started since looks after itself.
+            // Operations that have started since set their own timer.
             if open.isEmpty, state.starts == watch.starts { state.expectsAnnouncement = false }
             watchForStall(&state, isSecondLook: areAllOver && state.starts == watch.starts)
         }
@@ -93,7 +94,9 @@ extension OperationQueue {
 
     // MARK: - For users
 
-    /// Called once for each stall, on a thread of the system's own, in place of the log; see `StallReport`.
+    /// A closure that receives each stall report, in place of the log; nil for the log.
+    ///
+    /// The closure is called once for each stall, on a thread of the system. See `StallReport`.
     public final var stallHandler: (@Sendable (StallReport) -> Void)? {
         get { state.withLock { $0.stallHandler } }
         set {
@@ -106,7 +109,8 @@ extension OperationQueue {
         }
     }
 
-    /// How long a queue has to be at rest with operations in it before a stall is reported; zero: never. Default 10 s.
+    /// The time that a queue has to be at rest with operations in it before a stall is reported. Zero means no reports.
+    /// The default is 10 s.
     public final var stallDelay: Duration {
         get { state.withLock { $0.stallDelay } }
         set {
@@ -118,7 +122,8 @@ extension OperationQueue {
         }
     }
 
-    /// Why none of the queue's operations can start, or nil when one runs or can. O(operations and their dependencies).
+    /// Returns the reasons for which no operation of the queue can start; nil when an operation runs or can start.
+    /// O(operations and their dependencies).
     public final func stallReport() -> StallReport? {
         let survey = StallSurvey(of: listed())
         guard survey.isStalled else { return nil }
@@ -126,7 +131,7 @@ extension OperationQueue {
         return StallReport(queue: name, blocked: survey.explanations())
     }
 
-    /// What the operation, of this queue or not, waits for at this moment (rule N3).
+    /// Returns the reasons for which an operation, of this queue or not, waits at this moment.
     public final func explain(_ operation: Operation) -> Explanation {
         StallSurvey(of: [operation]).explanations()[0]
     }

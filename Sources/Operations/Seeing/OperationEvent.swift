@@ -1,32 +1,35 @@
 import KeyValueObserving
 
-/// Something that happened to an operation of a queue, or to the queue; see `OperationQueue.events`.
+/// An event of an operation of a queue, or of the queue. See `OperationQueue.events`.
 public struct OperationEvent: Sendable, CustomStringConvertible {
-    /// What happened.
+    /// The kind of an event.
     public enum Kind: Sendable {
-        /// It was added.
+        /// The operation was added.
         case added
-        /// It is ready: nothing holds it back but the queue, and its conditions and requirements, which are looked at later.
+        /// The operation is ready. Its conditions and requirements are tested later.
         case ready
-        /// The queue is about to start it.
+        /// The queue is about to start the operation.
         case started
-        /// It has finished. `waited`: from adding to the start, or to the end if it never started; `ran`: from the start.
+        /// The operation has finished.
+        ///
+        /// `waited` is the time from the addition to the start, or to the end if the operation never started. `ran` is
+        /// the time since the start.
         case finished(OperationOutcome?, waited: Duration, ran: Duration?)
-        /// It was cancelled.
+        /// The operation was cancelled.
         case cancelled
-        /// The queue holds operations none of which can start (rule N3).
+        /// The queue holds operations and cannot start any of them.
         case stalled(StallReport)
     }
 
-    /// What happened.
+    /// The kind of the event.
     public let kind: Kind
     /// The queue's name.
     public let queue: String
-    /// Type and name, or address, of the operation; empty for `stalled`.
+    /// The type of the operation, and its name or address; empty for `stalled`.
     public let operation: String
-    /// Tells operations of one name apart. 0 for `stalled`.
+    /// A number that distinguishes operations of the same name; 0 for `stalled`.
     public let operationID: UInt64
-    /// When it happened.
+    /// The time of the event.
     public let time: ContinuousClock.Instant
 
     public var description: String {
@@ -44,17 +47,18 @@ public struct OperationEvent: Sendable, CustomStringConvertible {
 }
 
 extension OperationQueue {
-    /// What happens to the operations that are added from now on, as it happens.
+    /// The events of the operations that are added from now on.
     ///
-    /// Each use makes a stream of its own, which keeps what is not taken and ends when the queue is gone. Of one operation the
-    /// events come in the order added, ready, started, finished; each at most once, and `cancelled` at any place before the
-    /// last. A queue that nobody follows pays nothing; one that is followed makes an observation of each operation.
+    /// Each use creates a new stream, which keeps unread events and ends when the queue is released. The events of one
+    /// operation arrive in the order added, ready, started, finished. Each of them arrives at most once. `cancelled` may
+    /// arrive at any place before the last event. A queue without streams has no cost. A queue with a stream observes
+    /// each operation.
     public final var events: AsyncStream<OperationEvent> { events(bufferingPolicy: .unbounded) }
 
-    /// `events` for a reader that may be slow.
+    /// Returns a stream of events with a limited buffer, for a slow reader.
     ///
-    /// - Parameter policy: What is kept of what is not taken yet. A policy with a limit drops events; an operation's events
-    ///   are then incomplete.
+    /// - Parameter policy: The rule for unread events. A policy with a limit drops events, so that the events of an
+    ///   operation may be incomplete.
     public final func events(
         bufferingPolicy policy: AsyncStream<OperationEvent>.Continuation.BufferingPolicy
     ) -> AsyncStream<OperationEvent> {
@@ -71,10 +75,10 @@ extension OperationQueue {
         return stream
     }
 
-    /// The same for a handler, until the watcher that it answers is removed. Called on the thread on which it happens, or on
-    /// the one that is just telling of the same operation.
+    /// Calls a handler for each event, until the returned watcher is removed. The call happens on the thread of the
+    /// event, or on the thread that is just reporting events of the same operation.
     ///
-    /// - Parameter onEnd: Called when the queue is gone, or the watcher is removed and released.
+    /// - Parameter onEnd: Called when the queue is released, or when the watcher is removed and released.
     package final func addEventHandler(
         _ handler: @escaping @Sendable (OperationEvent) -> Void, onEnd: @escaping @Sendable () -> Void = {}
     ) -> any QueueWatcher {
@@ -84,19 +88,19 @@ extension OperationQueue {
     }
 }
 
-/// Makes events of what a watcher is told, and of what it observes.
+/// A source of events. It makes events from the calls of a queue and from observations.
 ///
-/// An operation may be found ready by one thread and started by another, which is not told last for that: what has happened
-/// is noted in its order, and told by one thread at a time.
+/// One thread may find an operation ready while another thread starts it. So events are recorded in their order, and one
+/// thread at a time reports them.
 final class EventSource: QueueWatcher {
-    /// What is known of an operation. Guarded by the lock of the source.
+    /// The record of an operation. Guarded by the lock of the source.
     private final class Entry: @unchecked Sendable {
         let id: UInt64
         let added = ContinuousClock.now
         var started: ContinuousClock.Instant?
         var isReady = false
         var tokens: [NSKeyValueObservation] = []
-        /// What is still to be told, the earliest first.
+        /// The events that are not yet reported, the earliest first.
         var untold: [(kind: OperationEvent.Kind, time: ContinuousClock.Instant)] = []
         var isBeingTold = false
 
@@ -210,7 +214,7 @@ final class EventSource: QueueWatcher {
         tellUntold(entry, operation)
     }
 
-    /// Notes, and tells of, something that has happened to an operation that has not finished.
+    /// Records and reports an event of an operation that has not finished.
     private func note(_ operation: Operation, _ note: (Entry) -> Void) {
         let entry = state.withLock { state in
             let entry = state.entries[ObjectIdentifier(operation)]
@@ -220,7 +224,8 @@ final class EventSource: QueueWatcher {
         if let entry { tellUntold(entry, operation) }
     }
 
-    /// Tells what was noted, unless another thread does, or this one further up: that one tells this as well.
+    /// Reports the recorded events, unless another thread or an outer call of this thread does. That thread then reports
+    /// these events too.
     private func tellUntold(_ entry: Entry, _ operation: Operation) {
         var isMine = false
         while true {

@@ -1,22 +1,24 @@
 import SchedulerCore
 
-/// How a queue stands at one moment.
+/// The state of a queue at one moment.
 public struct QueueSnapshot: Sendable, CustomStringConvertible {
     /// The queue's name.
     public let queue: String
-    /// How many operations execute.
+    /// The number of operations that execute.
     public let executing: Int
-    /// How many wait, and for what: the number of operations that each reason holds back, by its kind.
+    /// The number of operations that wait.
     public let waiting: Int
+    /// The number of waiting operations for each kind of reason. An operation that waits for several kinds counts once
+    /// for each.
     public let waitingReasons: [Reason: Int]
-    /// How long the operation that was added first has been in the queue; nil when there is none.
+    /// The time that the oldest operation has been in the queue; nil when the queue is empty.
     ///
-    /// Of operations that were there before the first snapshot, or stream of events, the time since that is counted.
+    /// For operations that were added before the first snapshot, the time is counted from that snapshot.
     public let oldestAge: Duration?
-    /// Operations that finished in the last ten seconds, or since the first snapshot, a second.
+    /// The number of operations per second that finished in the last ten seconds, or since the first snapshot.
     public let throughput: Double
 
-    /// What holds operations back, without the particulars of `WaitingReason`.
+    /// A kind of reason for which operations wait: a `WaitingReason` without its details.
     public enum Reason: String, Sendable, CaseIterable {
         case dependencies, conditions, resources, key, rateLimit, barrier, suspended, widthZero, held, ownReadiness,
             slot
@@ -30,8 +32,10 @@ public struct QueueSnapshot: Sendable, CustomStringConvertible {
 }
 
 extension OperationQueue {
-    /// How the queue stands. The first snapshot begins the measuring of ages and throughput; a queue of which none is ever
-    /// taken pays nothing. O(operations and their dependencies).
+    /// Returns the state of the queue.
+    ///
+    /// The first snapshot begins the measurement of ages and throughput. A queue without snapshots has no cost.
+    /// O(operations and their dependencies).
     public final func snapshot() -> QueueSnapshot {
         let statistics = statisticsReference.load() ?? beginStatistics()
         let survey = StallSurvey(of: listed())
@@ -59,7 +63,7 @@ extension OperationQueue {
     }
 }
 
-/// When operations came, and how many have gone.
+/// The times at which operations were added, and the throughput.
 final class QueueStatistics: QueueWatcher {
     fileprivate struct State {
         let begin = ContinuousClock.now
