@@ -43,7 +43,7 @@ import Testing
         #expect(sum.isFinished && !sum.isExecuting && sum.completionBlock == nil)
     }
 
-    @Test func `a queue is the current one inside its operations, and is steered as ever`() {
+    @Test func `a queue is current inside its operations, and can be suspended and cancelled`() {
         let queue = OperationQueue()
         queue.qualityOfService = .userInitiated
         queue.isSuspended = true

@@ -11,7 +11,7 @@ private enum Invocation {}
 
 /// Rule A6.
 @Suite struct ExportedNamesTests {
-    @Test func `a user's own AsyncOperation, GroupOperation and OperationCondition do not collide`() {
+    @Test func `a user's AsyncOperation, GroupOperation and OperationCondition do not collide`() {
         let operations: [Operation] = [AsyncOperation(), GroupOperation()]
         OperationQueue().addOperations(operations, waitUntilFinished: true)
         #expect(operations.allSatisfy { $0.isFinished })

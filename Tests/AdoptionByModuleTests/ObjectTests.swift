@@ -56,7 +56,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func `overrides of isEqual, hash and the descriptions are obeyed`() {
+    @Test func `overrides of isEqual, hash and the descriptions are used`() {
         let operations = [Keyed("a"), Keyed("b"), Keyed("a")]
         #expect(operations[0] == operations[2] && operations[0] != operations[1])
         #expect(Set(operations).count == 2 && operations.firstIndex(of: operations[2]) == 0)
@@ -68,7 +68,7 @@ import FoundationNetworking
     }
 
     /// The system tells operations apart by identity.
-    @Test func `operations that count as equal are dependencies and members each of their own`() {
+    @Test func `equal operations are separate dependencies and separate members of a queue`() {
         let (queue, operations) = (OperationQueue(), [Keyed("a"), Keyed("a"), Keyed("a")])
         queue.isSuspended = true
         operations[2].addDependency(operations[0])

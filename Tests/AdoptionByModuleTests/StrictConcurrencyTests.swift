@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `operations and queues go between tasks and actors`() async {
+    @Test func `operations and queues can be sent between tasks and actors`() async {
         let queue = OperationQueue()
         let results = Results()
         await withTaskGroup(of: Void.self) { group in
@@ -55,7 +55,7 @@ import Testing
         #expect(await results.numbers.sorted() == Array(0..<10))
     }
 
-    @Test func `blocks are sendable closures, and capture what is sendable`() async {
+    @Test func `blocks are sendable closures, and capture sendable values`() async {
         let queue = OperationQueue()
         let words = Order()
         let block: @Sendable () -> Void = { words.append("block") }
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: [false, true])
-    func `announcements by key path, also of a final class, come from any thread`(spellsOutType: Bool) async {
+    func `announcements by key path can be made on any thread, also in a final class`(spellsOutType: Bool) async {
         let operation = Ready()
         let queue = OperationQueue()
         queue.addOperation(operation)
@@ -83,7 +83,7 @@ import Testing
         var title = ""
     }
 
-    @Test @MainActor func `the main queue is the main actor's`() async {
+    @Test @MainActor func `blocks of the main queue run on the main actor`() async {
         let screen = Screen()
         await withCheckedContinuation { continuation in
             OperationQueue.main.addOperation {

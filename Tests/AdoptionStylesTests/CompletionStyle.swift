@@ -43,7 +43,7 @@ private final class HandingOver: Operation, @unchecked Sendable {
         #expect(log.entries == ["main", "0", "1", "2", "3", "4"])
     }
 
-    @Test func `a block that is added while the operation runs is kept`() {
+    @Test func `a block that is added while the operation runs is called`() {
         let (queue, log, done) = (OperationQueue(), Log(), DispatchSemaphore(value: 0))
         let operation = BlockOperation()
         operation.addCompletion { log.append("before") }

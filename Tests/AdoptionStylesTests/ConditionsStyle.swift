@@ -66,7 +66,7 @@ final class ConditionedOperation: Operation, @unchecked Sendable {
     }
 
     /// A procedure that waits to be added until it is ready. Its `isReady` is asked though it is in no queue.
-    @Test func `the end of a dependency makes an operation in no queue evaluate`() {
+    @Test func `the end of a dependency makes an operation without a queue evaluate its conditions`() {
         let log = Log()
         let evaluated = DispatchSemaphore(value: 0)
         let operation = ConditionedOperation(log) {

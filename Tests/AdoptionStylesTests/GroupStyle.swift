@@ -38,7 +38,7 @@ final class InnerQueueGroup: FlagsOperation, @unchecked Sendable {
 }
 
 @Suite(.timeLimit(.minutes(1))) struct GroupStyle {
-    @Test func `nothing of a group runs before it starts, and its end is the last one's`() {
+    @Test func `no child of a group runs before its start, and the group ends after the last child`() {
         let (queue, log) = (OperationQueue(), Log())
         let group = InnerQueueGroup((0..<4).map { _ in BlockOperation { log.append("child") } })
         let before = BlockOperation { log.append("before") }

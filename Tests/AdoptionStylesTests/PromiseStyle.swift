@@ -52,7 +52,7 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
         }
     }
 
-    @Test func `many promises join in one`() throws {
+    @Test func `many promises are joined into one`() throws {
         let queue = OperationQueue()
         let promises = (0..<50).map { number in Promise(in: queue) { number } }
         #expect(try Promise.all(promises, in: queue).get() == Array(0..<50))

@@ -76,7 +76,7 @@ class StateKeyOperation: Operation, @unchecked Sendable {
     }
 
     #if !PLAIN_FOUNDATION
-    @Test func `observers of the derived properties are told`() {
+    @Test func `observers of the derived properties are notified`() {
         let (operation, log) = (Step("only", Log()), Log())
         let tokens = [
             operation.observe(\.isReady) { operation, _ in log.append("ready \(operation.isReady)") },

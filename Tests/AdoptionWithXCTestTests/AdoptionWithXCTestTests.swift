@@ -12,7 +12,7 @@ import Testing
     }
 
     /// With two meanings of the name, the closure would be ambiguous.
-    @Test func `a task in a block is no ambiguity in a file that imports the additions too`() async {
+    @Test func `a task in a block is not ambiguous in a file that also imports the additions`() async {
         let (stream, end) = AsyncStream.makeStream(of: Void.self)
         let operation = BlockOperation {
             Task {
@@ -25,7 +25,7 @@ import Testing
         #expect(operation.isFinished)
     }
 
-    @Test func `a class of the user's may have the name of an addition`() {
+    @Test func `a user's class may have the name of an addition`() {
         let operation = AsyncOperation()
         operation.start()
         #expect(operation.isFinished && operation.name == "ran")

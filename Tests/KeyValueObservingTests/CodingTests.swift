@@ -4,7 +4,7 @@ import Testing
 
 /// Rule K5.
 struct CodingTests {
-    @Test func `a value is read and set by name, also a computed one, and the change is announced`() {
+    @Test func `stored and computed values are read and set by name, and the change is announced`() {
         let (thermometer, log) = (Thermometer(), Journal<Double>())
         let token = thermometer.observe(\.celsius, options: .new) { log.append($1.newValue!) }
         thermometer.setValue(212.0, forKey: "fahrenheit")
@@ -14,7 +14,7 @@ struct CodingTests {
         token.invalidate()
     }
 
-    @Test func `a path of names is read and set through the objects on it`() {
+    @Test func `a value at the end of a path of names is read and set`() {
         let (room, next) = (Room(), Room())
         #expect(room.value(forKeyPath: "neighbour.thermometer.celsius") == nil)
         room.setValue(1.0, forKeyPath: "neighbour.thermometer.celsius")
@@ -56,7 +56,7 @@ struct CodingTests {
         #expect(thermometer.celsius == 20)
     }
 
-    @Test func `numbers are converted when nothing is lost`() throws {
+    @Test func `numbers are converted if the conversion is exact`() throws {
         let gauge = Gauge()
         gauge.setValue(Int32(4), forKey: "width")
         gauge.setValue(2.0, forKey: "small")

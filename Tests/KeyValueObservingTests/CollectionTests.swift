@@ -17,27 +17,27 @@ struct CollectionTests {
         return log.entries
     }
 
-    @Test func `an insertion has the new elements, and no old ones`() {
+    @Test func `the change of an insertion has the new elements and no old elements`() {
         let calls = observing { shelf.change(.insertion, at: [1]) { $0.insert(9, at: 1) } }
         #expect(calls == ["prior insertion nil nil", "insertion nil [9]"])
     }
 
-    @Test func `a removal has the old elements, before and after`() {
+    @Test func `the change of a removal has the old elements, before and after it`() {
         let calls = observing { shelf.change(.removal, at: [0, 2]) { $0 = [2] } }
         #expect(calls == ["prior removal [1, 3] nil", "removal [1, 3] nil"])
     }
 
-    @Test func `a replacement has both`() {
+    @Test func `the change of a replacement has the old and the new elements`() {
         let calls = observing { shelf.change(.replacement, at: [1]) { $0[1] = 7 } }
         #expect(calls == ["prior replacement [2] nil", "replacement [2] [7]"])
     }
 
-    @Test func `places outside of the collection do no harm`() {
+    @Test func `positions outside of the collection are ignored`() {
         let calls = observing { shelf.change(.removal, at: [2, 5]) { $0.removeLast() } }
         #expect(calls == ["prior removal [3] nil", "removal [3] nil"])
     }
 
-    @Test func `mutations of a set have the elements that came and went`() {
+    @Test func `the change of a set has the added and the removed elements`() {
         let calls = observing {
             shelf.mutate(.union, [2, 3]) { $0.formUnion([2, 3]) }
             shelf.mutate(.minus, [1]) { $0.subtract([1]) }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct FirstInFirstOutTests {
     @Test(arguments: 0..<20 as Range<UInt64>)
-    func `elements leave in the order in which they came`(seed: UInt64) {
+    func `elements are removed in the order in which they were added`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var line = FirstInFirstOut<Int>()
         var (came, left) = (0, 0)
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `an element is released when it leaves`() {
+    @Test func `an element is released when it is removed`() {
         final class Object {}
         var line = FirstInFirstOut<Object>()
         for _ in 0..<100 { line.append(Object()) }

@@ -4,7 +4,7 @@ import Testing
 
 /// Rule K3 on classes of the user's own.
 struct HierarchyTests {
-    @Test func `a property is the same in a subclass, whichever class the key path is spelled with`() {
+    @Test func `a property is the same for the key paths of a class and of its subclass`() {
         let log = Journal<String>()
         let kitchen = Kitchen()
         let tokens = [
@@ -17,7 +17,7 @@ struct HierarchyTests {
         for token in tokens { token.invalidate() }
     }
 
-    @Test func `an override is told with its own value`() {
+    @Test func `an observer of an override receives the override's value`() {
         let (kitchen, log) = (Kitchen(), Journal<[Bool]>())
         let token = kitchen.observe(\.isComfortable, options: [.old, .new]) {
             log.append([$1.oldValue!, $1.newValue!])
@@ -28,7 +28,7 @@ struct HierarchyTests {
     }
 
     /// In a final class the key path of an override equals no other, so the value tells.
-    @Test func `an override in a final class is told when its value has changed`() {
+    @Test func `an observer of an override in a final class is notified when the value has changed`() {
         let (attic, log) = (Attic(), Journal<[Bool]>())
         let token = attic.observe(\.isComfortable, options: [.old, .new]) {
             log.append([$1.oldValue!, $1.newValue!])
@@ -42,7 +42,7 @@ struct HierarchyTests {
 
     /// `\Sub.x` and `\Base.x` are different key paths, and neither class has registered the property.
     @Test(arguments: [[], [.new], [.old, .new]] as [NSKeyValueObservingOptions])
-    func `an unregistered property of a base class is told to who observes it by a key path of the subclass`(
+    func `an observer by a subclass's key path is notified of an unregistered property of the base class`(
         options: NSKeyValueObservingOptions
     ) {
         let (cellar, log) = (Cellar(), Journal<[Int]>())
@@ -59,7 +59,7 @@ struct HierarchyTests {
         #expect(log.entries.count == 2)
     }
 
-    @Test func `the values of an unregistered property of a base class arrive in a subclass`() async {
+    @Test func `the sequence of values of an unregistered base-class property works in a subclass`() async {
         let cellar = Cellar()
         var values = cellar.values(for: \.bottles, bufferingPolicy: .unbounded).makeAsyncIterator()
         cellar.bottles = 1
@@ -67,7 +67,7 @@ struct HierarchyTests {
         #expect(await values.next() == 1)
     }
 
-    @Test func `an unregistered property that a subclass announces is told to who observes it by the base class`() {
+    @Test func `an observer by the base class's key path is notified of a property that the subclass announces`() {
         let (cellar, log) = (Cellar(), Journal<String>())
         let tokens = [
             (cellar as Storage).observe(\.total, options: .new) { log.append("base \($1.newValue!)") },
@@ -78,7 +78,7 @@ struct HierarchyTests {
         for token in tokens { token.invalidate() }
     }
 
-    @Test func `who observes by the key path that is announced is told of each announcement`() {
+    @Test func `an observer by the announced key path is notified of each announcement`() {
         let (cellar, log) = (Cellar(), Journal<Int>())
         let token = (cellar as Storage).observe(\.bottles, options: .new) { log.append($1.newValue!) }
         cellar.bottles = 1

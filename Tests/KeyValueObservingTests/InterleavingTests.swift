@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct InterleavingTests {
     // MARK: - Values
 
-    @Test func `a path through an object leaves the observers of its end their values`() {
+    @Test func `observing a nested path leaves the values of other observers unchanged`() {
         let (room, log) = (Room(), Journal<[Double?]>())
         let path = room.observe(\.thermometer.celsius, options: .new) { _, _ in }
         let token = room.thermometer.observe(\.celsius, options: [.old, .new]) {
@@ -20,7 +20,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `what the Observation framework tracks leaves observers their values`() {
+    @Test func `tracking by the Observation framework leaves the values of observers unchanged`() {
         final class Box: KeyValueObservable, Observable {
             let keyValueObservers = KeyValueObservers()
             /// Not registered under any name.
@@ -38,7 +38,7 @@ import Testing
     }
 
     /// What affects it is of another type than it.
-    @Test func `an override of a dependent property in a final class is told`() {
+    @Test func `an observer of a dependent override in a final class is notified`() {
         let (dial, log) = (FinalDial(), Journal<Bool>())
         let token = dial.observe(\.isHigh, options: [.initial, .new]) { log.append($1.newValue!) }
         dial.value = 20
@@ -50,7 +50,7 @@ import Testing
 
     // MARK: - Orders
 
-    @Test func `a value that was read before another thread's change is not told after it`() {
+    @Test func `a value from before another thread's change is not delivered after that change`() {
         let (dial, log) = (Dial(), Journal<Int>())
         let token = dial.observe(\.value, options: [.initial, .new]) { log.append($1.newValue!) }
         dial.afterNextRead { TestThread { dial.value = 2 }.join() }
@@ -59,7 +59,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `no call before a change comes before the first call is over`() {
+    @Test func `no prior call comes before the end of the first call`() {
         let (dial, log) = (Dial(), Journal<String>())
         let early = dial.observe(\.value, options: .new) { _, _ in }
         // Read for the first call, when it is registered.
@@ -73,7 +73,7 @@ import Testing
     }
 
     /// A key path of a final class means its override alone, of which nobody says when it changes.
-    @Test func `an override is known as it was when the first call was made`() {
+    @Test func `the change of an override is detected from the value of the first call`() {
         let (dial, log) = (FinalDial(), Journal<Bool>())
         dial.afterNextRead { TestThread { dial.setOn(true) }.join() }
         let token = dial.observe(\.isOn, options: [.initial, .new]) { log.append($1.newValue!) }
@@ -84,7 +84,7 @@ import Testing
 
     // MARK: - Lifetimes
 
-    @Test func `a path may be let go of while another thread follows it`() {
+    @Test func `a path may be released while another thread follows it`() {
         for _ in 0..<1000 {
             let (room, meeting) = (Guarded(Room()), Gate(2))
             let other = TestThread {
@@ -100,7 +100,7 @@ import Testing
     }
 
     /// A lock that is held while it goes would be taken twice.
-    @Test func `an observer may go, and look at who observes, while another one is removed`() {
+    @Test func `an observer's deinit may use the observers during the removal of another observer`() {
         final class Looker: KeyValueObserver {
             let dial: Dial
             init(_ dial: Dial) { self.dial = dial }
@@ -126,7 +126,7 @@ import Testing
         other.join()
     }
 
-    @Test func `an observer may remove itself as it goes`() {
+    @Test func `an observer may remove itself in its deinit`() {
         final class Leaver: KeyValueObserver {
             let (dial, errors): (Dial, Journal<String>)
 

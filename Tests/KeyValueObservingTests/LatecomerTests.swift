@@ -32,7 +32,9 @@ struct LatecomerTests {
         observers.didChange(announcement, of: thermometer)
     }
 
-    @Test(arguments: Earlier.allCases) func `it is told of the change with the new value`(earlier: Earlier) {
+    @Test(arguments: Earlier.allCases) func `the new observer is notified of the change with the new value`(
+        earlier: Earlier
+    ) {
         let token = earlier.observe(thermometer)
         var late: NSKeyValueObservation?
         warm(to: 30) {
@@ -46,7 +48,7 @@ struct LatecomerTests {
         token?.invalidate()
     }
 
-    @Test(arguments: Earlier.allCases) func `it is told of what the change changes with it`(earlier: Earlier) {
+    @Test(arguments: Earlier.allCases) func `the new observer is notified of indirect changes`(earlier: Earlier) {
         let token = earlier.observe(thermometer)
         var late: NSKeyValueObservation?
         warm(to: 100) {
@@ -57,7 +59,7 @@ struct LatecomerTests {
         token?.invalidate()
     }
 
-    @Test(arguments: Earlier.allCases) func `the call before the change comes directly before the one after it`(
+    @Test(arguments: Earlier.allCases) func `the call before the change comes directly before the call after it`(
         earlier: Earlier
     ) {
         let token = earlier.observe(thermometer)
@@ -74,7 +76,8 @@ struct LatecomerTests {
         token?.invalidate()
     }
 
-    @Test(arguments: Earlier.allCases) func `who begins when the change is being told is not told of it`(
+    @Test(arguments: Earlier.allCases)
+    func `an observer that is added during the notification is not notified of the change`(
         earlier: Earlier
     ) {
         let token = earlier.observe(thermometer)
@@ -90,7 +93,7 @@ struct LatecomerTests {
         token?.invalidate()
     }
 
-    @Test func `who is gone by then is not missed, and prior calls come as before`() {
+    @Test func `the removal of an observer during the change does not disturb later prior calls`() {
         let calls = Journal<Bool>()
         var early: NSKeyValueObservation? = thermometer.observe(\.celsius, options: .prior) { _, _ in }
         warm(to: 30) {

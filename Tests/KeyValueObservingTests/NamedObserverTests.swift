@@ -4,7 +4,7 @@ import Testing
 
 /// Rules K2, K4: observing by name.
 struct NamedObserverTests {
-    @Test func `an observer of a name is told path, kind, values and context`() {
+    @Test func `an observer by name receives the path, the kind, the values and the context`() {
         let (thermometer, observer) = (Thermometer(), Recorder())
         let context = UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1)
         defer { context.deallocate() }
@@ -18,7 +18,7 @@ struct NamedObserverTests {
             observer.details.entries == ["celsius 1 false false", "celsius 1 true false", "celsius 1 false false"])
     }
 
-    @Test func `both spellings of a name mean the same property`() {
+    @Test func `a name and its alias identify the same property`() {
         let (room, observer) = (Room(), Recorder())
         room.addObserver(observer, forKeyPath: "heated", options: [.new], context: nil)
         room.addObserver(observer, forKeyPath: "isHeated", options: [.new], context: nil)
@@ -30,7 +30,7 @@ struct NamedObserverTests {
         room.removeObserver(observer, forKeyPath: "isHeated")
     }
 
-    @Test func `an observer that is gone is told nothing`() {
+    @Test func `a deallocated observer is not notified`() {
         let thermometer = Thermometer()
         var observer: Recorder? = Recorder()
         thermometer.addObserver(observer!, forKeyPath: "celsius", context: nil)
@@ -40,7 +40,7 @@ struct NamedObserverTests {
         #expect(values.entries == [])
     }
 
-    @Test func `an observer added twice is told twice, and removed once at a time, the last first`() {
+    @Test func `an observer added twice is notified twice, and each removal removes the last registration`() {
         let (thermometer, observer) = (Thermometer(), Recorder())
         thermometer.addObserver(observer, forKeyPath: "celsius", options: [.old], context: nil)
         thermometer.addObserver(observer, forKeyPath: "celsius", options: [.new], context: nil)
@@ -51,7 +51,7 @@ struct NamedObserverTests {
         #expect(observer.values.entries == ["20.0 nil", "nil 1.0", "1.0 nil"])
     }
 
-    @Test func `removing an observer that is not there is an error that names all three`() {
+    @Test func `the error of removing a missing observer names the observer, the class and the path`() {
         let (thermometer, observer) = (Thermometer(), Recorder())
         #expect(throws: KeyValueError.notObserving(observer: "Recorder", class: "Thermometer", path: "celsius")) {
             try thermometer.tryRemoveObserver(observer, forKeyPath: "celsius")
@@ -66,7 +66,7 @@ struct NamedObserverTests {
         thermometer.removeObserver(observer, forKeyPath: "celsius")
     }
 
-    @Test func `removing an observer that is not there stops the process with a message`() async {
+    @Test func `removing a missing observer stops the process with a message`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             Thermometer().removeObserver(Recorder(), forKeyPath: "celsius")
         }
@@ -74,7 +74,7 @@ struct NamedObserverTests {
         #expect(message.contains("Recorder does not observe 'celsius' of this Thermometer"))
     }
 
-    @Test func `an unknown name throws and names the nearest`() {
+    @Test func `the error of an unknown name contains the nearest name`() {
         let (room, observer) = (Room(), Recorder())
         #expect(throws: KeyValueError.unknownKey(class: "Thermometer", key: "celcius", nearest: ["celsius"])) {
             try room.tryAddObserver(observer, forKeyPath: "thermometer.celcius", context: nil)
@@ -84,7 +84,7 @@ struct NamedObserverTests {
         }
     }
 
-    @Test func `a name that nobody has registered is observed as announced`() {
+    @Test func `announced changes of an unregistered name are observed`() {
         let (thermometer, observer) = (Thermometer(), Recorder())
         thermometer.addObserver(observer, forKeyPath: "battery", options: [.new, .old], context: nil)
         thermometer.willChangeValue(forKey: "battery")

@@ -6,7 +6,7 @@ struct NearestNameTests {
         ("compres", "compress"), ("rnu", "run"), ("Verify", "verify"), ("zzz", nil), ("verfiy", "verify"),
         ("verxxx", nil),
     ])
-    func `the name with the fewest slips is the nearest`(name: String, nearest: String?) {
+    func `the name with the fewest typing errors is the nearest`(name: String, nearest: String?) {
         #expect(nearestName(to: name, among: ["compress", "run", "verify"]) == nearest)
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 /// Paths through several objects.
 struct NestedPathTests {
-    @Test func `a nested key path is told of changes at its end and on its way`() {
+    @Test func `an observer of a nested key path is notified of changes of every property on the path`() {
         let (room, log) = (Room(), Journal<[Double]>())
         let token = room.observe(\.thermometer.celsius, options: [.old, .new]) {
             log.append([$1.oldValue!, $1.newValue!])
@@ -21,7 +21,7 @@ struct NestedPathTests {
         #expect(log.entries == [[20, 21], [21, 5], [5, 6]])
     }
 
-    @Test func `a path of names goes through objects that may be missing`() {
+    @Test func `a path of names may contain objects that are missing`() {
         let (room, observer) = (Room(), Recorder())
         room.addObserver(observer, forKeyPath: "neighbour.neighbour.heated", options: [.old, .new], context: nil)
         let (next, last) = (Room(), Room())
@@ -34,7 +34,7 @@ struct NestedPathTests {
         #expect(observer.values.entries == ["nil nil", "nil false", "false true", "true nil"])
     }
 
-    @Test func `a property may depend on one of another object`() {
+    @Test func `a property may depend on a property of another object`() {
         let (kitchen, log) = (Kitchen(), Journal<[Bool]>())
         let token = kitchen.observe(\.isComfortable, options: [.old, .new]) {
             log.append([$1.oldValue!, $1.newValue!])
@@ -60,7 +60,7 @@ struct NestedPathTests {
             ])
     }
 
-    @Test func `no object on a path is kept alive by the observing`() {
+    @Test func `an observation keeps no object on its path alive`() {
         var room: Room? = Room()
         let (root, end) = (Weak(room), Weak(room!.thermometer))
         let token = room!.observe(\.thermometer.celsius) { _, _ in }

@@ -45,7 +45,7 @@ struct NewcomerTests {
         }
     }
 
-    @Test func `a key path means the dependent keys of each class, not of the class that used it first`() {
+    @Test func `a key path has the dependent keys of each class, not of the class that used it first`() {
         let path = \Box.area
         let boxes = [Box(), DeepBox()]
         let log = Journal<Int>()

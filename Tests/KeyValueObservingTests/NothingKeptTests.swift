@@ -15,7 +15,7 @@ import Testing
         #expect(lives.count == 0 && meter.keyValueObservers.isEmpty)
     }
 
-    @Test func `observers by name that are gone are let go of without a change`() {
+    @Test func `observations of deallocated named observers are released without a change`() {
         let thermometer = Thermometer()
         for _ in 0..<10_000 {
             thermometer.addObserver(Named(), forKeyPath: "celsius", context: nil)
@@ -23,7 +23,7 @@ import Testing
         #expect(thermometer.keyValueObservers.observationCount <= 128)
     }
 
-    @Test func `20,000 streams of values that nobody reads any more leave nothing behind`() async {
+    @Test func `20,000 abandoned streams of values leave nothing behind`() async {
         let meter = Meter()
         for _ in 0..<20_000 {
             var values = meter.values(for: \.value).makeAsyncIterator()
@@ -45,7 +45,7 @@ import Testing
         #expect(lives.count == 0)
     }
 
-    @Test func `an announcement of an object that is gone is not taken for that of another at its address`() {
+    @Test func `an announcement of a deallocated object does not affect a new object at its address`() {
         var seen: Set<Double?> = []
         for round in 0..<1000 {
             let old = Thermometer()

@@ -4,7 +4,7 @@ import Testing
 
 /// Rules K2, K4, K6 on classes of the user's own.
 struct ObserveTests {
-    @Test func `a handler is told the value before and after each change, in order`() {
+    @Test func `a handler receives the values before and after each change, in order`() {
         let (thermometer, log) = (Thermometer(), Journal<[Double]>())
         let token = thermometer.observe(\.celsius, options: [.old, .new]) { _, change in
             log.append([change.oldValue!, change.newValue!])
@@ -15,7 +15,7 @@ struct ObserveTests {
         #expect(log.entries == [[20, 21], [21, 22], [22, 22]])
     }
 
-    @Test func `values that were not asked for are not there`() {
+    @Test func `values that were not requested are nil`() {
         let (thermometer, log) = (Thermometer(), Journal<Bool>())
         let token = thermometer.observe(\.celsius) { _, change in
             log.append(change.oldValue == nil && change.newValue == nil && change.kind == .setting && !change.isPrior)
@@ -57,7 +57,7 @@ struct ObserveTests {
         #expect(log.entries == [1])
     }
 
-    @Test func `neither object nor handler is kept alive by the other`() {
+    @Test func `the object and the handler do not keep each other alive`() {
         var thermometer: Thermometer? = Thermometer()
         let weakThermometer = Weak(thermometer)
         var witness: Journal<Int>? = Journal()
@@ -70,7 +70,7 @@ struct ObserveTests {
         #expect(weakWitness.isGone)
     }
 
-    @Test func `a dependent property is told with the values of its own`() {
+    @Test func `an observer of a dependent property receives its values`() {
         let (thermometer, log) = (Thermometer(), Journal<String>())
         let tokens = [
             thermometer.observe(\.fahrenheit, options: [.old, .new, .prior]) {
@@ -83,7 +83,7 @@ struct ObserveTests {
         for token in tokens { token.invalidate() }
     }
 
-    @Test func `a property that nobody has registered is observed by its key path`() {
+    @Test func `an unregistered property is observed by its key path`() {
         let (thermometer, log) = (Thermometer(), Journal<String>())
         let token = thermometer.observe(\.place, options: [.old, .new]) { log.append($1.oldValue! + $1.newValue!) }
         thermometer.place = "there"
@@ -92,7 +92,7 @@ struct ObserveTests {
         #expect(log.entries == ["herethere"])
     }
 
-    @Test func `changes of an ordered collection tell kind and places`() {
+    @Test func `changes of an ordered collection have their kind and positions`() {
         let (thermometer, log) = (Thermometer(), Journal<NSKeyValueObservedChange<[Double]>>())
         let token = thermometer.observe(\.readings, options: [.new]) { log.append($1) }
         thermometer.record(1)
@@ -115,7 +115,7 @@ struct ObserveTests {
         #expect(log.entries == [1])
     }
 
-    @Test func `who is removed by a handler before its turn is not told`() {
+    @Test func `an observer that another handler removes first is not notified`() {
         let (thermometer, log, second) = (Thermometer(), Journal<String>(), Guarded<NSKeyValueObservation?>(nil))
         let first = thermometer.observe(\.celsius) { _, _ in
             log.append("first")
@@ -128,7 +128,7 @@ struct ObserveTests {
         first.invalidate()
     }
 
-    @Test func `who begins in a handler is told of later changes only`() {
+    @Test func `an observer that is added in a handler is notified of later changes only`() {
         let (thermometer, log, tokens) = (Thermometer(), Journal<Double>(), Guarded<[NSKeyValueObservation]>([]))
         let first = thermometer.observe(\.celsius) { thermometer, _ in
             let inner = thermometer.observe(\.celsius, options: .new) { log.append($1.newValue!) }
@@ -142,7 +142,7 @@ struct ObserveTests {
         tokens.withLock { $0 = [] }
     }
 
-    @Test func `a change inside a handler is told to all after the change that is being told`() {
+    @Test func `a change inside a handler is delivered to all observers after the current change`() {
         let (thermometer, log) = (Thermometer(), Journal<String>())
         let tokens = ["a", "b"].map { name in
             thermometer.observe(\.celsius, options: [.old, .new]) { thermometer, change in
@@ -168,7 +168,7 @@ struct ObserveTests {
         #expect(log.entries == [[20, 1], [1, 2], [20, 2]])
     }
 
-    @Test func `a change that was not announced beforehand is told without the old value`() {
+    @Test func `a change without a first announcement is delivered without the old value`() {
         let (thermometer, log) = (Thermometer(), Journal<Bool>())
         let token = thermometer.observe(\.celsius, options: [.old, .new]) {
             log.append($1.oldValue == nil && $1.newValue == 20)

@@ -17,7 +17,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `four threads change one property, and every change has its call before`() {
+    @Test func `four threads change one property, and each change has a prior call`() {
         let meter = Meter()
         let calls = Journal<Bool>()
         let token = meter.observe(\.value, options: .prior) { calls.append($1.isPrior) }
@@ -30,7 +30,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `a handler that changes the property in the call before is called in turn`() {
+    @Test func `a handler that changes the property in its prior call receives alternating calls`() {
         let (meter, calls) = (Meter(), Journal<Bool>())
         let token = meter.observe(\.value, options: .prior) { meter, change in
             calls.append(change.isPrior)

@@ -24,7 +24,7 @@ struct TrackingTests {
         }
     }
 
-    @Test func `one word more makes a class Observable`() {
+    @Test func `a class becomes Observable by its conformance alone`() {
         let (cellar, told) = (Cellar(), Journal<String>())
         withObservationTracking {
             _ = cellar.isEmpty
@@ -38,7 +38,7 @@ struct TrackingTests {
         #expect(told.entries == ["bottles"])
     }
 
-    @Test func `a property that depends on others, also of other objects, is tracked`() {
+    @Test func `a property that depends on properties of its own and other objects is tracked`() {
         let (cellar, told) = (Cellar(), Journal<String>())
         withObservationTracking {
             _ = cellar.report
@@ -49,7 +49,7 @@ struct TrackingTests {
         #expect(told.entries == ["report"])
     }
 
-    @Test func `an observer of a property that was tracked before is told its values`() {
+    @Test func `an observer of a previously tracked property receives its values`() {
         let (cellar, told) = (Cellar(), Journal<String>())
         withObservationTracking {
             _ = (cellar.bottles, cellar.report)
@@ -68,7 +68,7 @@ struct TrackingTests {
         withExtendedLifetime(tokens) {}
     }
 
-    @Test func `tracking and observing do not know of one another`() {
+    @Test func `tracking and key-value observing do not affect each other`() {
         let (cellar, told) = (Cellar(), Journal<String>())
         let token = cellar.observe(\.bottles, options: [.old, .new]) {
             told.append("\($1.oldValue!) → \($1.newValue!)")
@@ -89,7 +89,7 @@ struct TrackingTests {
         #expect(told.entries == ["6 → 5", "tracked", "tracked"])
     }
 
-    @Test func `a property announced without a name of its own is tracked`() {
+    @Test func `an unregistered property is tracked`() {
         final class Silent: KeyValueObservable, Observable {
             let keyValueObservers = KeyValueObservers()
             @KeyValueObserved var a = 0

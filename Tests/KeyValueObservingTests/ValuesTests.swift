@@ -4,7 +4,9 @@ import Testing
 
 /// Rule K8: values as an asynchronous sequence.
 struct ValuesTests {
-    @Test func `the sequence begins with the present value, has every one if asked, and ends with the object`() async {
+    @Test func `the sequence begins with the present value, has every value if requested, and ends with the object`()
+        async
+    {
         var thermometer: Thermometer? = Thermometer()
         let values = thermometer!.values(for: \.celsius, bufferingPolicy: .unbounded)
         var iterator = values.makeAsyncIterator()
@@ -16,21 +18,21 @@ struct ValuesTests {
         #expect(seen == [20, 21, 22])
     }
 
-    @Test func `who is slow gets the newest value`() async {
+    @Test func `a slow reader receives the newest value`() async {
         let thermometer = Thermometer()
         var iterator = thermometer.values(for: \.celsius).makeAsyncIterator()
         for celsius in 1...5 { thermometer.celsius = Double(celsius) }
         #expect(await iterator.next() == 5)
     }
 
-    @Test func `a sequence of an object that is gone is empty`() async {
+    @Test func `the sequence of a deallocated object is empty`() async {
         var thermometer: Thermometer? = Thermometer()
         let values = thermometer!.values(for: \.celsius)
         thermometer = nil
         for await _ in values { Issue.record("a value of nothing") }
     }
 
-    @Test func `a cancelled task gets no more values and leaves no observer behind`() async {
+    @Test func `a cancelled task receives no more values and leaves no observer behind`() async {
         let thermometer = Thermometer()
         let (began, log) = (AsyncStream.makeStream(of: Void.self), Journal<Double>())
         let values = thermometer.values(for: \.celsius, bufferingPolicy: .unbounded)

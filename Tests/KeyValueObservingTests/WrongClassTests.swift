@@ -3,7 +3,7 @@ import Testing
 
 /// A key path of another class never reads or writes the memory of an object that is not of that class.
 struct WrongClassTests {
-    @Test func `a key with a key path of another class stops the process before it reads anything`() async {
+    @Test func `a key with a key path of another class stops the process before a read`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             print(Impostor().value(forKey: "value") as Any)
         }

@@ -20,7 +20,7 @@ import Testing
     }
 
     /// Rule U2.
-    @Test func `delay delivers each value so much later`() {
+    @Test func `delay delivers each value after the interval`() {
         let token = virtual.note(subject.delay(for: .seconds(60), scheduler: virtual.scheduler))
         send([0: 1, 10: 2, 10.5: 3])
         subject.send(completion: .finished)
@@ -30,7 +30,7 @@ import Testing
     }
 
     /// Rule U2.
-    @Test func `what waits for its date takes no slot and is not in the queue`() {
+    @Test func `an action that waits for its date uses no slot and is not in the queue`() {
         virtual.queue.maxConcurrentOperationCount = 1
         let token = virtual.note(subject.delay(for: 60, scheduler: virtual.scheduler))
         subject.send(1)
@@ -45,7 +45,7 @@ import Testing
     }
 
     /// Rules U2, Q5.
-    @Test func `what comes due while the queue is suspended waits for its resumption`() {
+    @Test func `an action that is due while the queue is suspended waits for the resume`() {
         let token = virtual.note(subject.delay(for: 5, scheduler: virtual.scheduler))
         virtual.queue.isSuspended = true
         subject.send(1)
@@ -58,7 +58,7 @@ import Testing
     }
 
     /// Rule U2.
-    @Test func `debounce delivers the last value once nothing has come for so long`() {
+    @Test func `debounce delivers the last value after a quiet interval`() {
         let token = virtual.note(subject.debounce(for: .seconds(5), scheduler: virtual.scheduler))
         send([0: 1, 1: 2, 4: 3, 20: 4, 24.5: 5])
         virtual.run()
@@ -77,7 +77,7 @@ import Testing
     }
 
     /// Rule U2.
-    @Test func `timeout ends what has been silent for so long`() {
+    @Test func `timeout completes the stream after a quiet interval`() {
         let token = virtual.note(subject.timeout(5, scheduler: virtual.scheduler))
         send([3: 1, 7: 2])
         virtual.run()
@@ -87,7 +87,7 @@ import Testing
     }
 
     /// Rule U2.
-    @Test func `measureInterval tells the time between values`() {
+    @Test func `measureInterval measures the time between values`() {
         let token = virtual.note(
             subject.measureInterval(using: virtual.scheduler).map { $0.timeInterval })
         send([2: 1, 7.5: 2])
@@ -96,7 +96,7 @@ import Testing
     }
 
     /// Rule U2.
-    @Test func `after a subscription was cancelled in the middle nothing comes and nothing waits`() {
+    @Test func `after the cancellation of a subscription no value arrives and no action waits`() {
         let debounced = virtual.note(subject.debounce(for: 50, scheduler: virtual.scheduler))
         let timed = virtual.note(subject.timeout(50, scheduler: virtual.scheduler))
         send([0: 1, 10: 2])
@@ -109,7 +109,7 @@ import Testing
     }
 
     /// Rule U2.
-    @Test func `actions come by their dates, those of one date as they were scheduled`() {
+    @Test func `actions run in the order of their dates, and then in the order of scheduling`() {
         virtual.queue.maxConcurrentOperationCount = 1
         for (name, second) in [("d", 4.0), ("b", 2), ("a", 1), ("c", 2), ("past", -8), ("e", 4)] {
             virtual.scheduler.schedule(after: virtual.instant(second)) { [virtual] in virtual.note(name) }
@@ -119,7 +119,7 @@ import Testing
     }
 
     /// Rule U2.
-    @Test func `dates without end and dates that are no dates stop nothing`() {
+    @Test func `infinite dates and dates that are not numbers stop nothing`() {
         virtual.scheduler.schedule(after: virtual.instant(.nan)) { [virtual] in virtual.note("nan") }
         virtual.scheduler.schedule(after: .init(.distantPast)) { [virtual] in virtual.note("past") }
         let dates: [OperationQueue.SchedulerTimeType] = [.init(.distantFuture), virtual.instant(.infinity)]

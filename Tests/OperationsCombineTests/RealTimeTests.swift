@@ -18,7 +18,7 @@ import Testing
     }
 
     /// Rule U2.
-    @Test func `delay keeps the order on a serial queue, thousands of values, and the completion last`() {
+    @Test func `delay on a serial queue keeps the order of thousands of values and the completion last`() {
         let (journal, end) = (Journal<Int>(), Gate())
         let subject = PassthroughSubject<Int, Never>()
         let token = subject.delay(for: .milliseconds(3), scheduler: queue).sink(
@@ -31,7 +31,7 @@ import Testing
     }
 
     /// Rule U2.
-    @Test func `a delayed value comes no earlier than it should`() {
+    @Test func `a delayed value does not arrive early`() {
         let (isLate, end) = (Journal<Bool>(), Gate())
         let token = Just(1).delay(for: .milliseconds(30), scheduler: queue).sink(
             receiveCompletion: { _ in end.open() },
@@ -42,7 +42,7 @@ import Testing
     }
 
     /// Rule U2.
-    @Test func `debounce delivers the last value, no earlier than it should`() {
+    @Test func `debounce delivers the last value, and not early`() {
         let (isLate, last) = (Journal<Bool>(), Gate())
         let subject = PassthroughSubject<Int, Never>()
         let token = subject.debounce(for: .milliseconds(30), scheduler: queue).sink { value in
@@ -56,7 +56,7 @@ import Testing
     }
 
     /// Rule U2.
-    @Test func `a repetition keeps its distance and ends by its own action`() {
+    @Test func `a repetition keeps its interval and ends by its own action`() {
         let (isLate, end, token) = (Journal<Bool>(), Gate(), Guarded<(any Cancellable)?>(nil))
         let hasToken = Gate()
         let date = queue.now.advanced(by: .milliseconds(5))
@@ -75,7 +75,7 @@ import Testing
     }
 
     /// Rule U2.
-    @Test func `delayed actions of one queue do not wait for another that is suspended`() {
+    @Test func `delayed actions of one queue do not wait for another, suspended queue`() {
         let (other, end) = (OperationQueue(), Gate())
         other.isSuspended = true
         let date = queue.now.advanced(by: .milliseconds(1))

@@ -8,7 +8,7 @@ import Testing
 /// Rule U2: `receive(on:)` and `subscribe(on:)` with a queue. Its actions are block operations like all others.
 @Suite(.timeLimit(.minutes(5))) struct ReceiveOnTests {
     /// Rule U2.
-    @Test func `a serial queue delivers in the order sent, and the completion last`() {
+    @Test func `a serial queue delivers values in the order sent, and the completion last`() {
         let (queue, journal, end) = (OperationQueue(), Journal<Int>(), Gate())
         queue.maxConcurrentOperationCount = 1
         let subject = PassthroughSubject<Int, Never>()
@@ -25,7 +25,7 @@ import Testing
     }
 
     /// Rule U2.
-    @Test func `at width four every value arrives once`() {
+    @Test func `with a limit of four every value arrives once`() {
         let (queue, journal) = (OperationQueue(), Journal<Int>())
         queue.maxConcurrentOperationCount = 4
         let subject = PassthroughSubject<Int, Never>()
@@ -37,7 +37,7 @@ import Testing
     }
 
     /// Rules U2, Q9.
-    @Test func `values are delivered by operations of the queue, on its threads`() {
+    @Test func `operations of the queue deliver the values, on its threads`() {
         let queue = OperationQueue()
         let isCurrent = Journal<Bool>()
         let token = Just(1).receive(on: queue).sink(
@@ -77,7 +77,7 @@ import Testing
     }
 
     /// Rules U2, X1, P2.
-    @Test func `barriers and priorities hold for what is scheduled`() {
+    @Test func `barriers and priorities apply to scheduled actions`() {
         let virtual = VirtualQueue()
         let queue = virtual.queue
         queue.isSuspended = true
@@ -106,7 +106,7 @@ import Testing
     }
 
     /// Rule U2.
-    @Test func `a subscription that was cancelled gets nothing of what is queued`() {
+    @Test func `a cancelled subscription receives no queued values`() {
         let virtual = VirtualQueue()
         let subject = PassthroughSubject<Int, Never>()
         let token = virtual.note(subject.receive(on: virtual.queue))
@@ -117,7 +117,7 @@ import Testing
     }
 
     /// Rule U2.
-    @Test func `a publisher is subscribed to on an operation of the queue`() {
+    @Test func `an operation of the queue subscribes to the publisher`() {
         let (queue, isCurrent) = (OperationQueue(), Journal<Bool>())
         let token = Deferred {
             isCurrent.append(OperationQueue.current === queue)

@@ -33,7 +33,7 @@ import Testing
     private var seconds: [Double] { virtual.journal.entries.map(\.second) }
 
     /// Rule U2.
-    @Test func `it runs at its date and each interval later, until cancelled by its own action`() {
+    @Test func `a repetition runs at its date and at each interval, until its own action cancels it`() {
         begin(from: 10, every: 2.5) { if $0 == 3 { cancel() } }
         virtual.run()
         #expect(seconds == [10, 12.5, 15, 17.5])
@@ -41,7 +41,7 @@ import Testing
     }
 
     /// Rule U2.
-    @Test func `it ends when its token is released`() {
+    @Test func `a repetition ends when its token is released`() {
         begin(from: 1, every: 1)
         virtual.run(until: 3.5)
         token.withLock { $0 = nil }
@@ -50,7 +50,7 @@ import Testing
     }
 
     /// Rules U2, Q5.
-    @Test func `a suspended queue has one run to make up for, and the later ones keep their dates`() {
+    @Test func `a suspended queue has one delayed run, and later runs keep their dates`() {
         begin(from: 10, every: 5) { if $0 == 3 { cancel() } }
         virtual.run(until: 12)
         virtual.queue.isSuspended = true
@@ -62,7 +62,7 @@ import Testing
     }
 
     /// Rules U2, M12.
-    @Test func `a run that finds the queue full is left out, and one action at a date waits for room`() throws {
+    @Test func `a run of a repetition on a full queue is skipped, and a single action waits for capacity`() throws {
         try virtual.queue.setBound(1)
         virtual.queue.isSuspended = true
         let first = BlockOperation {}
@@ -78,7 +78,7 @@ import Testing
     }
 
     /// Rule U2.
-    @Test func `a repetition without a pause does not stop time when the queue is full`() throws {
+    @Test func `a repetition without a pause does not loop forever when the queue is full`() throws {
         try virtual.queue.setBound(1)
         virtual.queue.isSuspended = true
         virtual.queue.addOperation {}
@@ -89,7 +89,7 @@ import Testing
     }
 
     /// Rule U2.
-    @Test func `a run that takes longer than the interval leaves dates out and is never two at a time`() {
+    @Test func `a run that is longer than the interval skips dates and never overlaps with another run`() {
         let isRunning = Guarded(false)
         begin(from: 10, every: 5) { [virtual] number in
             #expect(!isRunning.withLock { $0 })
@@ -102,7 +102,7 @@ import Testing
     }
 
     /// Rules U2, G1: its operation is cancelled, so it is no unit of work done.
-    @Test func `a run that waits in the queue when it is cancelled does not begin`() {
+    @Test func `a queued run does not begin after the cancellation`() {
         begin(from: 1, every: 1)
         virtual.queue.progress.totalUnitCount = 5
         virtual.queue.isSuspended = true
@@ -116,7 +116,7 @@ import Testing
     }
 
     /// Rules U2, C5.
-    @Test func `a run that is cancelled with the queue's operations is left out, and the next one comes`() {
+    @Test func `a run that is cancelled with the queue's operations is skipped, and the next run follows`() {
         begin(from: 1, every: 10) { if $0 == 1 { cancel() } }
         virtual.queue.isSuspended = true
         virtual.run(until: 5)
@@ -127,14 +127,16 @@ import Testing
     }
 
     /// Rule U2.
-    @Test(arguments: [0, -1, .nan] as [Double]) func `without an interval it runs again at once`(interval: Double) {
+    @Test(arguments: [0, -1, .nan] as [Double]) func `a repetition without an interval runs again at once`(
+        interval: Double
+    ) {
         begin(from: 1, every: .seconds(interval)) { if $0 == 9 { cancel() } }
         virtual.run()
         #expect(seconds == Array(repeating: 1, count: 10))
     }
 
     /// Rule U2.
-    @Test func `what the action holds is let go with the cancelling, however far its date`() {
+    @Test func `cancelling releases the action's captures, for every date`() {
         final class Held: Sendable {}
         var held: [Held] = (0..<200).map { _ in Held() }
         let seen = held.map { Weak($0) }
@@ -151,7 +153,7 @@ import Testing
     }
 
     /// Rule U2.
-    @Test func `an action that holds its own token is let go when it has cancelled it`() {
+    @Test func `an action that holds its own token is released after it has cancelled the token`() {
         final class Held: Sendable {
             let token = Guarded<(any Cancellable)?>(nil)
         }
@@ -168,7 +170,7 @@ import Testing
     }
 
     /// Rule U2: the same on threads, two of which cancel at a time, while a run begins or ends or the next one is due.
-    @Test func `once cancel has returned nothing more runs, whichever thread has called it`() {
+    @Test func `after cancel has returned on any thread, no run begins`() {
         let queue = OperationQueue()
         var counts: [(count: Guarded<Int>, last: Int)] = []
         for _ in 0..<300 {

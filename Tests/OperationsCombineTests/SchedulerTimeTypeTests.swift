@@ -10,7 +10,7 @@ struct SchedulerTimeTypeTests {
     private let instant = Instant(Date(timeIntervalSinceReferenceDate: 1000))
 
     /// Rule U2.
-    @Test func `an instant wraps a date and is as far from others as the dates are`() {
+    @Test func `an instant wraps a date, and its distances are those of the dates`() {
         let later = instant.advanced(by: .seconds(90))
         #expect(later.date == Date(timeIntervalSinceReferenceDate: 1090))
         #expect(instant.distance(to: later) == 90 && later.distance(to: instant) == -90)
@@ -22,7 +22,7 @@ struct SchedulerTimeTypeTests {
     }
 
     /// Rule U2.
-    @Test func `spans of every unit are seconds, with their sign`() {
+    @Test func `intervals of every unit are converted to signed seconds`() {
         let spans: [(Instant.Stride, TimeInterval)] = [
             (.seconds(2), 2), (.seconds(-1.5), -1.5), (.milliseconds(250), 0.25), (.microseconds(-5), -5e-6),
             (.nanoseconds(7), 7e-9), (3, 3), (2.5, 2.5), (Instant.Stride(-4), -4),
@@ -33,7 +33,7 @@ struct SchedulerTimeTypeTests {
     }
 
     /// Rule U2.
-    @Test func `spans are compared, added, subtracted and multiplied`() {
+    @Test func `intervals are compared, added, subtracted and multiplied`() {
         var span: Instant.Stride = 3
         #expect(span + 4 == 7 && span - 4 == -1 && span * 4 == 12 && -span == -3)
         #expect(span < 4 && !(span < 3) && max(span, 5) == 5)
@@ -46,7 +46,7 @@ struct SchedulerTimeTypeTests {
     }
 
     /// Rule U2.
-    @Test func `instants and spans come back from their encoding`() throws {
+    @Test func `instants and intervals are restored from their encoding`() throws {
         let span: Instant.Stride = 1.25
         let code = try JSONEncoder().encode([span])
         #expect(String(decoding: code, as: UTF8.self) == #"[{"magnitude":1.25}]"#)
@@ -55,7 +55,7 @@ struct SchedulerTimeTypeTests {
     }
 
     /// Rule U2.
-    @Test func `now is the system's date and the tolerance nothing`() {
+    @Test func `now is the system's date, and the minimum tolerance is zero`() {
         let queue = OperationQueue()
         let (before, now, after) = (Date(), queue.now.date, Date())
         // A second more: the date that a queue has may be off while the machine is too busy to compare clocks.

@@ -8,7 +8,7 @@ import Testing
 struct TimelineTests {
     private let clock = VirtualClock()
 
-    @Test func `the date begins with the reference date and goes on with the clock`() {
+    @Test func `the date begins with the reference date and advances with the clock`() {
         clock.advance(by: .seconds(100))
         let timeline = Timeline(of: clock)
         #expect(timeline.now == 0 && timeline.position == 0)
@@ -17,7 +17,7 @@ struct TimelineTests {
         #expect(timeline.deadline(of: 4) == 4_000_000_000)
     }
 
-    @Test func `what is past or no number is due at once, and what is too far ahead in a hundred years`() {
+    @Test func `past dates and dates that are not numbers are due at once, and distant dates in a hundred years`() {
         let timeline = Timeline(of: clock)
         for date in [-1, 0, -.infinity, .nan] as [Double] { #expect(timeline.deadline(of: date) == 0) }
         let furthest: UInt64 = 3_155_760_000_000_000_000
@@ -26,7 +26,7 @@ struct TimelineTests {
         }
     }
 
-    @Test func `a system clock that is set is followed, and what was due stays as due as it was`() {
+    @Test func `a change of the system clock is followed, and existing deadlines stay unchanged`() {
         let date = Guarded(Date(timeIntervalSinceReferenceDate: 1000))
         let timeline = Timeline(of: clock) { date.withLock { $0 } }
         #expect(timeline.now == 1000)
@@ -38,14 +38,14 @@ struct TimelineTests {
         #expect(timeline.now == -2600)
     }
 
-    @Test func `a date that is off by less than a millisecond is left alone`() {
+    @Test func `a deviation of less than a millisecond is not corrected`() {
         let date = Guarded(Date(timeIntervalSinceReferenceDate: 1000))
         let timeline = Timeline(of: clock) { date.withLock { $0 } }
         date.withLock { $0 += 0.0009 }
         #expect(timeline.now == 1000)
     }
 
-    @Test func `a date that took long to be read is not believed`() {
+    @Test func `a date whose reading took long is ignored`() {
         let clock = clock
         let timeline = Timeline(of: clock) {
             clock.advance(by: .seconds(1))
@@ -55,7 +55,7 @@ struct TimelineTests {
         #expect(timeline.now == 5003)
     }
 
-    @Test func `an earlier date has no later deadline`() {
+    @Test func `an earlier date never has a later deadline`() {
         let timeline = Timeline(of: clock) { Date(timeIntervalSinceReferenceDate: 8e8) }
         var date = 8e8
         for _ in 0..<1000 {

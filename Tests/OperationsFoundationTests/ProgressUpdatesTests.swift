@@ -2,7 +2,7 @@ import OperationsFoundation
 import Testing
 
 @Suite struct ProgressUpdatesTests {
-    @Test func `the states begin with the present one, never go back, and end with the whole`() async {
+    @Test func `the states begin with the present state, never decrease, and end with the complete state`() async {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 8
         queue.progress.totalUnitCount = 1000
@@ -20,7 +20,7 @@ import Testing
         #expect(last == 1)
     }
 
-    @Test func `the states end when the queue is gone`() async {
+    @Test func `the states end when the queue is deallocated`() async {
         var updates = OperationQueue().progressUpdates.makeAsyncIterator()
         #expect(await updates.next() == nil)
         var queue: OperationQueue? = OperationQueue()
@@ -30,7 +30,7 @@ import Testing
         #expect(await others.next() == nil)
     }
 
-    @Test func `a change of the total is a state`() async {
+    @Test func `a change of the total produces a state`() async {
         let queue = OperationQueue()
         var updates = queue.progressUpdates.makeAsyncIterator()
         #expect(await updates.next()?.totalUnitCount == 0)
@@ -38,7 +38,7 @@ import Testing
         #expect(await updates.next()?.totalUnitCount == 5)
     }
 
-    @Test func `a cancelled task ends its states`() async {
+    @Test func `cancelling the task ends the states`() async {
         let queue = OperationQueue()
         let task = Task {
             for await _ in queue.progressUpdates {}

@@ -46,7 +46,7 @@ import Testing
         #expect(try Double(#require(last.metadata["ran"]).description)! >= 0)
     }
 
-    @Test func `a failure is an error, a cancellation a piece of information, and the rest is left out above them`() {
+    @Test func `failures are errors, cancellations are information, and a higher logger level omits other entries`() {
         let queue = queue()
         queue.log(to: logger(.info), level: .trace)
         let failing = queue.addTask { throw Failure() }
@@ -64,7 +64,7 @@ import Testing
         withExtendedLifetime(failing) {}
     }
 
-    @Test func `a stall is a warning that names the reasons`() throws {
+    @Test func `a stall is a warning with the reasons`() throws {
         let queue = OperationQueue()
         queue.name = "work"
         queue.log(to: logger(.warning))
@@ -81,7 +81,7 @@ import Testing
         queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test func `removed, a logger hears no more`() {
+    @Test func `a removed logger receives no more entries`() {
         let queue = queue()
         let instrument = queue.log(to: logger(.trace))
         queue.addOperation {}

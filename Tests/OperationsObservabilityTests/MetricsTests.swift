@@ -21,7 +21,7 @@ import Testing
         try metrics.expectMeter(label, [("queue", "work")]).values.last ?? 0
     }
 
-    @Test func `operations are counted by how they end, and timed while they wait and run`() throws {
+    @Test func `operations are counted by their outcomes, and timed while they wait and run`() throws {
         let queue = executor.makeQueue()
         queue.name = "work"
         queue.emitMetrics(to: metrics)
@@ -63,7 +63,7 @@ import Testing
         #expect(try level("operations_waiting") == 0 && level("operations_executing") == 0)
     }
 
-    @Test func `while operations execute the meter says how many`() async throws {
+    @Test func `a meter has the number of executing operations`() async throws {
         let queue = executor.makeQueue()
         queue.maxConcurrentOperationCount = 2
         queue.emitMetrics(named: "work", to: metrics)

@@ -22,7 +22,7 @@ import Tracing
         return operation
     }
 
-    @Test func `an operation is a span below the context of whoever added it`() throws {
+    @Test func `an operation is a span below the context of the code that added it`() throws {
         let queue = executor.makeQueue()
         queue.name = "work"
         queue.trace(with: tracer)
@@ -42,7 +42,7 @@ import Tracing
         #expect(try span("alone").parentSpanID == nil)
     }
 
-    @Test func `spans that the work makes are below the operation's, also after a suspension and in child tasks`()
+    @Test func `spans of the work are below the operation's span, also after a suspension and in child tasks`()
         throws
     {
         let queue = executor.makeQueue()
@@ -64,7 +64,9 @@ import Tracing
         #expect(try span("in child").parentSpanID == span("task").spanID)
     }
 
-    @Test func `a failure is recorded, and one that was cancelled before it starts says so`() throws {
+    @Test func `a failure is recorded, and an operation that was cancelled before its start has the outcome cancelled`()
+        throws
+    {
         let queue = executor.makeQueue()
         queue.trace(with: tracer)
         let failing = named("failing", TaskOperation { throw Failure() })
@@ -81,7 +83,7 @@ import Tracing
         #expect(tracer.activeSpans.isEmpty)
     }
 
-    @Test func `what is under way when the tracer is replaced or removed is brought to its end, context and all`()
+    @Test func `a replaced or removed tracer completes the spans of current operations, with their context`()
         throws
     {
         for isReplaced in [true, false] {
@@ -104,7 +106,7 @@ import Tracing
         }
     }
 
-    @Test func `a second tracer takes the place of the first, and removed there is none`() throws {
+    @Test func `a second tracer replaces the first, and after its removal there is no tracer`() throws {
         let queue = executor.makeQueue()
         let second = InMemoryTracer()
         let first = queue.trace(with: tracer)

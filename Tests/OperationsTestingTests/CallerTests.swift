@@ -7,7 +7,7 @@ import Testing
 /// What code is part of, when tasks change threads.
 @Suite(.timeLimit(.minutes(5))) struct CallerTests {
     /// The thread that drains an actor for an operation goes on with the tasks of others that wanted the actor.
-    @Test func `a task that goes on on the thread of an operation is no part of it`() async throws {
+    @Test func `a task that resumes on the thread of an operation is not part of the operation`() async throws {
         let others = ManualExecutor()
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
@@ -33,7 +33,7 @@ import Testing
         #expect(seen.withLock { $0 } == [nil])
     }
 
-    @Test func `an operation that awaits itself from an actor with threads of its own is told so`() async throws {
+    @Test func `an operation that awaits itself from an actor with its own threads receives an error`() async throws {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         let actor = Elsewhere()

@@ -13,7 +13,7 @@ import Darwin
 
 /// Rule N4: one seed, one order, on the thread that steps, in every process.
 @Suite(.timeLimit(.minutes(5))) struct DeterminismTests {
-    @Test func `the blocks of an operation run on the thread that steps, in the order of the seed`() {
+    @Test func `the blocks of an operation run on the stepping thread, in the order of the seed`() {
         func order(_ seed: UInt64?) -> [Int] {
             let executor = ManualExecutor(seed: seed)
             let queue = executor.makeQueue()
@@ -34,7 +34,7 @@ import Darwin
         #expect((0..<50).allSatisfy { order($0).sorted() == [0, 1, 2, 3, 4] })
     }
 
-    @Test func `a group that was cancelled before it is added ends on the thread that steps`() {
+    @Test func `a group that was cancelled before it is added ends on the stepping thread`() {
         for round in 0..<300 {
             let executor = ManualExecutor(seed: UInt64(round))
             let queue = executor.makeQueue()
@@ -56,7 +56,7 @@ import Darwin
         }
     }
 
-    @Test func `a group in no queue that was cancelled ends with its children when it is started`() async {
+    @Test func `a cancelled group without a queue ends with its children when it is started`() async {
         let child = BlockOperation {}
         let inner = GroupOperation { [child] }
         let group = GroupOperation { [inner] }
@@ -123,7 +123,7 @@ import Darwin
         return log.entries
     }
 
-    @Test func `more steps than allowed are not taken for idle`() throws {
+    @Test func `an executor that reaches its step limit is not idle`() throws {
         let executor = ManualExecutor()
         executor.task { while !Task.isCancelled { await Task.yield() } }
         #expect(throws: ManualExecutor.StepLimitReached.self) { try executor.tryRunUntilIdle(limit: 100) }

@@ -8,7 +8,7 @@ import Testing
     private let executor = ManualExecutor()
     private let clock = VirtualClock()
 
-    @Test func `a group and the groups in it are stepped, children that are added later included`() {
+    @Test func `groups, nested groups and later children run in steps`() {
         let queue = executor.makeQueue()
         let log = Journal<String>()
         let clock = clock
@@ -30,7 +30,7 @@ import Testing
         #expect(clock.now.offset == .seconds(3600))
     }
 
-    @Test func `a retry is stepped, its delays too`() throws {
+    @Test func `a retry and its delays run in steps`() throws {
         struct Failure: Error {}
         let queue = executor.makeQueue()
         let policy = try RetryPolicy(retries: 3, backoff: .constant(.seconds(60)), jitter: .none)

@@ -17,7 +17,7 @@ import Testing
         #expect(log.entries == [1, 2, 3] && executor.pendingCount == 0 && !executor.step())
     }
 
-    @Test func `priority, width, suspension, barriers and dependencies hold`() {
+    @Test func `priorities, limits, suspension, barriers and dependencies apply`() {
         let executor = ManualExecutor()
         let queue = executor.makeQueue()
         let log = Journal<String>()
@@ -60,7 +60,7 @@ import Testing
         #expect(result.withLock { $0 } == "value")
     }
 
-    @Test func `an order follows from its seed, and seeds give different orders`() {
+    @Test func `an order depends only on its seed, and seeds give different orders`() {
         func order(_ seed: UInt64?) -> [Int] {
             let executor = ManualExecutor(seed: seed)
             let log = Journal<Int>()
@@ -79,7 +79,7 @@ import Testing
         #expect(Set((0..<20).map { order($0) }).count > 10)
     }
 
-    @Test func `exploring tells the seed of a failure, with which it fails again`() throws {
+    @Test func `explore throws the seed of a failure, and the test fails again with this seed`() throws {
         func race(_ executor: ManualExecutor) throws {
             let counter = Guarded(0)
             let queue = executor.makeQueue()
@@ -101,7 +101,7 @@ import Testing
         #expect("\(failed!)".contains("seed: \(failed!.seed)"))
     }
 
-    @Test func `exploring names the one seed that fails`() {
+    @Test func `explore throws the only failing seed`() {
         let failed = #expect(throws: ManualExecutor.FailedSeed.self) {
             try ManualExecutor.explore(seeds: 0..<10) { executor in if executor.seed == 7 { throw Lost() } }
         }

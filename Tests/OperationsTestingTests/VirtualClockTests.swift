@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct VirtualClockTests {
-    @Test func `sleepers that are due at one moment wake in the order of their deadlines`() {
+    @Test func `sleepers that are due at the same time resume in the order of their deadlines`() {
         let (executor, clock, log) = (ManualExecutor(), VirtualClock(), Journal<Int>())
         for seconds in [3, 1, 2] {
             executor.task {
@@ -25,7 +25,7 @@ import Testing
         #expect(clock.now.offset == .seconds(5))
     }
 
-    @Test func `sleepers wake in the order of their deadlines, and time passes in no time`() {
+    @Test func `sleepers resume in the order of their deadlines, and virtual time needs no real time`() {
         let executor = ManualExecutor()
         let clock = VirtualClock()
         let log = Journal<String>()
@@ -42,7 +42,7 @@ import Testing
         #expect(clock.sleeperCount == 0 && clock.now.offset == .seconds(10_800))
     }
 
-    @Test func `the clock moves only when nothing can run`() {
+    @Test func `the clock advances only when no step is ready`() {
         let executor = ManualExecutor(seed: 3)
         let clock = VirtualClock()
         let queue = executor.makeQueue()
@@ -58,7 +58,7 @@ import Testing
         #expect(latest.withLock { $0 } == .zero && clock.now.offset == .seconds(1))
     }
 
-    @Test func `a sleeper that is cancelled wakes at once, also when it was cancelled before it slept`() throws {
+    @Test func `a cancelled sleeper resumes at once, also if it was cancelled before it slept`() throws {
         let executor = ManualExecutor()
         let clock = VirtualClock()
         let outcomes = Journal<Bool>()
@@ -92,7 +92,7 @@ import Testing
         executor.runUntilIdle()
     }
 
-    @Test func `a timeline says when what happened to which operation`() {
+    @Test func `a timeline has the time, the operation and the kind of each event`() {
         let executor = ManualExecutor()
         let clock = VirtualClock()
         let recorder = OperationRecorder(clock)
@@ -135,7 +135,7 @@ import Testing
         await clock.sleepers(atLeast: 0)
     }
 
-    @Test func `waiting for sleepers ends when the task that waits is cancelled`() async {
+    @Test func `waiting for sleepers ends when the waiting task is cancelled`() async {
         let clock = VirtualClock()
         let begun = AsyncGate()
         let waiting = Task {
@@ -148,7 +148,7 @@ import Testing
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func `very many sleepers wake one after the other, and those that are cancelled leave nothing`() {
+    @Test func `very many sleepers resume in order, and cancelled sleepers leave nothing behind`() {
         let (executor, clock, woken) = (ManualExecutor(), VirtualClock(), Guarded(0))
         let count = 3000
         let tasks = (0..<2 * count).map { number in

@@ -30,7 +30,7 @@ import Testing
 
     private struct Expected: Error {}
 
-    @Test func `nothing observes an operation that ends while it begins to be recorded`() {
+    @Test func `no observation remains of an operation that ends at the start of its recording`() {
         for _ in 0..<2000 {
             let (trace, operation, meeting) = (OperationTrace(), BlockOperation {}, Gate(2))
             let other = TestThread {
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `a trace, or a recorder, that is stopped while it begins to record a queue records nothing`() {
+    @Test func `a trace or recorder that is stopped at the start of a recording records nothing`() {
         for _ in 0..<2000 {
             let (trace, recorder, queue) = (OperationTrace(), OperationRecorder { .zero }, OperationQueue())
             let meeting = Gate(2)
@@ -95,7 +95,7 @@ import Testing
         #expect(!page.contains("src=") && !page.contains("http") && page.contains("1 failed"))
     }
 
-    @Test func `a trace ends when it is stopped or released, and queues keep nothing of it`() {
+    @Test func `a trace ends when it is stopped or released, and leaves nothing in queues`() {
         let queue = ManualExecutor().makeQueue()
         weak var gone: OperationTrace?
         for _ in 0..<10_000 {
@@ -113,7 +113,7 @@ import Testing
         #expect(stopped.spans.count == 1 && other.spans.count == 2)
     }
 
-    @Test func `a trace keeps as many operations as it is allowed, the latest`() {
+    @Test func `a trace keeps the latest operations, up to its limit`() {
         let executor = ManualExecutor()
         let (queue, trace) = (executor.makeQueue(), OperationTrace(limit: 10))
         trace.record(queue)
@@ -138,7 +138,7 @@ import Testing
         #expect(trace.spans.count == 1 && trace.spans[0].finished != nil)
     }
 
-    @Test func `an operation is recorded by itself when it has started, or finished, already`() {
+    @Test func `an operation can be recorded without its queue after it has started or finished`() {
         let trace = OperationTrace()
         let finished = BlockOperation {}
         finished.start()
@@ -150,7 +150,7 @@ import Testing
         #expect(trace.spans[1].started != nil)
     }
 
-    @Test func `what runs is not drawn as cancelled`() {
+    @Test func `a running operation is not drawn as cancelled`() {
         let executor = ManualExecutor()
         let (queue, trace) = (executor.makeQueue(), OperationTrace())
         trace.record(queue)
@@ -160,7 +160,7 @@ import Testing
         #expect(page.contains("class=\"run unfinished\"") && !page.contains("class=\"run cancelled\""))
     }
 
-    @Test func `nothing recorded makes an empty page and trace`() throws {
+    @Test func `a trace without operations produces an empty page and an empty trace`() throws {
         let trace = OperationTrace()
         #expect(trace.htmlTimeline().contains("0 operations"))
         #expect(try String(decoding: trace.chromeTrace(), as: UTF8.self).contains("traceEvents"))
@@ -168,7 +168,7 @@ import Testing
 
     private struct Skip: OperationTrace.Ending { let ending = "skipped: no reason" }
 
-    @Test func `the table has an end in its own words, what was printed, and what it leaves out`() throws {
+    @Test func `the table has custom outcomes, printed output, and the number of omitted rows`() throws {
         let trace = OperationTrace()
         for index in 0..<30 {
             let operation = BlockOperation {}

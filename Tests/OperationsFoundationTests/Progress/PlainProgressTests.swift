@@ -5,7 +5,7 @@ import Testing
 
 /// Rule G5 for progresses that are no queue's.
 @Suite(.timeLimit(.minutes(5))) struct PlainProgressTests {
-    @Test func `each progress has observers of its own`() {
+    @Test func `each progress has separate observers`() {
         let (a, b) = (Progress(totalUnitCount: 1), Progress(totalUnitCount: 1))
         let log = Journal<String>()
         let token = b.observe(\.fractionCompleted) { progress, _ in log.append(progress === b ? "b" : "?") }
@@ -21,7 +21,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `a plain progress announces what it and its children do`() {
+    @Test func `a plain progress announces its changes and its children's changes`() {
         let (progress, log) = (Progress(totalUnitCount: 4), Journal<String>())
         let tokens = [
             progress.observe(\.fractionCompleted, options: [.old, .new]) {
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `the values of a plain progress end when it is gone`() async {
+    @Test func `the values of a plain progress end at its deallocation`() async {
         var progress: Progress? = Progress.discreteProgress(totalUnitCount: 2)
         var values = progress!.values(for: \.completedUnitCount, bufferingPolicy: .unbounded).makeAsyncIterator()
         #expect(await values.next() == 0)
@@ -67,7 +67,7 @@ import Testing
         #expect(await values.next() == nil)
     }
 
-    @Test func `a progress above a queue's is notified, in whatever order it is observed and given the child`() {
+    @Test func `the parent of a queue's progress is notified, in each order of observing and adding`() {
         for observesFirst in [true, false] {
             let (queue, above, log) = (OperationQueue(), Progress(totalUnitCount: 1), Journal<Double>())
             queue.progress.totalUnitCount = 2
@@ -97,7 +97,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `an object of a subclass has observers of its own, and announces what it will`() {
+    @Test func `an object of a subclass has separate observers and makes its own announcements`() {
         let (a, b, log) = (Special(parent: nil, userInfo: nil), Special(parent: nil, userInfo: nil), Journal<Int>())
         let token = b.observe(\.note, options: .new) { log.append($1.newValue!) }
         a.note = 1

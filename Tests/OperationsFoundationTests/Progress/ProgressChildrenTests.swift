@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct ProgressChildrenTests {
-    @Test func `a progress made in main contributes a fraction of the unit`() {
+    @Test func `a progress created in main contributes a fraction of the unit`() {
         let queue = OperationQueue()
         queue.progress.totalUnitCount = 2
         queue.addOperation {
@@ -20,7 +20,7 @@ import Testing
         #expect(queue.progress.fractionCompleted == 0.5)
     }
 
-    @Test func `a progress with the current one as parent contributes`() {
+    @Test func `a progress whose parent is the current progress contributes`() {
         let queue = OperationQueue()
         queue.progress.totalUnitCount = 1
         queue.addOperation {
@@ -65,7 +65,7 @@ import Testing
         #expect(queue.progress.fractionCompleted == 1)
     }
 
-    @Test func `children of eight operations at a time add up`() {
+    @Test func `children of eight parallel operations add up`() {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 8
         queue.progress.totalUnitCount = 8
@@ -90,7 +90,7 @@ import Testing
         #expect(queue.progress.fractionCompleted == 1)
     }
 
-    @Test func `10,000 operations with children, looked at all the time, count exactly`() {
+    @Test func `10,000 operations with children count exactly during continuous reads`() {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 8
         queue.progress.totalUnitCount = 10_000
@@ -108,7 +108,7 @@ import Testing
         #expect(queue.progress.fractionCompleted == 1)
     }
 
-    @Test func `an unfinished child does not hold the unit back`() {
+    @Test func `an unfinished child does not delay the unit`() {
         let queue = OperationQueue()
         queue.progress.totalUnitCount = 1
         let kept = Journal<Progress>()

@@ -12,7 +12,7 @@ import Testing
         #expect(progress.fractionCompleted == 0)
     }
 
-    @Test func `from the total on, each operation that has run main adds one unit`() {
+    @Test func `after the total is set, each operation that has run main adds one unit`() {
         let queue = OperationQueue()
         queue.addOperations([BlockOperation {}], waitUntilFinished: true)
         queue.progress.totalUnitCount = 4
@@ -25,7 +25,7 @@ import Testing
         #expect(queue.progress.isFinished)
     }
 
-    @Test func `an operation that runs when the total is set counts`() {
+    @Test func `an operation that is running when the total is set counts`() {
         let queue = OperationQueue()
         let (started, gate) = (Gate(), Gate())
         queue.addOperation {
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: 0..<3)
-    func `100,000 operations, eight at a time, from four threads count exactly`(round: Int) {
+    func `100,000 operations from four threads with a limit of eight count exactly`(round: Int) {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 8
         queue.progress.totalUnitCount = 100_000
@@ -52,7 +52,7 @@ import Testing
         #expect(queue.progress.fractionCompleted == 1)
     }
 
-    @Test func `the unit is there when a waiter goes on`() {
+    @Test func `the unit is counted before a waiting caller resumes`() {
         let queue = OperationQueue()
         queue.progress.totalUnitCount = 100
         for count in 1...100 {
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(arguments: [Int64(0), -1])
-    func `a total that is taken away again ends the reporting`(none: Int64) {
+    func `a total of zero or less ends the reporting`(none: Int64) {
         let queue = OperationQueue()
         queue.progress.totalUnitCount = 2
         queue.addOperations([BlockOperation {}], waitUntilFinished: true)
@@ -125,7 +125,7 @@ import Testing
         #expect(queue.progress.fractionCompleted == 0.25)
     }
 
-    @Test func `units added with resignCurrent are not lost beside those of operations`() {
+    @Test func `units of resignCurrent are counted together with units of operations`() {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 8
         queue.progress.totalUnitCount = 20_000

@@ -5,7 +5,7 @@ import Testing
 
 /// Rules G5 and A7: what a plain progress has, and what other threads do to it, when it is first observed.
 @Suite(.timeLimit(.minutes(5))) struct ProgressFirstUseTests {
-    @Test func `children that a progress had before it was observed are pushed, at any depth`() {
+    @Test func `changes of children from before the first observation are pushed, at any depth`() {
         let (progress, log) = (Progress(totalUnitCount: 1), Journal<Double>())
         var deepest = progress
         for _ in 0..<100 {
@@ -20,7 +20,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `a progress above one that is observed already is notified too`() {
+    @Test func `the parent of an already observed progress is notified too`() {
         let (above, middle, below) = (
             Progress(totalUnitCount: 1), Progress(totalUnitCount: 1), Progress(totalUnitCount: 2)
         )
@@ -37,7 +37,7 @@ import Testing
         for token in tokens { token.invalidate() }
     }
 
-    @Test func `a child that is complete beyond its total completes the progress above`() {
+    @Test func `a child that is complete beyond its total completes its parent`() {
         // A group adds its queue's progress, and sets its own to complete when some operations were cancelled.
         let (above, group, queue) = (Progress(totalUnitCount: 1), Progress(totalUnitCount: 1), OperationQueue())
         let log = Journal<Int64>()
@@ -52,7 +52,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `a change that is under way when a progress is first observed is reported`() async {
+    @Test func `a change during the first observation of a progress is reported`() async {
         let progress = Progress(totalUnitCount: 2)
         var values: AsyncStream<Int64>?
         func set(_ count: inout Int64) {
@@ -68,7 +68,7 @@ import Testing
         #expect(await iterator.next() == 1)
     }
 
-    @Test func `a change that is under way when a progress is added to a queue's is reported`() async {
+    @Test func `a change during the addition to a queue's progress is reported`() async {
         let (above, child) = (OperationQueue().progress, Progress(totalUnitCount: 2))
         above.totalUnitCount = 1
         var values = above.values(for: \.fractionCompleted).makeAsyncIterator()
@@ -81,7 +81,7 @@ import Testing
         #expect(await values.next() == 0.5)
     }
 
-    @Test func `a child of a subclass comes up soon under an observed plain progress, before or after it is observed`()
+    @Test func `changes of a child of a subclass soon reach an observed plain progress`()
         async
     {
         for observesFirst in [true, false] {
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `the own cancel of a child that is added to a cancelled progress may wait for other progresses`() {
+    @Test func `an overridden cancel of a child of a cancelled progress may wait for other progresses`() {
         let (progress, other) = (Progress(totalUnitCount: 2), Progress(totalUnitCount: 1))
         let tokens = [progress, other].map { $0.observe(\.fractionCompleted) { _, _ in } }
         let child = Special.make()
@@ -107,7 +107,7 @@ import Testing
         for token in tokens { token.invalidate() }
     }
 
-    @Test func `the own cancel of a child may wait for other progresses and add children`() {
+    @Test func `an overridden cancel of a child may wait for other progresses and add children`() {
         let (progress, other) = (Progress(totalUnitCount: 2), Progress(totalUnitCount: 1))
         let tokens = [progress, other].map { $0.observe(\.fractionCompleted) { _, _ in } }
         let (first, second) = (Special.make(), Special.make())
@@ -119,7 +119,7 @@ import Testing
         for token in tokens { token.invalidate() }
     }
 
-    @Test func `a progress that is looked at is released, and the looking ends`() {
+    @Test func `a progress with a lookout is released, and the lookout ends`() {
         weak var gone: Progress?
         do {
             let (progress, child) = (Progress(totalUnitCount: 1), Progress(totalUnitCount: 2))

@@ -49,7 +49,7 @@ import Testing
         #expect(queue.progress.fractionCompleted == 1)
     }
 
-    @Test func `children that are added later make the rest smaller, and cancelled ones count as ended`() {
+    @Test func `later children reduce the fraction, and cancelled children count as ended`() {
         let group = GroupOperation(policy: .supervise)
         let gate = AsyncGate()
         let first = group.addChildTask { await gate.pass() }
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `a child that announces its end from inside counts once, and one that is refused not at all`() throws {
+    @Test func `a child that announces its own end counts once, and a rejected child does not count`() throws {
         let queue = executor.makeQueue()
         let group = GroupOperation()
         let progress = group.progress
@@ -94,7 +94,7 @@ import Testing
         #expect(progress.totalUnitCount == 4 && progress.completedUnitCount == 4)
     }
 
-    @Test func `paused and resumed at any moment, the last word counts`() {
+    @Test func `the last of several concurrent pauses and resumes takes effect`() {
         for _ in 0..<200 {
             let queue = OperationQueue()
             queue.progress.totalUnitCount = 1
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func `a paused group starts no child, also when it begins meanwhile, and resumed before its start neither`() {
+    @Test func `a paused group starts no child, and a resume before the start of the group starts no child`() {
         let queue = executor.makeQueue()
         let group = GroupOperation()
         let ran = Journal<Int>()
@@ -154,7 +154,7 @@ import Testing
         #expect(ran.entries == [1])
     }
 
-    @Test func `cancelled while it is paused, a group ends`() {
+    @Test func `a group that is cancelled while paused ends`() {
         let queue = OperationQueue()
         let group = GroupOperation()
         group.addChildTask {}

@@ -17,7 +17,7 @@ import Testing
         #expect(ProgressTree.count <= before + 1000)
     }
 
-    @Test func `a child of 10,000 costs its siblings nothing`() {
+    @Test func `one of 10,000 children costs its siblings nothing`() {
         let progress = OperationQueue().progress
         progress.totalUnitCount = 10_000
         let children = (0..<10_000).map { _ in Progress(totalUnitCount: 2, parent: progress, pendingUnitCount: 1) }

@@ -30,7 +30,7 @@ import Testing
         #expect(queue.progress.fractionCompleted == 0.5)
     }
 
-    @Test func `the thread's current progress is as before when main returns, also when main forgot its own`() {
+    @Test func `the thread's current progress is restored after main, even if main did not resign its own`() {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         queue.progress.totalUnitCount = 2

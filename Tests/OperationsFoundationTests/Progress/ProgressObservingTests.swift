@@ -5,7 +5,7 @@ import Testing
 
 /// Rule G5 by key-value observing.
 @Suite(.timeLimit(.minutes(5))) struct ProgressObservingTests {
-    @Test func `the numbers are announced with the values exchanged`() {
+    @Test func `the numbers are announced with their old and new values`() {
         let (queue, log) = (OperationQueue(), Journal<String>())
         queue.maxConcurrentOperationCount = 1
         let progress = queue.progress
@@ -28,7 +28,7 @@ import Testing
         #expect(log.entries.count == 4)
     }
 
-    @Test func `a fraction that a child has done is announced at once`() {
+    @Test func `a fraction that a child has completed is announced at once`() {
         let (queue, log, gate, began) = (OperationQueue(), Journal<Double>(), Gate(), Gate())
         let progress = queue.progress
         progress.totalUnitCount = 2
@@ -49,7 +49,8 @@ import Testing
         token.invalidate()
     }
 
-    @Test(arguments: [1, 8]) func `at any width each unit is announced once and nothing goes back`(width: Int) {
+    @Test(arguments: [1, 8])
+    func `each unit is announced once, and the values never decrease, for every concurrency limit`(width: Int) {
         let (queue, counts, fractions) = (OperationQueue(), Journal<[Int64]>(), Journal<Double>())
         queue.maxConcurrentOperationCount = width
         let (progress, all) = (queue.progress, Gate(1000))
@@ -68,7 +69,7 @@ import Testing
         for token in tokens { token.invalidate() }
     }
 
-    @Test func `a queue's progress is observed by a path through the queue, of keys and of names`() {
+    @Test func `a queue's progress is observed by a key path and by a path of names`() {
         let (queue, log, observer) = (OperationQueue(), Journal<Double>(), Paths())
         queue.progress.totalUnitCount = 2
         let token = queue.observe(\.progress.fractionCompleted, options: .new) { log.append($1.newValue!) }
@@ -79,7 +80,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `a queue whose progress is observed is freed, and the observing ends`() async {
+    @Test func `a queue whose progress is observed is freed, and the observation ends`() async {
         var queue: OperationQueue? = OperationQueue()
         let gone = Weak(queue)
         let values = queue!.progress.values(for: \.fractionCompleted, bufferingPolicy: .unbounded)

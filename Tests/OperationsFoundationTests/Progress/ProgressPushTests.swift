@@ -5,7 +5,7 @@ import Testing
 
 /// Rule A7: a change in a child reaches parents and observers at once.
 @Suite(.timeLimit(.minutes(5))) struct ProgressPushTests {
-    @Test func `each step of a child reaches observers, and a progress above, without being asked for`() {
+    @Test func `each step of a child is pushed to observers and to the parent progress`() {
         let (queue, log, above) = (OperationQueue(), Journal<Double>(), Progress(totalUnitCount: 2))
         let progress = queue.progress
         progress.totalUnitCount = 1
@@ -25,7 +25,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `a child of the queue's progress is pushed to the progress above it`() {
+    @Test func `changes of a child of the queue's progress are pushed to the parent progress`() {
         let (queue, above) = (OperationQueue(), Progress(totalUnitCount: 1))
         let progress = queue.progress
         progress.totalUnitCount = 2
@@ -39,7 +39,7 @@ import Testing
         #expect(progress.completedUnitCount == 1)
     }
 
-    @Test func `grandchildren, children's totals and units of the current progress are pushed`() {
+    @Test func `changes of grandchildren, children's totals and units of the current progress are pushed`() {
         let (queue, log) = (OperationQueue(), Journal<Double>())
         let progress = queue.progress
         progress.totalUnitCount = 1
@@ -59,7 +59,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `the stream of a queue's progress has the fractions in between`() async {
+    @Test func `the stream of a queue's progress has intermediate fractions`() async {
         let queue = OperationQueue()
         let progress = queue.progress
         progress.totalUnitCount = 1
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `a queue inside a queue, and a group, are pushed through every level`() {
+    @Test func `changes of an inner queue and of a group are pushed through every level`() {
         let (outer, inner) = (OperationQueue(), OperationQueue())
         let log = Journal<Double>()
         outer.progress.totalUnitCount = 1
@@ -88,7 +88,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `a child of a subclass comes up soon, and so does one under a plain child`() async {
+    @Test func `changes of a child of a subclass arrive soon, also below a plain child`() async {
         let progress = OperationQueue().progress
         progress.totalUnitCount = 2
         let (special, deeper) = (SpecialProgress.make(totalUnitCount: 2), SpecialProgress.make(totalUnitCount: 2))
@@ -104,7 +104,7 @@ import Testing
         #expect(await values.next() == 0.5)
     }
 
-    @Test func `children that a child had before it was added are pushed`() {
+    @Test func `changes of children from before the addition are pushed`() {
         let (progress, log) = (OperationQueue().progress, Journal<Double>())
         progress.totalUnitCount = 1
         let (child, grandchild) = (Progress(totalUnitCount: 1), Progress(totalUnitCount: 1))
@@ -119,7 +119,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `eight threads push into one progress, and nothing is lost`() {
+    @Test func `eight threads push into one progress without losses`() {
         let (queue, log) = (OperationQueue(), Journal<Double>())
         let progress = queue.progress
         progress.totalUnitCount = 8
@@ -133,7 +133,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `a queue that its user suspended stays suspended when the progress is paused and resumed`() {
+    @Test func `a suspended queue stays suspended when its progress is paused and resumed`() {
         let queue = OperationQueue()
         queue.isSuspended = true
         queue.progress.resume()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct ProgressSteeringTests {
-    @Test func `cancelling the progress cancels what is in the queue`() {
+    @Test func `cancelling the progress cancels the operations in the queue`() {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         queue.progress.totalUnitCount = 3
@@ -24,7 +24,7 @@ import Testing
         #expect(ran.entries.isEmpty)
     }
 
-    @Test func `cancelling the progress cancels the children that operations have made, and make`() {
+    @Test func `cancelling the progress cancels existing and later children of operations`() {
         let queue = OperationQueue()
         queue.progress.totalUnitCount = 1
         let (made, cancelled) = (Gate(), Gate())
@@ -41,7 +41,7 @@ import Testing
         queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test func `cancelling a progress above cancels the queue's operations`() {
+    @Test func `cancelling a parent progress cancels the queue's operations`() {
         let queue = OperationQueue()
         queue.isSuspended = true
         let operation = BlockOperation {}
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `a queue whose progress was read is freed, and its progress outlives it harmlessly`() async {
+    func `a queue whose progress was read is freed, and its progress can still be used`() async {
         var queue: OperationQueue? = OperationQueue()
         let seenQueue = Weak(queue)
         var progress: Progress? = queue!.progress
@@ -89,7 +89,7 @@ import Testing
         #expect(seenQueue.isGone && seenProgress.isGone)
     }
 
-    @Test func `threads that read the progress first all get the same`() {
+    @Test func `threads that read the progress first all receive the same object`() {
         let queue = OperationQueue()
         let seen = Journal<ObjectIdentifier>()
         DispatchQueue.concurrentPerform(iterations: 8) { _ in seen.append(ObjectIdentifier(queue.progress)) }
@@ -106,7 +106,7 @@ import Testing
         #expect(reporting.debugDescription == queue.description)
     }
 
-    @Test func `pausing the progress pauses the children that operations have made, and make, until it is resumed`() {
+    @Test func `pausing the progress pauses existing and later children of operations until the resume`() {
         let queue = OperationQueue()
         queue.progress.totalUnitCount = 1
         let (made, paused, checked, resumed) = (Gate(), Gate(), Gate(), Gate())
@@ -129,7 +129,7 @@ import Testing
         queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test func `an operation that begins after the progress was cancelled makes cancelled children`() {
+    @Test func `an operation that begins after the cancellation of the progress creates cancelled children`() {
         let queue = OperationQueue()
         queue.progress.totalUnitCount = 1
         queue.progress.cancel()
@@ -139,7 +139,7 @@ import Testing
         #expect(seen.entries == [true])
     }
 
-    @Test func `an operation that begins while the progress is paused makes paused children`() {
+    @Test func `an operation that begins while the progress is paused creates paused children`() {
         let queue = OperationQueue()
         queue.progress.totalUnitCount = 1
         queue.progress.pause()

@@ -19,7 +19,7 @@ import Testing
         return (queue, operations)
     }
 
-    @Test func `a full queue refuses, and has room again when an operation has left`() throws {
+    @Test func `a full queue rejects operations, and has capacity again after an operation has ended`() throws {
         let (queue, operations) = try fullQueue(.refuse)
         queue.name = "full"
         let late = BlockOperation {}
@@ -39,7 +39,7 @@ import Testing
         #expect(late.isFinished)
     }
 
-    @Test func `shedding the oldest cancels what has waited longest`() throws {
+    @Test func `dropping the oldest cancels the operation that has waited longest`() throws {
         let (queue, operations) = try fullQueue(.shedOldest)
         let late = BlockOperation {}
         try queue.tryAddOperation(late)
@@ -51,7 +51,8 @@ import Testing
         #expect(late.isFinished && !late.isCancelled && operations.allSatisfy { $0.isFinished })
     }
 
-    @Test func `shedding the lowest cancels the last of them, and refuses what is lower still`() throws {
+    @Test func `dropping the lowest cancels the last of the lowest, and rejects an operation of lower priority`() throws
+    {
         let (queue, operations) = try fullQueue(.shedLowest)
         try queue.tryAddOperation(BlockOperation {})
         #expect(operations.map(\.isCancelled) == [false, false, true])
@@ -64,7 +65,7 @@ import Testing
         executor.runUntilIdle()
     }
 
-    @Test func `a batch is refused when one of the operations it would shed is of a higher priority`() throws {
+    @Test func `a batch is rejected if it would drop an operation of higher priority`() throws {
         let queue = executor.makeQueue()
         queue.isSuspended = true
         try queue.setBound(2, whenFull: .shedLowest)
@@ -84,7 +85,7 @@ import Testing
         executor.runUntilIdle()
     }
 
-    @Test func `a batch sheds no operation of a higher priority than the lowest one of the batch`() throws {
+    @Test func `a batch drops no operation of higher priority than the batch's lowest`() throws {
         let queue = executor.makeQueue()
         queue.isSuspended = true
         try queue.setBound(2, whenFull: .shedLowest)
@@ -99,7 +100,7 @@ import Testing
         executor.runUntilIdle()
     }
 
-    @Test func `what runs is not shed: the new operation is refused`() throws {
+    @Test func `running operations are not dropped, and the new operation is rejected`() throws {
         let queue = executor.makeQueue()
         let clock = VirtualClock()
         try queue.setBound(1, whenFull: .shedOldest)
@@ -110,7 +111,7 @@ import Testing
         executor.runUntilIdle(advancing: clock)
     }
 
-    @Test func `a task that adds waits for room, in order, and its cancellation ends the waiting`() throws {
+    @Test func `tasks that add wait for capacity in order, and a cancellation ends the wait`() throws {
         let (queue, _) = try fullQueue(.refuse)
         let log = Journal<Int>()
         let adders = (0..<4).map { number in
@@ -126,7 +127,7 @@ import Testing
         #expect(log.entries == [0, 3])
     }
 
-    @Test func `a bound is changed and removed while tasks wait for room`() throws {
+    @Test func `a capacity can be changed and removed while tasks wait for it`() throws {
         let (queue, _) = try fullQueue(.refuse)
         let added = Guarded(0)
         for _ in 0..<5 {
@@ -146,7 +147,7 @@ import Testing
         executor.runUntilIdle()
     }
 
-    @Test func `an operation that is refused for another reason gives its place back`() async throws {
+    @Test func `an operation that is rejected for another reason releases its place`() async throws {
         let queue = executor.makeQueue()
         try queue.setBound(1)
         let spent = BlockOperation {}
@@ -157,7 +158,7 @@ import Testing
         executor.runUntilIdle()
     }
 
-    @Test func `many adders on real threads keep to the bound`() async throws {
+    @Test func `many adders on real threads respect the capacity`() async throws {
         let queue = OperationQueue()
         try queue.setBound(7)
         let most = Guarded(0)
@@ -183,7 +184,7 @@ import Testing
     }
 
     /// The last to leave has given its place back when nobody is there any more.
-    @Test func `a queue in which nothing is left has room`() throws {
+    @Test func `an empty queue has capacity`() throws {
         let queue = OperationQueue()
         try queue.setBound(1)
         for _ in 0..<20_000 {
@@ -192,7 +193,7 @@ import Testing
         }
     }
 
-    @Test func `threads that add at once do not shed the same one for two`() throws {
+    @Test func `threads that add at the same time do not drop the same operation twice`() throws {
         let queue = OperationQueue()
         queue.isSuspended = true
         try queue.setBound(3, whenFull: .shedOldest)
@@ -209,7 +210,7 @@ import Testing
         queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test func `as many are shed as have no room otherwise`() throws {
+    @Test func `only as many operations are dropped as necessary`() throws {
         let queue = executor.makeQueue()
         queue.isSuspended = true
         try queue.setBound(3, whenFull: .shedOldest)
@@ -226,7 +227,7 @@ import Testing
 
     private static func count(_ queue: OperationQueue) -> Int { (queue as any Listing).operationCount }
 
-    @Test func `a bound below one is an error`() {
+    @Test func `a capacity below one is an error`() {
         for capacity in [0, -1] {
             #expect(throws: PolicyError.capacityNotPositive(capacity)) { try OperationQueue().setBound(capacity) }
         }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct CancelledClaimTests {
-    @Test func `a cancelled operation whose queue is full does not keep others from its resources`() throws {
+    @Test func `a cancelled operation in a full queue does not keep resources from other operations`() throws {
         let executor = ManualExecutor()
         let clock = VirtualClock()
         let pool = try ResourcePool(["units": 1])

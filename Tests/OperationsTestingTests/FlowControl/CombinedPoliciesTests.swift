@@ -8,7 +8,7 @@ import Testing
 /// Each seed makes queues with policies and operations at random. A naive reference checks every start. Whenever nothing can
 /// run, the reference looks for an operation that may start by all the rules; there must be none. At the end all have ended.
 @Suite(.timeLimit(.minutes(5))) struct CombinedPoliciesTests {
-    @Test func `no combination of policies breaks a limit, loses an operation, or blocks for ever`() throws {
+    @Test func `no combination of policies exceeds a limit, loses an operation, or blocks forever`() throws {
         for seed in 0..<500 as Range<UInt64> {
             let world = try PolicyWorld(seed: seed)
             for _ in 0..<40 {

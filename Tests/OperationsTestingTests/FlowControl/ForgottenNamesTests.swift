@@ -5,7 +5,7 @@ import Testing
 
 /// Rule A10: nothing is kept of names and pools that no operation uses any more.
 @Suite(.timeLimit(.minutes(5))) struct ForgottenNamesTests {
-    @Test func `exclusive names are forgotten when the last operation that needs them has ended`() {
+    @Test func `exclusive names are removed when the last operation that needs them has ended`() {
         let executor = ManualExecutor()
         let queue = executor.makeQueue()
         for round in 0..<2000 {
@@ -33,7 +33,7 @@ import Testing
         #expect(!ResourcePool.isKnown(exclusiveName: "known") && clock.now.offset == .seconds(2))
     }
 
-    @Test func `a pool lives as long as operations require something of it`() throws {
+    @Test func `a pool lives as long as operations require its resources`() throws {
         let executor = ManualExecutor()
         let queue = executor.makeQueue()
         for _ in 0..<100 {
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `pools that are gone leave nothing behind`() throws {
+    @Test func `deallocated pools leave nothing behind`() throws {
         let before = ResourcePool.resourceCount
         for _ in 0..<100_000 { _ = try ResourcePool(["a": 1]) }
         // Other tests have pools of their own meanwhile.

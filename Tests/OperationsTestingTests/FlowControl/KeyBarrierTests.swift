@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(arguments: Wait.allCases, [nil, 1, 2] as [Int?])
-    func `an operation of a key in front of a barrier that has to wait starts before the one behind it`(
+    func `a waiting operation before a barrier starts before an operation of its key after the barrier`(
         wait: Wait, limit: Int?
     ) throws {
         let (queue, other, clock) = (executor.makeQueue(), executor.makeQueue(), VirtualClock())
@@ -53,7 +53,7 @@ import Testing
         #expect(log.entries == ["first", "barrier", "last"])
     }
 
-    @Test func `the turn of a key goes to each segment in order, with several barriers and keys`() throws {
+    @Test func `each segment between barriers receives the turn of a key in order`() throws {
         let (queue, clock) = (executor.makeQueue(), VirtualClock())
         let log = Journal<Int>()
         try queue.setLimitPerKey(1)

@@ -17,7 +17,7 @@ import Testing
         #expect(log.entries == ["a1", "b1", "a2", "b2", "a3", "a4", "a5"])
     }
 
-    @Test func `one of higher priority goes before the one of its key that has the turn, also when it is raised later`()
+    @Test func `an operation of higher priority starts before earlier operations of its key, also after a later raise`()
     {
         for isRaisedLater in [false, true] {
             let queue = executor.makeQueue()
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `no more of a key run at a time than its limit, while others do`() throws {
+    @Test func `a key never exceeds its limit, while other keys run`() throws {
         let queue = executor.makeQueue()
         let clock = clock
         try queue.setLimitPerKey(2)
@@ -63,7 +63,7 @@ import Testing
         #expect(clock.now.offset == .seconds(14))
     }
 
-    @Test func `limits are changed while operations run and wait`() throws {
+    @Test func `limits can be changed while operations run and wait`() throws {
         let queue = executor.makeQueue()
         let clock = clock
         try queue.setLimitPerKey(1)
@@ -88,7 +88,9 @@ import Testing
         #expect(clock.now.offset == .seconds(3))
     }
 
-    @Test func `the list is in the order added, cancelling takes no turn, and a waiting one says for what`() throws {
+    @Test func `the list has the order of adding, cancelling uses no turn, and a waiting operation reports its key`()
+        throws
+    {
         let queue = executor.makeQueue()
         let clock = clock
         try queue.setLimitPerKey(1)
@@ -105,7 +107,7 @@ import Testing
         #expect(clock.now.offset == .seconds(3))
     }
 
-    @Test func `dependencies, requirements, priorities and keys hold together`() throws {
+    @Test func `dependencies, requirements, priorities and keys apply together`() throws {
         for seed in 0..<100 as Range<UInt64> {
             let executor = ManualExecutor(seed: seed)
             let queue = executor.makeQueue()

@@ -9,7 +9,7 @@ import Testing
     private let clock = VirtualClock()
 
     /// Rules L11, D9.
-    @Test func `a queue whose limit several threads set and remove at once loses no operation`() throws {
+    @Test func `a queue loses no operation while several threads set and remove its limit`() throws {
         let limit = try RateLimit.tokenBucket(1_000_000, per: .nanoseconds(1), burst: 1_000_000)
         for round in 0..<300 {
             let queue = executor.makeQueue()
@@ -33,7 +33,7 @@ import Testing
 
     /// Rule D9: the clock of a limit is read without the lock, so the limit may be another one afterwards.
     @Test(arguments: [true, false])
-    func `a limit is judged by its own clock, also when it is set while the old clock is read`(
+    func `a limit uses its own clock, even if it is set during a read of the old clock`(
         isWindow: Bool
     ) throws {
         let queue = executor.makeQueue()
@@ -53,7 +53,7 @@ import Testing
     }
 
     /// Rule A9: the permit of an operation that has to wait for something else is there for the others at once.
-    @Test func `an operation that does not start after all keeps nobody from starting`() throws {
+    @Test func `an operation that has to wait releases its permit for other operations`() throws {
         let (queue, other) = (executor.makeQueue(), executor.makeQueue())
         let clock = clock
         queue.setRateLimit(try .slidingWindow(1, per: .seconds(100)), clock: clock)
@@ -72,7 +72,7 @@ import Testing
     }
 
     /// A period may be as long as a duration can be.
-    @Test func `the longest periods, limits and deadlines stop no process`() throws {
+    @Test func `the longest periods, limits and deadlines do not trap`() throws {
         let forever = Duration.seconds(Int64.max)
         for period in [
             forever, forever + forever, .nanoseconds(UInt64.max), .nanoseconds(UInt64.max) - .nanoseconds(1),

@@ -28,7 +28,7 @@ import Testing
         #expect(starts(5, queue) == [0, 0, 1000, 1000, 2000])
     }
 
-    @Test(arguments: [7, 100, 1000]) func `over ten seconds the rate is exact within one percent`(rate: Int) throws {
+    @Test(arguments: [7, 100, 1000]) func `the rate over ten seconds is exact within one percent`(rate: Int) throws {
         let queue = executor.makeQueue()
         queue.setRateLimit(try .tokenBucket(rate, per: .seconds(1)), clock: clock)
         let count = Guarded(0)
@@ -42,7 +42,7 @@ import Testing
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func `a limit is changed and removed while operations wait`() throws {
+    @Test func `a limit can be changed and removed while operations wait`() throws {
         let queue = executor.makeQueue()
         queue.setRateLimit(try .tokenBucket(1, per: .seconds(3600)), clock: clock)
         let count = Guarded(0)
@@ -57,7 +57,7 @@ import Testing
         #expect(count.withLock { $0 } == 10 && clock.now.offset == .zero && clock.sleeperCount == 0)
     }
 
-    @Test func `priority decides who takes the next permit, and a cancelled operation takes none`() throws {
+    @Test func `the operation of highest priority uses the next permit, and a cancelled operation uses none`() throws {
         let queue = executor.makeQueue()
         queue.setRateLimit(try .tokenBucket(1, per: .seconds(1)), clock: clock)
         let log = Journal<String>()
@@ -77,7 +77,7 @@ import Testing
         #expect(log.entries == ["first at 0", "high at 1000", "low at 2000"])
     }
 
-    @Test func `what waits for a permit says so, and is no stall`() throws {
+    @Test func `an operation that waits for a permit reports it, and is not a stall`() throws {
         let queue = executor.makeQueue()
         queue.name = "slow"
         queue.setRateLimit(try .tokenBucket(1, per: .seconds(1)), clock: clock)
@@ -89,7 +89,7 @@ import Testing
         executor.runUntilIdle(advancing: clock)
     }
 
-    @Test func `an operation that is put back to wait for a resource gives its permit back`() throws {
+    @Test func `an operation that is put back to wait for a resource releases its permit`() throws {
         let queue = executor.makeQueue()
         queue.setRateLimit(try .slidingWindow(2, per: .seconds(1)), clock: clock)
         let log = Journal<Int64>()

@@ -7,7 +7,9 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ShedRunningTests {
     private let executor = ManualExecutor()
 
-    @Test(arguments: [true, false]) func `what is about to be shed does not start meanwhile`(isOldest: Bool) throws {
+    @Test(arguments: [true, false]) func `an operation that is about to be dropped does not start`(isOldest: Bool)
+        throws
+    {
         let executor = executor
         let queue = executor.makeQueue()
         try queue.setBound(2, whenFull: isOldest ? .shedOldest : .shedLowest)
@@ -26,7 +28,7 @@ import Testing
     }
 
     /// On real threads, where the adder picks its victims while workers start them.
-    @Test(arguments: [true, false]) func `no operation is cancelled once it runs`(isOldest: Bool) throws {
+    @Test(arguments: [true, false]) func `no operation is dropped after its start`(isOldest: Bool) throws {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 2
         try queue.setBound(4, whenFull: isOldest ? .shedOldest : .shedLowest)
@@ -39,7 +41,7 @@ import Testing
         #expect(wrong.withLock { $0 } == 0)
     }
 
-    @Test func `a queue of 20,000 sheds 20,000 times, without looking at all of them each time`() throws {
+    @Test func `a queue of 20,000 operations drops 20,000 times without a search of the whole queue`() throws {
         for overflow in [OperationQueue.Overflow.shedOldest, .shedLowest] {
             let queue = executor.makeQueue()
             queue.isSuspended = true
@@ -55,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `the rule is changed while operations wait, run and are put back`() throws {
+    @Test func `the overflow policy can be changed while operations wait, run and are put back`() throws {
         let (queue, clock) = (executor.makeQueue(), VirtualClock())
         try queue.setBound(3)
         let running = TaskOperation { try await clock.sleep(for: .seconds(1)) }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct RetryTests {
-    @Test func `delays grow as the backoff says, up to the cap`() throws {
+    @Test func `delays grow according to the backoff, up to the cap`() throws {
         func delays(_ backoff: RetryPolicy.Backoff) throws -> [Duration] {
             let policy = try RetryPolicy(retries: 5, backoff: backoff, jitter: .none)
             var random = SeededGenerator(seed: 1)
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `jitter stays in its range and follows from the generator`() throws {
+    @Test func `jitter stays in its range and depends only on the generator`() throws {
         for (jitter, range) in [(RetryPolicy.Jitter.full, 0.0...1.0), (.equal, 0.5...1.0)] {
             let policy = try RetryPolicy(retries: 1, backoff: .constant(.seconds(1)), jitter: jitter)
             var random = SeededGenerator(seed: 5)
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `what fails is tried again after the delays, and its last error is thrown`() throws {
+    @Test func `failing work is retried after the delays, and its last error is thrown`() throws {
         let executor = ManualExecutor()
         let clock = VirtualClock()
         let policy = try RetryPolicy(retries: 3, backoff: .exponential(.seconds(1)), jitter: .none)
@@ -65,7 +65,7 @@ import Testing
         #expect(clock.now.offset == .seconds(3 + 7) && fails.operationOutcome?.description == "failed: again(4)")
     }
 
-    @Test func `neither what is not worth it nor a cancellation is tried again`() throws {
+    @Test func `neither a final error nor a cancellation is retried`() throws {
         let executor = ManualExecutor()
         let clock = VirtualClock()
         let policy = try RetryPolicy(retries: 3) { ($0 as? Failure) != .final }
@@ -121,7 +121,7 @@ import Testing
         #expect(hopeless.operationOutcome?.description == "failed: again(4)")
     }
 
-    @Test func `an attempt that others cancel ends the retrying, as a cancellation`() async throws {
+    @Test func `an attempt that another caller cancels ends the retries with a cancellation`() async throws {
         let queue = OperationQueue()
         let numbers = Journal<Int>()
         let operation = RetryOperation(try RetryPolicy(retries: 3, backoff: .none)) { number in

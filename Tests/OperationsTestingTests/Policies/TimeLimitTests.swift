@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: 0..<20)
-    func `a time limit counts from the start of the operation, however late its timer runs`(seed: UInt64) throws {
+    func `a time limit counts from the start of the operation, even if its timer runs late`(seed: UInt64) throws {
         let executor = ManualExecutor(seed: seed)
         let (queue, clock) = (executor.makeQueue(), clock)
         let operation = TaskOperation {
@@ -38,7 +38,7 @@ import Testing
         #expect(operation.operationOutcome.failure == .timeout(.seconds(3)) && clock.now.offset == .seconds(3))
     }
 
-    @Test func `an operation that waits at its deadline ends without having run`() throws {
+    @Test func `an operation that still waits at its deadline ends without running`() throws {
         let queue = executor.makeQueue()
         let hasRun = Guarded(false)
         let operation = BlockOperation { hasRun.withLock { $0 = true } }
@@ -53,7 +53,9 @@ import Testing
         }
     }
 
-    @Test func `a deadline set while the operation waits counts, and none is left when it ends in time`() throws {
+    @Test func `a deadline may be set while the operation waits, and it is removed when the operation ends in time`()
+        throws
+    {
         let queue = executor.makeQueue()
         queue.isSuspended = true
         let late = BlockOperation {}
@@ -71,7 +73,7 @@ import Testing
         #expect(late.isFinished && late.operationOutcome.failure != nil && inTime.operationOutcome.failure == nil)
     }
 
-    @Test func `work that does not look goes on, and its outcome is the timeout all the same`() async throws {
+    @Test func `work that ignores the timeout continues, and its outcome is the timeout`() async throws {
         let queue = executor.makeQueue()
         let clock = clock
         let operation = TaskOperation {
@@ -85,7 +87,7 @@ import Testing
         await #expect(throws: OperationTimeout.timeout(.seconds(1))) { try await operation.value }
     }
 
-    @Test func `an operation starts no earlier than its instant`() {
+    @Test func `an operation with an earliest start does not start early`() {
         let queue = executor.makeQueue()
         let log = Journal<Int64>()
         let clock = clock
@@ -96,7 +98,7 @@ import Testing
         #expect(log.entries == [30])
     }
 
-    @Test func `an operation with a time limit is let go of, run or not`() throws {
+    @Test func `an operation with a time limit is released, whether it ran or not`() throws {
         for runs in [true, false] {
             var operation: Operation? = BlockOperation {}
             let weakOperation = Weak(operation)
