@@ -16,7 +16,7 @@ import Darwin
 ///
 /// `OPERATIONS_STRESS_COUNT` says how many operations, `OPERATIONS_STRESS_SEED` repeats a run; both are printed.
 @Suite struct EnduranceStress {
-    @Test func `none of very many operations is lost, runs twice, or runs too early`() {
+    @Test func `of very many operations, none is lost, runs twice, or runs too early`() {
         let count = number("OPERATIONS_STRESS_COUNT") ?? UInt64(Stress.rounds(200_000))
         let seed = number("OPERATIONS_STRESS_SEED") ?? UInt64.random(in: 0..<1 << 32)
         var (random, done, runs) = (SeededRandom(seed: seed), UInt64(0), 0)

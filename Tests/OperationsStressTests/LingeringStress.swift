@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func `resuming as the last worker goes to sleep starts what waited`() {
+    @Test func `resuming as the last worker goes to sleep starts the waiting operations`() {
         let queue = OperationQueue()
         for round in 0..<Stress.rounds(50_000) {
             queue.addOperation {}

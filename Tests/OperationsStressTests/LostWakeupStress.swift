@@ -23,7 +23,7 @@ import Testing
         #expect(ran == 2 * Stress.rounds(100_000))
     }
 
-    @Test func `a dependency added while it finishes lets the dependent go`() {
+    @Test func `a dependency added while it finishes does not delay the dependent`() {
         let queue = OperationQueue()
         let count = Atomic<Int>(0)
         for _ in 0..<Stress.rounds(100_000) {
@@ -39,7 +39,7 @@ import Testing
     }
 
     /// Two workers run what is before the barrier; each may leave the queue to the other.
-    @Test func `a barrier behind tiny operations runs, whichever worker leaves last`() {
+    @Test func `a barrier behind tiny operations runs, regardless of the worker that leaves last`() {
         let queue = OperationQueue()
         for _ in 0..<Stress.rounds(5_000) {
             for _ in 0..<Int.random(in: 60...140) { queue.addOperation {} }
@@ -49,7 +49,7 @@ import Testing
     }
 
     /// A completion block set while the operation ends runs while nobody else may know that the worker is away.
-    @Test func `a completion block that waits for an operation added meanwhile gets to see it`() {
+    @Test func `a completion block that waits for an operation added meanwhile sees its end`() {
         let queue = OperationQueue()
         for _ in 0..<Stress.rounds(2_000) {
             for _ in 0..<100 { queue.addOperation {} }
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `a dependency added and removed by several threads at once holds nothing back in the end`() {
+    @Test func `a dependency added and removed by several threads at once delays no operation in the end`() {
         for _ in 0..<Stress.rounds(2_000) {
             let (dependent, dependency, meeting) = (Operation(), Operation(), Gate(3))
             let adders = (0..<2).map { _ in
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 8, OperationQueue.defaultMaxConcurrentOperationCount])
-    func `adders on four threads lose nothing`(width: Int) {
+    func `operations added by four threads are not lost`(width: Int) {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = width
         let count = Atomic<Int>(0)

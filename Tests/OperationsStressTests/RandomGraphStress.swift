@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: 1...6)
-    func `every operation of a random graph ends once, in order, whatever is done to its queues`(seed: UInt64) {
+    func `every operation of a random graph ends once, in order, despite changes of its queues`(seed: UInt64) {
         for round in 0..<UInt64(Stress.rounds(20)) { run(seed: seed &* 1000 &+ round) }
     }
 

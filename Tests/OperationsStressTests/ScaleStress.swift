@@ -9,15 +9,15 @@ import Testing
 /// Sizes far beyond what anybody has, and the memory after. One at a time, and each in a process of its own, for
 /// they look at the memory of the process.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct ScaleStress {
-    @Test func `millions of pending operations run, and their memory returns`() async {
+    @Test func `millions of pending operations run, and their memory is released`() async {
         tell(await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { runPending() })
     }
 
-    @Test func `a very long chain runs, and its memory returns`() async {
+    @Test func `a very long chain runs, and its memory is released`() async {
         tell(await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { runChain() })
     }
 
-    @Test func `very many queues at once run what they hold, and their memory returns`() async {
+    @Test func `very many queues at once run their operations and release their memory`() async {
         tell(await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { runManyQueues() })
     }
 

@@ -5,7 +5,7 @@ import Testing
 /// A worker that sprints is called by nobody; an operation that breaks the pattern must not hold up the others.
 // One at a time: who waits here spins, as if it computed.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct SprintStress {
-    @Test func `tiny operations, then one that waits for another added behind it`() {
+    @Test func `tiny operations, then an operation that waits for a later one`() {
         for _ in 0..<Stress.rounds(200) {
             let queue = OperationQueue()
             for _ in 0..<500 { queue.addOperation {} }
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func `tiny operations, then one that adds the one it waits for`() {
+    @Test func `tiny operations, then an operation that adds an operation and waits for it`() {
         for _ in 0..<Stress.rounds(200) {
             let queue = OperationQueue()
             for _ in 0..<500 { queue.addOperation {} }
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `tiny operations come and go in bursts from several threads`() {
+    @Test func `several threads add tiny operations in bursts`() {
         let queue = OperationQueue()
         let adders = OperationQueue()
         adders.maxConcurrentOperationCount = 3

@@ -6,7 +6,7 @@ import Testing
 /// Section 9: barriers.
 @Suite(.timeLimit(.minutes(5))) struct BarrierTests {
     /// Rule X1.
-    @Test func `a barrier runs after all before it and before all after it`() {
+    @Test func `a barrier runs after all earlier operations and before all later ones`() {
         for _ in 0..<200 {
             let queue = OperationQueue()
             let log = Journal<String>()
@@ -65,7 +65,7 @@ import Testing
     }
 
     /// Rule X2.
-    @Test func `a barrier in an empty queue holds what comes after it`() {
+    @Test func `later operations wait for a barrier in an empty queue`() {
         for width in [1, 8, OperationQueue.defaultMaxConcurrentOperationCount] {
             let queue = OperationQueue()
             queue.maxConcurrentOperationCount = width

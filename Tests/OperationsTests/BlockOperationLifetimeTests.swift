@@ -68,7 +68,9 @@ import Testing
     }
 
     /// Rule W5.
-    @Test(arguments: [1, 2, 5]) func `what the blocks capture is gone when the operation is finished`(count: Int) {
+    @Test(arguments: [1, 2, 5]) func `the captures of the blocks are released when the operation is finished`(
+        count: Int
+    ) {
         for _ in 0..<100 {
             let queue = OperationQueue()
             let operation = BlockOperation()
@@ -83,7 +85,7 @@ import Testing
     }
 
     /// Rule W5: a block is released as soon as it has run, not when the others have.
-    @Test func `what a block captures is gone while another block still runs`() {
+    @Test func `the captures of a block are released while another block still runs`() {
         let queue = OperationQueue()
         let (released, gate) = (Gate(), Gate())
         let operation = BlockOperation()
@@ -99,7 +101,7 @@ import Testing
     }
 
     /// Rule W5.
-    @Test func `a cancelled operation lets its blocks go`() {
+    @Test func `a cancelled operation releases its blocks`() {
         let queue = OperationQueue()
         let operation = BlockOperation()
         let captured = (0..<3).map { _ in

@@ -73,7 +73,7 @@ import Testing
 
     /// Rule B2: also in a queue of width 1.
     @Test(arguments: [2, 3, 16, BlockOperation.guaranteedConcurrency])
-    func `blocks that wait for one another all run`(count: Int) {
+    func `blocks that wait for each other all run`(count: Int) {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         let meeting = Gate(count)

@@ -6,7 +6,7 @@ import Testing
 /// Rules C5 and C6: cancelling a whole queue, and overridden `cancel()`.
 @Suite(.timeLimit(.minutes(5))) struct CancelAllTests {
     /// Rule C5.
-    @Test func `all that are queued or executing are cancelled, and what is added later is not`() {
+    @Test func `all waiting and executing operations are cancelled, and later ones are not`() {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 2
         let running = [GatedOperation(), GatedOperation()]
@@ -82,7 +82,7 @@ import Testing
     }
 
     /// Rule C5.
-    @Test func `a queue that is cancelled again and again while operations arrive comes to an end`() {
+    @Test func `a queue that is cancelled repeatedly while operations arrive becomes empty`() {
         let queue = OperationQueue()
         let isDone = Atomic(false)
         let canceller = TestThread { while !isDone.load(ordering: .relaxed) { queue.cancelAllOperations() } }
@@ -155,7 +155,7 @@ import Testing
     }
 
     /// Rule C5: in between, the first is cancelled and ready, and would free the second.
-    @Test func `what is freed by an operation that is being cancelled with it does not start in between`() {
+    @Test func `an operation whose dependency is cancelled in the same call does not start in between`() {
         let queue = OperationQueue()
         let (first, second) = (LingersInCancel(), CountingOperation())
         first.addDependency(Operation())

@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2])
-    func `an observer of a cancellation may wait for a member that the caller has not come to`(width: Int) {
+    func `an observer of a cancellation may wait for a member that is not yet cancelled`(width: Int) {
         let held = HeldQueue(width: width)
         let (first, second) = (InCancel(), InCancel())
         held.queue.addOperations([first, second], waitUntilFinished: false)
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, -1])
-    func `what is added while an operation is being cancelled runs`(width: Int) {
+    func `an operation that is added during the cancellation of another one runs`(width: Int) {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = width
         let operation = InCancel {
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2])
-    func `a worker that comes to a member first calls its cancel, and nothing else does`(width: Int) {
+    func `only the worker that reaches a member first calls its cancel`(width: Int) {
         let held = HeldQueue(width: width)
         let others = (0..<20).map { _ in InCancel() }
         let first = InCancel {
@@ -88,7 +88,7 @@ import Testing
     }
 
     /// A worker holds no slot while it calls `cancel()`.
-    @Test func `a cancel that a worker calls may wait for another operation of a serial queue`() {
+    @Test func `an overridden cancel that a worker calls may wait for another operation of a serial queue`() {
         let held = HeldQueue()
         let last = InCancel()
         let second = InCancel { last.waitUntilFinished() }
@@ -117,7 +117,7 @@ import Testing
         var hasSeenFlag: Bool { seen.load(ordering: .acquiring) }
     }
 
-    @Test func `an operation whose cancel only sets a flag of its own does not start before that has returned`() {
+    @Test func `an operation whose cancel only sets its own flag does not start before cancel has returned`() {
         let held = HeldQueue()
         let operation = OwnFlag {
             held.freeOne()

@@ -18,7 +18,7 @@ import Testing
     }
 
     /// Rule C1.
-    @Test func `cancelling stops nothing by force and can be seen by the code that runs`() {
+    @Test func `cancelling does not stop running code by force, and running code can see it`() {
         let operation = Polling()
         let queue = OperationQueue()
         queue.addOperation(operation)
@@ -45,7 +45,7 @@ import Testing
     }
 
     /// Rule C1.
-    @Test func `cancelling twice is cancelling once`() {
+    @Test func `cancelling twice has the effect of cancelling once`() {
         let operation = CountingOperation()
         operation.cancel()
         operation.cancel()

@@ -6,7 +6,7 @@ import Testing
 
 /// Rule W1: a completion block delays no other operation of its queue, however long it takes.
 @Suite(.timeLimit(.minutes(5))) struct CompletionDebtTests {
-    @Test func `a worker passes on its promise to look for more before it runs a completion block`() async {
+    @Test func `a worker passes on its duty to look for work before it runs a completion block`() async {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         let owes = Guarded<[Bool]>([])

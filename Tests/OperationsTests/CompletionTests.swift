@@ -39,7 +39,7 @@ import Testing
     }
 
     /// Rule W1.
-    @Test func `it delays neither dependents, nor the slot, nor who waits`() {
+    @Test func `it delays neither dependents, nor the slot, nor waiters`() {
         let queue = OperationQueue.serial()
         let operation = CountingOperation()
         let dependent = CountingOperation()
@@ -59,7 +59,7 @@ import Testing
     }
 
     /// Rule W1.
-    @Test func `it may call anything, also wait for another operation of the same serial queue`() {
+    @Test func `it may call any function, and may wait for another operation of the same serial queue`() {
         let queue = OperationQueue.serial()
         let operation = CountingOperation()
         let next = CountingOperation()
@@ -155,7 +155,7 @@ import Testing
     }
 
     /// Rule W2.
-    @Test func `a block that sets another one does not make it run`() {
+    @Test func `a completion block that sets another one does not make that one run`() {
         let operation = CountingOperation()
         let log = Journal<Int>()
         let completed = Gate()

@@ -25,7 +25,7 @@ import Testing
     }
 
     /// Rule D6.
-    @Test func `a dependency that nobody starts is kept by its dependent only`() {
+    @Test func `a dependency that is never started is kept alive only by its dependent`() {
         weak var released: Operation?
         do {
             let dependent = BlockOperation {}
@@ -56,7 +56,7 @@ import Testing
     }
 
     /// Rule D6: what a long-lived operation remembers of dependents that are gone stays bounded.
-    @Test func `a dependency forgets dependents that are gone`() {
+    @Test func `a dependency forgets released dependents`() {
         let dependency = BlockOperation {}
         for _ in 0..<100_000 { BlockOperation {}.addDependency(dependency) }
         let last = BlockOperation {}
@@ -67,7 +67,7 @@ import Testing
 
     #if DEBUG
     /// Rules D4 and D6.
-    @Test func `a dependency remembers neither dependents that are gone nor one dependent twice`() {
+    @Test func `a dependency remembers no released dependent, and no dependent twice`() {
         let (dependency, often) = (BlockOperation {}, BlockOperation {})
         for _ in 0..<1000 {
             BlockOperation {}.addDependency(dependency)
@@ -98,7 +98,7 @@ import Testing
 
     /// Rules D8, D10. Debug builds do a tenth of it: what would be quadratic would show all the same.
     @Test(arguments: Order.allCases)
-    func `a chain runs in order and is released, whatever the order of adding`(order: Order) async {
+    func `a chain runs in order and is released, regardless of the order of adding`(order: Order) async {
         #if DEBUG
         let length = 100_000
         #else

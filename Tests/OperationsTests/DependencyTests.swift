@@ -37,7 +37,7 @@ import Testing
     }
 
     /// Rule D2.
-    @Test func `a dependency added while the operation waits for a slot holds it back`() {
+    @Test func `a dependency added while the operation waits for a slot delays the operation`() {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         let gate = Gate()
@@ -58,7 +58,7 @@ import Testing
     }
 
     /// Rule D2: the operation was taken from its lane and put back; its place by arrival is what it was.
-    @Test func `an operation held back and let go again keeps its place in the order of adding`() {
+    @Test func `an operation that is delayed by a dependency keeps its place in the order of adding`() {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         let gate = Gate()
@@ -158,7 +158,7 @@ import Testing
     }
 
     /// Rule D4.
-    @Test func `removing one of two dependencies leaves the other in force`() {
+    @Test func `removing one of two dependencies keeps the other one`() {
         let queue = OperationQueue()
         let (first, second) = (BlockOperation {}, BlockOperation {})
         let operation = BlockOperation {}
@@ -173,7 +173,7 @@ import Testing
     }
 
     /// Rule D4.
-    @Test func `removing an operation that is no dependency changes nothing`() {
+    @Test func `removing an operation that is not a dependency has no effect`() {
         let (first, second) = (BlockOperation {}, BlockOperation {})
         let operation = BlockOperation {}
         operation.removeDependency(first)
@@ -203,7 +203,7 @@ import Testing
     }
 
     /// Rules D3 and L14: the end of the dependency was not announced, but it says so when asked.
-    @Test func `a dependency that has finished by its own word holds nothing back`() {
+    @Test func `a dependency whose overridden isFinished is true delays no operation`() {
         let dependency = SpellingOperation()
         dependency.finishSilently()
         let operation = BlockOperation {}
@@ -228,7 +228,7 @@ import Testing
     }
 
     /// Rule D9.
-    @Test func `a dependency that finishes in the midst of being added holds nothing back`() {
+    @Test func `a dependency that finishes while it is being added delays no operation`() {
         let dependency = FinishesWhenAsked()
         let operation = BlockOperation {}
         operation.addDependency(dependency)

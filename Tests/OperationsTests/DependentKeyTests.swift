@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: Spelling.allCases)
-    func `a queue starts, ends and completes an operation that announces its state alone`(spelling: Spelling) {
+    func `a queue starts, ends and completes an operation that announces only its state property`(spelling: Spelling) {
         let (queue, log) = (OperationQueue(), Journal<String>())
         let operation = Self.operation(spelling, log)
         let dependent = BlockOperation { log.append("dependent") }
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: Spelling.allCases)
-    func `a waiter and a dependent of an operation in no queue learn of its end`(spelling: Spelling) {
+    func `a waiter and a dependent of an operation in no queue are notified of its end`(spelling: Spelling) {
         let operation = Self.operation(spelling)
         let (queue, dependent) = (OperationQueue(), BlockOperation {})
         dependent.addDependency(operation)
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: Spelling.allCases)
-    func `observers of the states are told of an announcement of what they derive from`(spelling: Spelling) {
+    func `observers of derived states are notified when the base property is announced`(spelling: Spelling) {
         let (operation, log) = (Self.operation(spelling), Journal<String>())
         let tokens = [
             operation.observe(\.isReady, options: [.old, .new]) { log.append("ready \($1.oldValue!) \($1.newValue!)") },
@@ -70,7 +70,7 @@ import Testing
     }
 
     /// The same for a flag of one's own that `isCancelled` derives from.
-    @Test func `an own cancelled flag that is announced makes a waiting operation ready`() {
+    @Test func `announcing an operation's own cancelled flag makes the waiting operation ready`() {
         let (queue, operation) = (OperationQueue(), Stopping())
         operation.addDependency(BlockOperation {})
         queue.addOperation(operation)
@@ -106,7 +106,7 @@ import Testing
         #expect(log.entries == ["start", "start", "dependent"])
     }
 
-    @Test func `a waiter finds an end that came before anything followed the other object`() {
+    @Test func `a waiter finds an end that came before the other object was observed`() {
         let model = Model()
         let operation = Modelled(model, Journal())
         model.step = 2
@@ -114,7 +114,7 @@ import Testing
         #expect(operation.isFinished)
     }
 
-    @Test func `an announcement of a property that no state depends on asks nothing`() {
+    @Test func `announcing a property that no state depends on reads no state`() {
         let (queue, operation) = (OperationQueue(), Counting())
         queue.isSuspended = true
         queue.addOperation(operation)

@@ -10,7 +10,7 @@ import Testing
     }
 
     /// Rule N3.
-    @Test func `an operation in no queue is explained as that, and a finished one as finished`() {
+    @Test func `an operation in no queue and a finished operation are explained as such`() {
         let operation = Operation(named: "a")
         #expect(OperationQueue().explain(operation).operation == "Operation 'a'")
         #expect(reasons(operation) == [.inNoQueue])
@@ -34,7 +34,7 @@ import Testing
     }
 
     /// Rule N3: only what still holds it back is named.
-    @Test func `every unfinished dependency is named and no finished one`() {
+    @Test func `every unfinished dependency is named, and no finished one`() {
         let (held, queue) = (HeldQueue(), OperationQueue())
         let (finished, queued, forgotten) = (Operation(), Operation(named: "queued"), Operation(named: "forgotten"))
         let waiting = Operation()
@@ -51,7 +51,7 @@ import Testing
     }
 
     /// Rule N3: it needs nobody to start it.
-    @Test func `a dependency that was started by hand is named as one that runs`() {
+    @Test func `a dependency that was started by hand is named as a running one`() {
         let (queue, dependency, waiting) = (OperationQueue(), AsynchronousOperation(), Operation())
         dependency.name = "by hand"
         waiting.addDependency(dependency)
@@ -64,7 +64,7 @@ import Testing
     }
 
     /// Rules N3, C2: a cancelled operation does not wait for its dependencies.
-    @Test func `a cancelled operation in a suspended queue waits for the queue alone`() {
+    @Test func `a cancelled operation in a suspended queue waits only for the queue`() {
         let queue = OperationQueue()
         queue.name = "q"
         queue.isSuspended = true
@@ -157,7 +157,7 @@ import Testing
     }
 
     /// Rule N3.
-    @Test func `explaining a chain of many operations is no recursion`() {
+    @Test func `explaining a long chain of operations is not recursive`() {
         let queue = OperationQueue()
         queue.isSuspended = true
         let operations = (0..<100_000).map { _ in Operation() }
@@ -169,7 +169,7 @@ import Testing
     }
 
     /// Rule N3: in words.
-    @Test func `every reason has words that say what to do`() {
+    @Test func `the description of every reason says what to do`() {
         let words: [(WaitingReason, String)] = [
             (.executing, "executes"), (.finished, "finished"), (.inNoQueue, "no queue"), (.cycle(["a", "a"]), "a → a"),
             (.dependencyInNoQueue("x"), "x"), (.dependency("x"), "waits for x"), (.barrier, "barrier"),

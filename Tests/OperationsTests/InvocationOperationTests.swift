@@ -14,7 +14,7 @@ import TestSupport
     }
 
     /// Rules I1, I3.
-    @Test func `a method with an argument gets it`() throws {
+    @Test func `a method with a parameter gets its argument`() throws {
         let downloader = InvocationTarget()
         let operation = InvocationOperation(target: downloader, method: InvocationTarget.fetch(from:), argument: "a")
         operation.start()
@@ -114,7 +114,7 @@ import TestSupport
     }
 
     /// Rule I5: the error comes out of `result`, of a Void method too, and never out of `start()`.
-    @Test func `what the method throws is thrown by the result`() {
+    @Test func `reading the result throws the error of the method`() {
         let target = InvocationTarget()
         let value = InvocationOperation(target: target, method: InvocationTarget.fail(with:), argument: 1)
         let void = InvocationOperation(target: target, method: InvocationTarget.failSilently)
@@ -139,7 +139,7 @@ import TestSupport
     }
 
     /// Rules I3, W5.
-    @Test func `a cancelled operation lets target and argument go`() {
+    @Test func `a cancelled operation releases target and argument`() {
         let (operation, target, passed) = makeOperation()
         operation.cancel()
         OperationQueue().addOperations([operation], waitUntilFinished: true)

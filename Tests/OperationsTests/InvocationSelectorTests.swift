@@ -21,7 +21,7 @@ import TestSupport
     }
 
     /// Rule I2.
-    @Test func `an operation for a selector that the target does not know is nil`() {
+    @Test func `an operation for a selector that the target does not declare is nil`() {
         #expect(InvocationOperation(target: InvocationTarget(), selector: "unknown", object: nil) == nil)
         #expect(InvocationOperation(target: InvocationTarget(), selector: "fetch:also:", object: nil) == nil)
         #expect(InvocationOperation(target: Operation(), selector: "fetch", object: nil) == nil)
@@ -86,7 +86,7 @@ import TestSupport
     }
 
     /// Rule I4.
-    @Test func `an invocation of a method has no selector and throws what the method throws`() throws {
+    @Test func `an invocation of a method has no selector and throws the error of the method`() throws {
         let target = InvocationTarget()
         let invocation = Invocation(target: target, method: InvocationTarget.fail(with:), argument: 4)
         #expect(invocation.selector == nil)
@@ -95,7 +95,7 @@ import TestSupport
     }
 
     /// Rule I4.
-    @Test func `an operation runs an invocation and shows it`() throws {
+    @Test func `an operation runs an invocation and returns it as a property`() throws {
         let target = InvocationTarget()
         let invocation = try #require(Invocation(target: target, selector: "fetch:", object: "y"))
         let operation = InvocationOperation(invocation: invocation)

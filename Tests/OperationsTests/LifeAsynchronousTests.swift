@@ -148,7 +148,7 @@ class SpellingOperation: Operation, @unchecked Sendable {
     }
 
     /// Rule L7.
-    @Test func `start may go on after the end and delays nobody`() {
+    @Test func `start may continue after the end, and delays no other operation`() {
         let queue = OperationQueue.serial()
         let mayReturn = Gate()
         let first = AsynchronousOperation()

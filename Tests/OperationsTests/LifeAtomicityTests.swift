@@ -13,7 +13,9 @@ import Testing
 
     /// Rule L9.
     @Test(arguments: [true, false])
-    func `no thread sees a finished operation that executes, or a started one that is neither`(inQueue: Bool) {
+    func `no thread sees a finished operation that executes, or a started one that is neither executing nor finished`(
+        inQueue: Bool
+    ) {
         let operations = (0..<1000).map { _ in Short() }
         let wrong = Atomic(0)
         let watcher = TestThread {
@@ -37,7 +39,7 @@ import Testing
     }
 
     /// Rule L9.
-    @Test func `whoever is told of a change sees both properties changed, or none`() {
+    @Test func `observers of a change see both properties changed`() {
         let (operation, log) = (CountingOperation(), Journal<[Bool]>())
         let tokens = [\CountingOperation.isExecuting, \.isFinished].map { path in
             operation.observe(path, options: .prior) { operation, change in

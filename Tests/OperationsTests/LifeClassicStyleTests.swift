@@ -113,7 +113,7 @@ import Synchronization
     }
 
     /// Rule L14.
-    @Test func `an overridden isReady that ignores dependencies is believed`() {
+    @Test func `an overridden isReady that ignores dependencies decides`() {
         let operation = Eager()
         operation.addDependency(Operation())
         let queue = OperationQueue()
@@ -170,7 +170,7 @@ import Synchronization
     }
 
     /// Rule L14.
-    @Test func `a start that only moves super's start to another thread works`() {
+    @Test func `a start that only calls super's start on another thread works`() {
         let loop = LoopThread()
         let queue = OperationQueue.serial()
         let operations = (0..<50).map { _ in Jumping(loop) }

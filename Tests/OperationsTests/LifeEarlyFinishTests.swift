@@ -116,7 +116,7 @@ private final class Wavering: CountingOperation, @unchecked Sendable {
     }
 
     /// Rule L10.
-    @Test func `when its overridden start is called by hand in spite of the queue`() {
+    @Test func `when its overridden start is called by hand although it is in a queue`() {
         let queue = OperationQueue.suspended()
         let operation = AsynchronousOperation()
         operation.onStart = { $0.finish() }
@@ -217,7 +217,7 @@ private final class Wavering: CountingOperation, @unchecked Sendable {
     }
 
     /// Rule L10.
-    @Test func `at the very moment when the queue starts it`() {
+    @Test func `at the moment when the queue starts it`() {
         let queue = OperationQueue()
         for round in 0..<2000 {
             let bird = EarlyBird(Spelling.allCases[round % 3])
@@ -234,7 +234,7 @@ private final class Wavering: CountingOperation, @unchecked Sendable {
     }
 
     /// Rules L10 and L8: whoever would have finished the operation finds that it has not.
-    @Test(arguments: [false, true]) func `an end that is taken back at once, while being added`(inBatch: Bool) {
+    @Test(arguments: [false, true]) func `an end that is revoked at once, while being added`(inBatch: Bool) {
         let queue = OperationQueue()
         // A survey of a stall would ask anew.
         queue.stallDelay = .zero
@@ -246,7 +246,7 @@ private final class Wavering: CountingOperation, @unchecked Sendable {
     }
 
     /// Rules L10 and L8.
-    @Test func `an end that is taken back at once, when the last dependency finishes`() {
+    @Test func `an end that is revoked at once, when the last dependency finishes`() {
         let queue = OperationQueue()
         // A survey of a stall would ask anew.
         queue.stallDelay = .zero

@@ -100,7 +100,7 @@ extension Operation: OldNames {}
     }
 
     /// Rules L7 and L13.
-    @Test func `isAsynchronous and isConcurrent follow each other, whichever is overridden`() {
+    @Test func `isAsynchronous and isConcurrent follow each other when one of them is overridden`() {
         let cases: [(Operation, Bool)] = [
             (Operation(), false), (NewName(), true), (OldName(), true), (NamesOfSuper(), false),
             (Borrowing(NewName()), true), (Borrowing(OldName()), true), (Borrowing(Operation()), false),

@@ -40,7 +40,7 @@ class ConditionOperation: CountingOperation, @unchecked Sendable {
 @Suite(.timeLimit(.minutes(5))) struct LifeReadinessTests {
     /// Rule L8.
     @Test(arguments: Spelling.allCases)
-    func `an announced change makes the operation start, and not before`(spelling: Spelling) {
+    func `an operation starts when its readiness is announced, and not before`(spelling: Spelling) {
         let queue = OperationQueue.serial()
         let operation = ConditionOperation(spelling)
         queue.addOperation(operation)
@@ -93,7 +93,7 @@ class ConditionOperation: CountingOperation, @unchecked Sendable {
 
     /// Rule L8.
     @Test(arguments: [true, false])
-    func `a change that is announced while a finished dependency asks is not lost`(isCancelled: Bool) {
+    func `a change that is announced while a finished dependency reads isReady is not lost`(isCancelled: Bool) {
         let queue = OperationQueue()
         let operation = ConditionOperation()
         let dependency = Operation()
@@ -119,7 +119,7 @@ class ConditionOperation: CountingOperation, @unchecked Sendable {
     }
 
     /// Rule L8.
-    @Test func `a dependency that is added while isReady is asked holds the operation back`() {
+    @Test func `a dependency that is added while isReady is read delays the operation`() {
         let queue = OperationQueue.serial()
         let operation = ConditionOperation(isMet: true)
         let dependency = Operation()
@@ -146,7 +146,7 @@ class ConditionOperation: CountingOperation, @unchecked Sendable {
     }
 
     /// Rule L8.
-    @Test func `an operation that says it is not ready any more does not start`() {
+    @Test func `an operation that announces that it is no longer ready does not start`() {
         let queue = OperationQueue.serial()
         let blocker = GatedOperation()
         let operation = ConditionOperation(isMet: true)
@@ -165,7 +165,7 @@ class ConditionOperation: CountingOperation, @unchecked Sendable {
     }
 
     /// Rule L8.
-    @Test func `in a queue that nobody looks at, the last announcement is the truth`() {
+    @Test func `in a queue without a worker, the last announcement decides`() {
         let queue = OperationQueue.suspended()
         queue.maxConcurrentOperationCount = 1
         let operation = ConditionOperation()
@@ -203,7 +203,7 @@ class ConditionOperation: CountingOperation, @unchecked Sendable {
     }
 
     /// Rule L8.
-    @Test func `threads that flip a condition wildly leave the operation ready in the end`() {
+    @Test func `an operation whose condition several threads flip is ready at the end`() {
         for _ in 0..<100 {
             let queue = OperationQueue()
             let operation = ConditionOperation()

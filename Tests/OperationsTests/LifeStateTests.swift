@@ -70,7 +70,7 @@ import Testing
     }
 
     /// Rule L2.
-    @Test func `being cancelled is independent of the state and never goes back`() {
+    @Test func `isCancelled is independent of the state and never returns to false`() {
         let operation = GatedOperation()
         let queue = OperationQueue()
         queue.addOperation(operation)
@@ -158,7 +158,7 @@ import Testing
 
     /// Rule L6.
     @Test(arguments: [true, false])
-    func `a queue never runs an operation on the thread that adds it, whatever isAsynchronous says`(says: Bool) {
+    func `a queue never runs an operation on the thread that adds it, regardless of isAsynchronous`(says: Bool) {
         for queue in [OperationQueue(), .serial()] {
             let operations = (0..<20).map { _ in Claimant(says) }
             operations.forEach(queue.addOperation)

@@ -19,7 +19,7 @@ import Testing
     }
 
     /// Rule Q8.
-    @Test func `its width, suspension, quality, name and underlying queue are fixed`() async {
+    @Test func `its concurrency limit, suspension, quality, name and underlying queue are fixed`() async {
         await #expect(processExitsWith: .success) { ignoresSetters() }
     }
 

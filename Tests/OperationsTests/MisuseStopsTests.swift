@@ -110,7 +110,7 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
 @Suite struct MisuseStopsTests {
     /// Rules M1–M8.
     @Test(.timeLimit(.minutes(5)), arguments: Misuse.allCases)
-    func `misuse stops the process with the rule and the culprit`(misuse: Misuse) async throws {
+    func `misuse stops the process and names the rule and the operation`(misuse: Misuse) async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [misuse] in
             misuse.commit()
         }
@@ -126,7 +126,9 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
     }
 
     /// Rule M1: a try that is over has no bearing on what comes later on its thread.
-    @Test(.timeLimit(.minutes(5))) func `after a try the plain member stops the process as before`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `after a throwing variant, the plain member still stops the process`()
+        async throws
+    {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let operation = Reluctant()
             try operation.tryStart()

@@ -84,7 +84,7 @@ import Testing
     }
 
     /// Rule M7.
-    @Test func `depending on oneself`() {
+    @Test func `an operation that depends on itself`() {
         let operation = CountingOperation()
         operation.name = "it"
         let found = error { () throws(OperationError) in try operation.tryAddDependency(operation) }
@@ -96,7 +96,7 @@ import Testing
     }
 
     /// Rule M8.
-    @Test func `waiting for oneself, from main and from every block`() {
+    @Test func `an operation that waits for itself, from main and from every block`() {
         let log = Journal<OperationError?>()
         let error: @Sendable (BlockOperation) -> Void = { operation in
             do throws(OperationError) {
@@ -160,7 +160,7 @@ import Testing
     }
 
     /// Rule M8.
-    @Test func `waiting for all of a queue from inside it`() {
+    @Test func `waiting for all operations of a queue from inside it`() {
         let queue = OperationQueue()
         let log = Journal<OperationError?>()
         let operation = BlockOperation { [unowned queue] in
@@ -173,7 +173,7 @@ import Testing
     }
 
     /// Rule M8: the operation around the one that waits could not finish.
-    @Test func `waiting from an operation started by hand for the one around it, or for all of its queue`() {
+    @Test func `waiting from an operation started by hand for the outer operation, or for all of its queue`() {
         let queue = OperationQueue()
         let log = Journal<OperationError?>()
         let outer = BlockOperation()

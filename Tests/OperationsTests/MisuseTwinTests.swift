@@ -182,7 +182,7 @@ import Testing
     }
 
     /// Rules M3 and L14.
-    @Test func `adding an operation that executes or has finished by its own word`() {
+    @Test func `adding an operation whose overridden states say that it executes or has finished`() {
         let queue = OperationQueue()
         let operation = SpellingOperation()
         operation.name = "it"
@@ -252,7 +252,7 @@ import Testing
     }
 
     /// Rule M1: the thread of the queue is inside `start()` and has not come to the default one.
-    @Test func `an operation that its queue has claimed is not started by a try`() {
+    @Test func `tryStart does not start an operation that its queue has claimed`() {
         let operation = Overtaken()
         operation.name = "it"
         let found = error { () throws(OperationError) in try operation.tryStart() }

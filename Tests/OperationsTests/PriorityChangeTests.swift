@@ -52,7 +52,7 @@ import Testing
     }
 
     /// Rule P3.
-    @Test func `a change while the queue is suspended counts`() {
+    @Test func `a change while the queue is suspended takes effect`() {
         let queue = OperationQueue()
         let log = Journal<Character>()
         queue.maxConcurrentOperationCount = 1
@@ -66,7 +66,7 @@ import Testing
     }
 
     /// Rule P3: the change is remembered until the operation is ready.
-    @Test func `a change while an operation is unready counts once it is ready`() {
+    @Test func `a change while an operation is not ready takes effect when it is ready`() {
         let held = HeldQueue()
         let log = Journal<Character>()
         let operations = operations("abc", to: log)
@@ -80,7 +80,7 @@ import Testing
     }
 
     /// Rule P3: at once means for the very next choice.
-    @Test func `a change made inside an operation counts for the next one`() {
+    @Test func `a change made inside an operation takes effect for the next operation`() {
         let held = HeldQueue()
         let log = Journal<Character>()
         let operations = operations("abc", to: log)
@@ -95,7 +95,7 @@ import Testing
     }
 
     /// Rule P3.
-    @Test func `changing the priority of what runs or has finished does no harm`() {
+    @Test func `changing the priority of a running or finished operation has no effect`() {
         let queue = OperationQueue()
         let (started, gate) = (Gate(), Gate())
         queue.maxConcurrentOperationCount = 1

@@ -24,7 +24,7 @@ import Testing
         queue.priorityPolicy = try .init(inheritsPriority: true, ageingLimit: ageingLimit)
     }
 
-    @Test func `without it a dependency of something urgent waits its turn`() {
+    @Test func `without inheritance, a dependency of an urgent operation waits for its turn`() {
         let low = add("low", .low)
         _ = add("normal", .normal)
         _ = add("urgent", .veryHigh, after: [low])
@@ -32,7 +32,7 @@ import Testing
         #expect(log.entries == ["normal", "low", "urgent"])
     }
 
-    @Test func `an operation stands as high as what depends on it, through any number of others`() throws {
+    @Test func `an operation has at least the priority of its direct and indirect dependents`() throws {
         try inherit()
         let lows = [add("first", .veryLow)]
         let middle = (1...3).reduce(into: lows) { $0.append(add("middle \($1)", .low, after: [$0.last!])) }
@@ -42,7 +42,7 @@ import Testing
         #expect(log.entries == ["first", "middle 1", "middle 2", "middle 3", "urgent", "normal"])
     }
 
-    @Test func `it does not matter in which order they are added, made to depend, and given their priority`() throws {
+    @Test func `the order of adding, depending and setting priorities does not matter`() throws {
         try inherit()
         // The dependent first.
         let low = BlockOperation { [log] in log.append("low") }
@@ -64,7 +64,7 @@ import Testing
         withExtendedLifetime(urgent) {}
     }
 
-    @Test func `it holds across queues, also through one that does not inherit`() throws {
+    @Test func `priorities are inherited across queues, also through a queue without inheritance`() throws {
         try inherit()
         let between = HeldQueue()
         let low = add("low", .veryLow)
@@ -81,7 +81,7 @@ import Testing
         #expect(log.entries.prefix(2) == ["low", "normal"])
     }
 
-    @Test func `what is in the queue when it begins to inherit takes part, and stays raised when it ends`() throws {
+    @Test func `operations that wait when inheritance begins take part, and stay raised when it ends`() throws {
         let low = add("low", .low)
         _ = add("normal", .normal)
         _ = add("urgent", .veryHigh, after: [low])
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func `what is being added when the policy is set inherits too`() {
+    @Test func `operations that are being added when the policy is set inherit too`() {
         for isBatch in [false, true] {
             let held = HeldQueue()
             let low = PolicySetter(held.queue)
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `a raised operation keeps what it was lent when its own priority is lowered`() throws {
+    @Test func `a raised operation keeps the lent priority when its own priority is lowered`() throws {
         try inherit()
         let low = add("low", .normal)
         _ = add("urgent", .high, after: [low])
@@ -142,7 +142,7 @@ import Testing
         held.release()
     }
 
-    @Test func `operations that wait for one another in a circle come to an end`() throws {
+    @Test func `inheritance ends in a cycle of operations that wait for each other`() throws {
         try inherit()
         let operations = (0..<3).map { _ in BlockOperation {} }
         for (index, operation) in operations.enumerated() { operation.addDependency(operations[(index + 1) % 3]) }
@@ -153,7 +153,7 @@ import Testing
         held.release()
     }
 
-    @Test func `who waits inside an operation lends its priority, also when that is raised while it waits`() throws {
+    @Test func `an operation that waits in its work lends its priority, also when that rises meanwhile`() throws {
         try inherit()
         let other = OperationQueue()
         let low = add("low", .veryLow)
@@ -174,7 +174,7 @@ import Testing
     }
 
     @Test
-    func `a task that awaits an operation lends its priority, and one that awaits it as part of an operation both`()
+    func `an awaiting task lends its priority, and a task of an operation lends the operation's too`()
         async throws
     {
         try inherit()
@@ -193,7 +193,7 @@ import Testing
         try await operation.value
     }
 
-    @Test func `a group lends what it is lent to its children, and they to what they wait for`() throws {
+    @Test func `a group lends its priority to its children, and they lend it to their dependencies`() throws {
         try inherit()
         let low = add("low", .veryLow)
         let child = BlockOperation {}
@@ -220,7 +220,7 @@ import Testing
         urgentGroup.waitUntilFinished()
     }
 
-    @Test func `a hundred thousand in a row are raised without recursion`() throws {
+    @Test func `a chain of a hundred thousand operations is raised without recursion`() throws {
         try inherit()
         let first = BlockOperation {}
         first.queuePriority = .veryLow
@@ -240,7 +240,7 @@ import Testing
         held.release()
     }
 
-    @Test func `ageing gives the low ones a turn, and a limit below one is refused`() throws {
+    @Test func `aging starts operations of low priority, and a limit below one is refused`() throws {
         queue.priorityPolicy = try .init(ageingLimit: 2)
         for number in 1...6 { _ = add("high \(number)", .high) }
         for number in 1...2 { _ = add("low \(number)", .low) }
@@ -252,7 +252,7 @@ import Testing
         #expect(OperationQueue().priorityPolicy == .documented)
     }
 
-    @Test func `the last one in is the first one out, where the policy says so`() throws {
+    @Test func `with the order lastInFirstOut, the operation added last starts first`() throws {
         queue.priorityPolicy = try .init(order: .lastInFirstOut)
         for number in 1...3 { _ = add("normal \(number)", .normal) }
         _ = add("high 1", .high)
@@ -265,7 +265,7 @@ import Testing
             "who becomes ready last is first")
     }
 
-    @Test func `a changed order holds for what waits, and can be changed back`() throws {
+    @Test func `a changed order applies to waiting operations, and can be changed back`() throws {
         for number in 1...3 { _ = add("\(number)", .normal) }
         queue.priorityPolicy = try .init(order: .lastInFirstOut)
         _ = add("4", .normal)
@@ -278,7 +278,7 @@ import Testing
 
     /// Two threads add dependents of various priorities while a third one changes them.
     @Test(arguments: UInt64(1)...20)
-    func `whoever comes at the same time, nobody's priority is forgotten`(seed: UInt64) throws {
+    func `no priority is lost when operations, waiters and raises come at the same time`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         try inherit()
         let lows = (0..<20).map { _ in BlockOperation {} }

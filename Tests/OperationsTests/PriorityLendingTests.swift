@@ -4,7 +4,7 @@ import Testing
 
 /// Lent priorities before and after the waiting.
 @Suite(.timeLimit(.minutes(5))) struct PriorityLendingTests {
-    @Test func `an operation that has waited for another one keeps nothing of it`() throws {
+    @Test func `an operation that has waited for another one holds no reference to it`() throws {
         let (queue, other) = (OperationQueue(), OperationQueue())
         queue.priorityPolicy = try .init(inheritsPriority: true)
         let operation = BlockOperation()

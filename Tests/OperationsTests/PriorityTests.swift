@@ -20,7 +20,7 @@ import Testing
         (-3, .normal), (-1, .normal), (0, .normal), (1, .normal), (3, .normal), (4, .high), (5, .high), (7, .high),
         (8, .veryHigh), (9, .veryHigh), (Int.max, .veryHigh),
     ])
-    func `a value between two constants moves toward normal`(value: Int, priority: Priority) {
+    func `a value between two constants moves toward normal to the next constant`(value: Int, priority: Priority) {
         #expect(Priority(clamping: value) == priority)
     }
 
@@ -66,7 +66,7 @@ import Testing
     }
 
     /// Rule P2: the order is that of entering the queue, not of becoming ready.
-    @Test func `among equals one that became ready late keeps its place`() {
+    @Test func `among equal operations, an operation that became ready late keeps its place`() {
         let held = HeldQueue()
         let log = Journal<String>()
         let dependency = Operation()
@@ -82,7 +82,7 @@ import Testing
     }
 
     /// Rule P2: what becomes ready by the end of an operation competes for the slot which that operation leaves.
-    @Test func `a dependent takes part in the choice for the slot of its dependency`() {
+    @Test func `a dependent competes for the slot of its dependency`() {
         let held = HeldQueue()
         let log = Journal<String>()
         let first = BlockOperation { log.append("first") }
@@ -97,7 +97,7 @@ import Testing
     }
 
     /// Rule P2, at the default width: all its slots are taken, then one is freed again and again.
-    @Test func `at the default width too the free slot goes to the highest priority`() {
+    @Test func `with the default limit, the free slot goes to the highest priority`() {
         let held = HeldQueue(width: nil)
         let log = Journal<String>()
         for round in 0..<5 {
@@ -118,7 +118,7 @@ import Testing
     }
 
     /// Rule P2: as many as may run at a time can overtake one another in the log, no more.
-    @Test func `at the default width no low operation starts while more high ones wait than can run`() throws {
+    @Test func `with the default limit, no low operation starts while more high ones wait than can run`() throws {
         let queue = OperationQueue()
         let log = Journal<Bool>()
         queue.isSuspended = true
@@ -149,7 +149,7 @@ import Testing
     }
 
     /// Rule P4.
-    @Test func `priority means nothing in another queue`() {
+    @Test func `priority has no effect on another queue`() {
         let held = HeldQueue()
         let other = OperationQueue()
         let log = Journal<String>()

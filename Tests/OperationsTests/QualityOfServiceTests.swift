@@ -39,7 +39,7 @@ import Testing
     }
 
     /// Rules P7, Q8.
-    @Test func `the main queue is userInteractive and stays so`() {
+    @Test func `the main queue is userInteractive and cannot change`() {
         let main = OperationQueue.main
         main.qualityOfService = .background
         #expect(main.qualityOfService == .userInteractive)

@@ -13,7 +13,7 @@ import Testing
 /// Rules Q1, Q2 and Q11: adding, and how long queue and operations live.
 @Suite(.timeLimit(.minutes(5))) struct QueueAddingTests {
     /// Rule Q1.
-    @Test func `all three ways of adding run the operation`() {
+    @Test func `operations added in each of three ways run`() {
         let (queue, log) = (OperationQueue(), Journal<Int>())
         queue.maxConcurrentOperationCount = 1
         queue.addOperation(BlockOperation { log.append(1) })
@@ -50,7 +50,7 @@ import Testing
     }
 
     /// Rule Q1.
-    @Test func `the queue keeps an operation until it is finished and lets go of it then`() {
+    @Test func `the queue keeps an operation until it is finished, and releases it then`() {
         let queue = OperationQueue()
         queue.isSuspended = true
         let gone = Gate()
@@ -92,7 +92,7 @@ import Testing
     }
 
     /// Rule Q1: a barrier keeps the queue as well.
-    @Test func `a queue that nobody holds runs what was added and is freed`() {
+    @Test func `a queue without references runs its operations and is released`() {
         for width in [1, 2, OperationQueue.defaultMaxConcurrentOperationCount] {
             let (gone, runs) = (Gate(), Atomic64())
             do {
@@ -191,7 +191,7 @@ import Testing
     }
 
     /// Rule Q1: in a process of its own, where nobody else wakes the thread, which sleeps for good.
-    @Test func `a thread that sleeps holds no queue`() async {
+    @Test func `a sleeping thread holds no queue`() async {
         await #expect(processExitsWith: .success) {
             WorkerPool.idleSeconds.store(1_000_000, ordering: .relaxed)
             // Nobody else ends a process that waits in vain.

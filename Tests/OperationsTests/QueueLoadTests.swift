@@ -6,14 +6,14 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct QueueLoadTests {
     /// Rule Q4: who waits for the others gets nowhere unless all run at the same time.
     @Test(arguments: [2, 32, OperationQueue.defaultWidthCeiling])
-    func `operations that block do not starve the rest at the default width`(count: Int) {
+    func `with the default limit, blocked operations do not starve the others`(count: Int) {
         let (queue, meeting) = (OperationQueue(), Gate(count))
         for _ in 0..<count { queue.addOperation { meeting.meet() } }
         queue.waitUntilAllOperationsAreFinished()
     }
 
     /// Rule Q4.
-    @Test func `the ceiling of the default width is at least 64 and holds`() {
+    @Test func `the ceiling of the default limit is at least 64 and is not exceeded`() {
         #expect(OperationQueue.defaultWidthCeiling >= 64)
         let (queue, counter) = (OperationQueue(), ConcurrencyCounter())
         let meeting = Gate(OperationQueue.defaultWidthCeiling)
@@ -29,7 +29,7 @@ import Testing
     }
 
     /// Rule Q4: a queue full of blocked operations does not hold up another one.
-    @Test func `a queue goes on while others are full of blocked operations`() {
+    @Test func `a queue runs operations while other queues are full of blocked ones`() {
         let full = (0..<4).map { _ in HeldQueue(width: nil) }
         let runs = Atomic64()
         let queue = OperationQueue()
@@ -41,7 +41,7 @@ import Testing
 
     /// Rules Q3, Q4: what one queue may have is no limit for all of them.
     @Test(arguments: [OperationQueue.widthCeiling, OperationQueue.defaultMaxConcurrentOperationCount])
-    func `operations of several queues may all wait for one another`(width: Int) {
+    func `operations of several queues may all wait for each other`(width: Int) {
         let each = width > 0 ? width : OperationQueue.defaultWidthCeiling
         let queues = (0..<1200 / each).map { _ in OperationQueue() }
         let meeting = Gate(queues.count * each)
@@ -68,7 +68,7 @@ import Testing
     }
 
     /// Rules Q4, Q13.
-    @Test(arguments: [1, 10, 60]) func `operations may wait for one another in depth`(depth: Int) {
+    @Test(arguments: [1, 10, 60]) func `operations may wait for each other in a deep chain`(depth: Int) {
         let (queue, log) = (OperationQueue(), Journal<Int>())
         @Sendable func descend(_ level: Int, in queue: OperationQueue) {
             if level > 0 {

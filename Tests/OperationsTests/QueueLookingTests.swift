@@ -12,7 +12,7 @@ import Musl
 /// Rules Q6, Q7 and Q9: what a queue shows.
 @Suite(.timeLimit(.minutes(5))) struct QueueLookingTests {
     /// Rule Q6.
-    @Test func `operations are listed in the order added, whatever their priority, without barriers`() {
+    @Test func `operations are listed in the order added, regardless of priority, without barriers`() {
         let queue = OperationQueue()
         queue.isSuspended = true
         let priorities: [Operation.QueuePriority] = [.low, .veryHigh, .normal]
@@ -32,7 +32,7 @@ import Musl
     }
 
     /// Rule Q6: the running ones are listed, the finished ones are not, whatever place they had.
-    @Test func `the list holds what runs and not what has finished`() {
+    @Test func `the list contains running operations and no finished ones`() {
         let held = HeldQueue(width: 2)
         let (first, second) = (BlockOperation(), BlockOperation())
         held.queue.addOperations([first, second], waitUntilFinished: false)
@@ -110,7 +110,7 @@ import Musl
     }
 
     /// Rule Q9: an operation started by hand inside another one is in no queue; the queue around it is still current.
-    @Test func `what an operation starts by hand sees the queue around it`() {
+    @Test func `an operation started by hand inside another sees the outer queue`() {
         let (queue, seen) = (OperationQueue(), Journal<OperationQueue?>())
         queue.addOperation {
             BlockOperation { seen.append(OperationQueue.current) }.start()
@@ -121,7 +121,7 @@ import Musl
     }
 
     /// Rules Q9, Q10 and P5: also on threads that are not the queue's own workers.
-    @Test func `what is started by hand on a thread of Dispatch or of another level sees the queue around it`() {
+    @Test func `an operation started by hand on a thread of Dispatch or of another level sees the outer queue`() {
         let (underlain, plain, seen) = (OperationQueue(), OperationQueue(), Journal<OperationQueue?>())
         underlain.underlyingQueue = DispatchQueue(label: "underlying")
         for queue in [underlain, plain] {

@@ -5,7 +5,7 @@ import Testing
 /// Rule Q5: a suspended queue.
 @Suite(.timeLimit(.minutes(5))) struct QueueSuspensionTests {
     /// Rule Q5.
-    @Test func `a suspended queue takes operations, starts none, and runs them when resumed`() {
+    @Test func `a suspended queue accepts operations, starts none, and runs them when resumed`() {
         let (queue, log) = (OperationQueue(), Journal<String>())
         queue.maxConcurrentOperationCount = 1
         #expect(!queue.isSuspended)
@@ -21,7 +21,9 @@ import Testing
     }
 
     /// Rule Q5: nothing starts although it could have when it was added; the running one goes on to its end.
-    @Test(arguments: [1, 2, -1]) func `suspending stops what was ready and lets the running ones go on`(width: Int) {
+    @Test(arguments: [1, 2, -1]) func `a suspended queue starts no ready operation, and running ones continue`(
+        width: Int
+    ) {
         let (queue, log) = (OperationQueue(), Journal<String>())
         queue.maxConcurrentOperationCount = width
         let count = width > 0 ? width : OperationQueue.defaultWidthCeiling
@@ -64,7 +66,7 @@ import Testing
     }
 
     /// Rules Q5, P5: what needs a thread of another service level is no exception.
-    @Test func `suspending holds for operations with a quality of service of their own`() {
+    @Test func `a suspended queue also starts no operation with its own quality of service`() {
         for _ in 0..<50 {
             let (queue, log) = (OperationQueue(), Journal<String>())
             queue.maxConcurrentOperationCount = 1
@@ -85,7 +87,7 @@ import Testing
     }
 
     /// Rules Q5, X2.
-    @Test func `a suspended queue holds its barriers`() {
+    @Test func `a suspended queue starts no barrier`() {
         let (queue, log) = (OperationQueue(), Journal<String>())
         queue.isSuspended = true
         queue.addBarrierBlock { log.append("barrier") }
@@ -98,7 +100,7 @@ import Testing
     }
 
     /// Rule Q5.
-    @Test func `what becomes ready while the queue is suspended starts when it is resumed`() {
+    @Test func `operations that become ready while the queue is suspended start when it is resumed`() {
         let (queue, log) = (OperationQueue(), Journal<String>())
         queue.isSuspended = true
         let dependency = Operation()
@@ -114,7 +116,7 @@ import Testing
     }
 
     /// Rule Q5: resuming is never lost, whoever suspends and resumes meanwhile.
-    @Test func `after many changes from many threads the last one counts`() {
+    @Test func `after many changes from many threads, the last one decides`() {
         let (queue, others, runs) = (OperationQueue(), OperationQueue(), Atomic64())
         others.maxConcurrentOperationCount = 4
         for _ in 0..<4 {

@@ -39,7 +39,7 @@ import Testing
     }
 
     /// Rule Q3: exactly as many as the width, no fewer (they meet) and no more (they are counted).
-    @Test(arguments: [1, 2, 3, 10, 100]) func `as many run at a time as the width says`(width: Int) {
+    @Test(arguments: [1, 2, 3, 10, 100]) func `as many operations run at a time as the limit permits`(width: Int) {
         let (queue, counter) = (OperationQueue(), ConcurrencyCounter())
         queue.maxConcurrentOperationCount = width
         for _ in 0..<3 {
@@ -89,7 +89,7 @@ import Testing
 
     /// Rule Q3: lowering holds for all that has not started, also when it could have at the moment of adding.
     @Test(arguments: [4, 64, OperationQueue.defaultMaxConcurrentOperationCount])
-    func `after lowering no more than the new width start`(width: Int) {
+    func `after the limit is lowered, no more operations run than it permits`(width: Int) {
         let (queue, counter) = (OperationQueue(), ConcurrencyCounter())
         queue.maxConcurrentOperationCount = width
         let (started, gate, last) = (Gate(4), Gate(), Gate())
@@ -143,7 +143,7 @@ import Testing
     }
 
     /// Rule Q3: raising takes effect at once, while everything that runs is blocked.
-    @Test(arguments: [2, 8, -1]) func `after raising the waiting ones start at once`(width: Int) {
+    @Test(arguments: [2, 8, -1]) func `after the limit is raised, waiting operations start at once`(width: Int) {
         let held = HeldQueue()
         let meeting = Gate(width > 0 ? width - 1 : 20)
         let operations = (0..<(width > 0 ? width - 1 : 20)).map { _ in BlockOperation { meeting.meet() } }

@@ -29,7 +29,7 @@ import Testing
     // MARK: - A3
 
     @Test(arguments: [false, true])
-    func `an override is asked when a dependency finishes, and finds it finished`(isQueued: Bool) {
+    func `an overridden isReady is read when a dependency finishes, and finds it finished`(isQueued: Bool) {
         let (operation, queue, dependencies) = (Reluctant(), OperationQueue(), [Quiet(), Quiet()])
         for dependency in dependencies { operation.addDependency(dependency) }
         if isQueued { queue.addOperation(operation) }
@@ -44,7 +44,7 @@ import Testing
         #expect(operation.isFinished == isQueued)
     }
 
-    @Test(arguments: [false, true]) func `an override is asked when a dependency is removed`(isQueued: Bool) {
+    @Test(arguments: [false, true]) func `an overridden isReady is read when a dependency is removed`(isQueued: Bool) {
         let (operation, queue, dependency) = (Reluctant(), OperationQueue(), Quiet())
         operation.addDependency(dependency)
         if isQueued { queue.addOperation(operation) }
@@ -55,7 +55,7 @@ import Testing
         queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test(arguments: [false, true]) func `an override is asked after cancel`(isQueued: Bool) {
+    @Test(arguments: [false, true]) func `an overridden isReady is read after cancel`(isQueued: Bool) {
         let (operation, queue) = (Reluctant(), OperationQueue())
         operation.addDependency(Quiet())
         if isQueued { queue.addOperation(operation) }
@@ -66,7 +66,7 @@ import Testing
         queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test func `an operation that goes away while its dependency finishes is not asked`() {
+    @Test func `the isReady of an operation that is released while its dependency finishes is not read`() {
         for _ in 0..<1000 {
             let dependency = Quiet()
             let operation = Guarded<Reluctant?>(Reluctant())
@@ -86,7 +86,7 @@ import Testing
 
     // MARK: - A2
 
-    @Test func `an announcement is told whether the value has changed or not`() {
+    @Test func `an announcement notifies whether or not the value has changed`() {
         let (operation, log) = (Quiet(), Journal<String>())
         for name in ["isReady", "isExecuting", "isFinished", "isCancelled"] {
             let observer = Recorder(log)

@@ -98,7 +98,7 @@ import Testing
     }
 
     /// Rule W5.
-    @Test func `finished operations are not held by their queue, their dependencies or who has waited`() {
+    @Test func `finished operations are not held by their queue, their dependencies or waiters`() {
         let queue = OperationQueue()
         let first = Operation()
         let released = Gate(100)
@@ -122,7 +122,7 @@ import Testing
 
     /// Rules W5, Q1 and L8: asking again holds the operation no second time.
     @Test(arguments: [false, true])
-    func `an operation that is asked again while being added is released after it has run`(inBatch: Bool) {
+    func `an operation whose isReady is read again while it is added is released after it has run`(inBatch: Bool) {
         let (queue, released) = (OperationQueue(), Gate())
         do {
             let operation = TracedCondition(released)

@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: End.allCases)
-    func `a finished operation holds none of its conditions`(end: End) async {
+    func `a finished operation has released its conditions`(end: End) async {
         await expectRelease(end) { captured in
             let operation = Operation()
             operation.addCondition(
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `a condition that has captured its operation does not keep it`() async {
+    @Test func `a condition that has captured its operation does not keep the operation alive`() async {
         var operation: Operation? = Operation()
         let weak = Weak(operation)
         if let operation {
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: End.allCases)
-    func `a finished retry operation does not hold what makes its attempts`(end: End) async throws {
+    func `a finished retry operation has released the closure for its attempts`(end: End) async throws {
         struct Failure: Error {}
         try await expectRelease(end) { captured in
             RetryOperation(try RetryPolicy(retries: 0)) { _ in
@@ -65,7 +65,7 @@ import Testing
         deinit { count.append(operation.name) }
     }
 
-    @Test func `a dependency may be used in the deinit of what its former dependents held`() {
+    @Test func `objects of former dependents may use the dependency in their deinit`() {
         let dependency = BlockOperation {}
         dependency.name = "dependency"
         let names = Journal<String?>()

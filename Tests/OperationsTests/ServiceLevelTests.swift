@@ -24,7 +24,7 @@ import Testing
     }
 
     /// Rule P6.
-    @Test func `an operation's own quality wins when it is above its queue's`() {
+    @Test func `an operation's own quality applies when it is above its queue's`() {
         #expect(nice(of: .utility, in: .background) == Self.utility)
     }
 
@@ -35,7 +35,7 @@ import Testing
     }
 
     /// Rule P6: the queue's was never set, so there is nothing to raise it to.
-    @Test func `an operation's own quality wins in a queue without one`() {
+    @Test func `an operation's own quality applies in a queue without a quality`() {
         #expect(nice(of: .utility, in: .default) == Self.utility)
         #expect(nice(of: .background, in: .default) == Self.background)
     }
@@ -58,7 +58,7 @@ import Testing
     }
 
     /// Rule P6.
-    @Test func `a queue's quality set late applies to what starts afterwards`() {
+    @Test func `a queue's quality set late applies to later starts`() {
         let held = HeldQueue()
         let log = Journal<Int32>()
         let (queue, next) = (held.queue, [QualityOfService.background, .utility, .default, .background])
@@ -123,7 +123,7 @@ import Testing
     }
 
     /// Rule P8. Such as those that Dispatch makes when a background operation resumes a task.
-    @Test func `work started from a thread that somebody has made nicer is not slowed down`() {
+    @Test func `work started from a thread with a raised nice value is not slowed down`() {
         let log = nicenessOfNewThreads { body in
             let thread = TestThread {
                 Niceness.setOfThread(Self.background)

@@ -19,7 +19,7 @@ import Darwin
         var isSet: Bool { flag.load(ordering: .acquiring) }
     }
 
-    @Test func `operations that compute at a level of their own share the processors of a queue of default width`() {
+    @Test func `computing operations with their own level share the processors of a queue with the default limit`() {
         let queue = OperationQueue()
         let (begun, mayEnd, counter) = (Gate(), Flag(), ConcurrencyCounter())
         let processors = sysconf(Int32(_SC_NPROCESSORS_ONLN))

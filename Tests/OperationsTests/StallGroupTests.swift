@@ -13,7 +13,7 @@ import Testing
         return (group, reports)
     }
 
-    @Test func `a group that has not started, or is paused, is no stall, and its children say what they wait for`() {
+    @Test func `a group that has not started, or is paused, is not a stall, and its children name their reasons`() {
         let (group, reports) = watchedGroup()
         let child = Operation(named: "child")
         group.addChild(child)
@@ -34,7 +34,7 @@ import Testing
         group.waitUntilFinished()
     }
 
-    @Test func `children that wait for one another are reported as the children of their group`() {
+    @Test func `children that wait for each other are reported as the children of their group`() {
         let (group, _) = watchedGroup()
         let (a, b, gate, reports) = (Operation(named: "a"), Operation(named: "b"), Gate(), Journal<StallReport>())
         group.childQueue.stallHandler = {
@@ -53,7 +53,7 @@ import Testing
         group.waitUntilFinished()
     }
 
-    @Test func `a child that needs the exclusive name of its group is a stall, and the cycle says so`() {
+    @Test func `a child that needs the exclusive name of its group is a stall, reported as a cycle`() {
         let (group, gate, reports) = (GroupOperation(), Gate(), Journal<StallReport>())
         group.name = "g"
         group.addRequirement(.exclusive("of a group and its child"))
@@ -74,7 +74,7 @@ import Testing
         group.waitUntilFinished()
     }
 
-    @Test func `a child that waits for what stands behind its group is a stall`() {
+    @Test func `a child that waits for an operation behind its group is a stall`() {
         let (group, gate, reports) = (GroupOperation(), Gate(), Journal<StallReport>())
         let (child, behind) = (Operation(named: "child"), Operation(named: "behind"))
         child.addDependency(behind)
@@ -101,7 +101,9 @@ import Testing
     }
 
     /// Rules N3, L7: a common bug in ported code; nothing would ever happen without a report.
-    @Test(arguments: [1, 10]) func `an end that is never announced is a stall, whatever waits behind it`(width: Int) {
+    @Test(arguments: [1, 10]) func `an end that is never announced is a stall, regardless of waiting operations`(
+        width: Int
+    ) {
         let observer = StallObserver(delay: .milliseconds(2))
         observer.queue.maxConcurrentOperationCount = width
         let operation = Forgetful()
@@ -119,7 +121,7 @@ import Testing
         observer.queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test func `an operation that is under way elsewhere is no stall`() {
+    @Test func `an operation that executes in no queue is not a stall`() {
         let observer = StallObserver(delay: .milliseconds(1))
         let operation = AsynchronousOperation()
         observer.queue.addOperation(operation)
@@ -130,7 +132,7 @@ import Testing
         observer.queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test func `needing more units than there are by now is a stall`() throws {
+    @Test func `needing more units than the reduced capacity is a stall`() throws {
         let observer = StallObserver()
         let pool = try ResourcePool(["memory": 4])
         let operation = Operation(named: "large")

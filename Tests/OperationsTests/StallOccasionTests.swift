@@ -20,7 +20,7 @@ import Testing
     }
 
     /// Rule N3: an appointment that was made with another delay is off.
-    @Test func `changing the delay does not multiply the reports`() {
+    @Test func `changing the delay does not cause a second report`() {
         let observer = StallObserver(delay: .seconds(1000))
         observer.queue.isSuspended = true
         observer.queue.addOperation {}
@@ -32,7 +32,7 @@ import Testing
     }
 
     /// Rule N3.
-    @Test func `a delay of zero means never, also for what stands still already`() {
+    @Test func `a delay of zero means no report, also for a queue at rest`() {
         let observer = StallObserver(delay: .milliseconds(3))
         observer.queue.isSuspended = true
         observer.queue.addOperation {}
@@ -55,7 +55,7 @@ import Testing
     }
 
     /// Rule N3: the stall after one that ended without any start.
-    @Test func `a stall is reported also when the one before ended without a start`() {
+    @Test func `a stall is reported also when the previous one ended without a start`() {
         let observer = StallObserver()
         let early = AsynchronousOperation()
         early.addDependency(Operation())
@@ -133,7 +133,7 @@ import Testing
     }
 
     /// Rules N3, K6: the handler may call anything.
-    @Test func `the handler may mend the stall`() {
+    @Test func `the handler may end the stall`() {
         let queue = OperationQueue()
         let forgotten = Operation()
         queue.stallHandler = { _ in queue.addOperation(forgotten) }
@@ -146,7 +146,7 @@ import Testing
     }
 
     /// Rule N3: the queue has moved since the appointment was made, and rests again when it is due.
-    @Test func `a stall that begins before the appointment for an earlier one is due is reported`() {
+    @Test func `a stall that begins before the timer of an earlier one is due is reported`() {
         let queue = OperationQueue()
         let reported = Gate()
         queue.stallHandler = { report in
@@ -167,7 +167,7 @@ import Testing
     }
 
     /// Rule N3: looked at again and again while something elsewhere moves.
-    @Test func `a stall that another queue brings about long after is reported`() {
+    @Test func `a stall that another queue causes much later is reported`() {
         let (observer, other) = (StallObserver(), OperationQueue())
         other.stallDelay = .zero
         let (gate, forgotten) = (Gate(), Operation(named: "forgotten"))
@@ -190,7 +190,7 @@ import Testing
     }
 
     /// Rule N3: the nanoseconds of this one, cut to 64 bits, are a microsecond.
-    @Test func `a delay of ages is not cut short`() {
+    @Test func `a very long delay is not shortened`() {
         let observer = StallObserver(delay: .seconds(4_394_217_352_542_426))
         observer.queue.isSuspended = true
         observer.queue.addOperation {}

@@ -22,7 +22,7 @@ import Testing
     }
 
     /// Rules N3, D7: what leads into a cycle names the cycle too.
-    @Test func `who waits for a cycle is told which`() {
+    @Test func `an operation that waits for a cycle gets the path of the cycle`() {
         let observer = StallObserver()
         let (a, b, waiting) = (Operation(named: "a"), Operation(named: "b"), Operation(named: "waiting"))
         a.addDependency(b)

@@ -7,14 +7,14 @@ import Testing
 /// What happens where the system refuses more threads. Each test limits the memory of a process of its own.
 struct ThreadShortageTests {
     /// Rule Q3: the width is what may run at a time, and less is no error.
-    @Test func `all operations run on the few threads there are`() async {
+    @Test func `all operations run when few threads can be created`() async {
         await #expect(processExitsWith: .success) {
             runOnFewThreads()
         }
     }
 
     /// The monitor goes on keeping appointments, and what could not be had is asked for again later.
-    @Test func `threads that are to be had again are used again`() async {
+    @Test func `threads that can be created again are used again`() async {
         await #expect(processExitsWith: .success) {
             goOnAfterShortage()
         }
@@ -22,7 +22,7 @@ struct ThreadShortageTests {
 
     /// The operations meet, so every one needs a thread, and the first was refused.
     @Test(.timeLimit(.minutes(5)))
-    func `a thread that was refused is asked for again, though nothing else happens`() async {
+    func `a refused thread is requested again without another event`() async {
         await #expect(processExitsWith: .success) {
             askAgain()
         }

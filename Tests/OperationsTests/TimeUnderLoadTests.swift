@@ -5,13 +5,13 @@ import Testing
 
 /// Rule A8: what time decides happens also while all threads compute that a queue may have.
 @Suite(.timeLimit(.minutes(2)), .serialized) struct TimeUnderLoadTests {
-    @Test func `time goes on while every processor computes`() {
+    @Test func `timers fire while every processor computes`() {
         // Not on a thread of the tests' own pool, on which others wait.
         TestThread { Self.passTime() }.join()
     }
 
     #if os(Linux)
-    @Test func `time goes on while the only processor computes`() async {
+    @Test func `timers fire while the only processor computes`() async {
         await #expect(processExitsWith: .success) {
             precondition(useOneProcessor() && Processor.count == 1)
             TimeUnderLoadTests.passTime()
@@ -19,7 +19,7 @@ import Testing
     }
     #endif
 
-    @Test func `sources of time and policies get a worker however many others work`() {
+    @Test func `sources of time and policies get a worker regardless of the number of workers`() {
         var state = WorkerPool.State()
         for urgency in [Urgency.shared, .eager] { state[urgency].busy = 1000 }
         #expect(!state.mayGrant(.shared) && !state.mayGrant(.eager) && state.mayGrant(.prompt))
@@ -42,7 +42,7 @@ import Testing
         #expect(!state.mayGrant(.prompt))
     }
 
-    @Test func `the next request waits for one look, however many slow workers served those before it`() {
+    @Test func `the next request waits for one look of the monitor, regardless of earlier slow workers`() {
         var state = WorkerPool.State()
         for surplus in [0, 1, 5, WorkerPool.eagerLimit - 1] {
             state[.prompt].busy = Processor.count + surplus
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `slow workers that end, or that block, take their part of the allowance with them`() {
+    @Test func `slow workers that end or block no longer count in the allowance`() {
         var state = WorkerPool.State()
         state[.prompt].busy = Processor.count + 10
         _ = state.survey()
@@ -71,7 +71,7 @@ import Testing
         #expect(state.mayGrant(.prompt))
     }
 
-    @Test func `requests are served in the order made, apart from those that may not be granted`() {
+    @Test func `requests are served in order, except requests that may not be granted`() {
         var requests = WaitingRequests()
         let sources = [Urgency.shared, .eager, .prompt, .shared, .prompt].map(IdleSource.init)
         for source in sources { requests.append(.init(source)) }

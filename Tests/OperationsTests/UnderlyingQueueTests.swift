@@ -70,7 +70,7 @@ import Testing
     }
 
     /// Rules Q10, Q3: on a concurrent one the width decides.
-    @Test(arguments: [1, 2, 4]) func `on a concurrent one as many run as the width says`(width: Int) {
+    @Test(arguments: [1, 2, 4]) func `on a concurrent one as many operations run as the limit permits`(width: Int) {
         let (queue, counter) = (OperationQueue(), ConcurrencyCounter())
         queue.underlyingQueue = .marked(serial: false)
         queue.maxConcurrentOperationCount = width
@@ -171,7 +171,7 @@ import Testing
     }
 
     /// Rule Q10: a thread that served the queue before does not take what is added after.
-    @Test func `once it is set nothing runs elsewhere`() {
+    @Test func `after it is set no operation runs elsewhere`() {
         for _ in 0..<100 {
             let (queue, log) = (OperationQueue(), Journal<Bool>())
             for isSet in [false, true, false, true] {

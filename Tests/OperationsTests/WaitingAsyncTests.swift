@@ -5,7 +5,7 @@ import Testing
 /// Rules W3 and W4: waiting, by tasks.
 @Suite(.timeLimit(.minutes(5))) struct WaitingAsyncTests {
     /// Rule W3.
-    @Test func `a task that has waited finds the operation gone from the queue, thousands of times`() async {
+    @Test func `a task that has waited finds that the operation has left the queue, thousands of times`() async {
         let queue = OperationQueue()
         var wrong = 0
         for round in 0..<3000 {
@@ -19,7 +19,7 @@ import Testing
     }
 
     /// Rule W3: more tasks than there are threads for tasks wait, and the operation still runs.
-    @Test func `no thread is blocked by tasks that wait`() async {
+    @Test func `waiting tasks block no thread`() async {
         let operation = GatedOperation()
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<500 { group.addTask { await operation.waitUntilFinished() } }
@@ -33,7 +33,7 @@ import Testing
     }
 
     /// Rule W4.
-    @Test func `a task waits for all of a queue, barriers and what is added meanwhile included`() async {
+    @Test func `a task waits for all operations of a queue, including barriers and later additions`() async {
         let queue = OperationQueue()
         await queue.waitUntilAllOperationsAreFinished()
         for _ in 0..<300 {

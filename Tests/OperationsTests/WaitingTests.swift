@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct WaitingTests {
     /// Rule W3.
     @Test(arguments: [-1, 1, 3])
-    func `who has waited finds the operation gone from the queue, thousands of times`(width: Int) {
+    func `a thread that has waited finds that the operation has left the queue, thousands of times`(width: Int) {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = width
         var wrong = 0
@@ -32,7 +32,7 @@ import Testing
     }
 
     /// Rule W3.
-    @Test func `an asynchronous operation that ends on a thread of its own is gone too`() {
+    @Test func `an asynchronous operation that ends on its own thread has left the queue too`() {
         let queue = OperationQueue()
         let loop = LoopThread()
         var wrong = 0
@@ -48,7 +48,7 @@ import Testing
     }
 
     /// Rule W3.
-    @Test func `a batch that was waited for is gone`() {
+    @Test func `a batch that was waited for has left the queue`() {
         let queue = OperationQueue()
         var wrong = 0
         for _ in 0..<500 {
@@ -87,7 +87,7 @@ import Testing
     }
 
     /// Rule W3.
-    @Test func `an operation may wait for one of another queue, and in a wider queue for one of its own`() {
+    @Test func `an operation may wait for one of another queue, and with a free slot for one of its own`() {
         let other = OperationQueue.serial()
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 2
@@ -128,7 +128,7 @@ import Testing
     }
 
     /// Rule W4.
-    @Test func `waiting for all waits for what other threads add meanwhile`() {
+    @Test func `waiting for all includes operations that other threads add meanwhile`() {
         let queue = OperationQueue()
         let first = GatedOperation()
         let added = (0..<100).map { _ in CountingOperation() }
@@ -147,7 +147,7 @@ import Testing
     }
 
     /// Rule W4.
-    @Test func `waiting for all waits for what operations add, and what these add`() {
+    @Test func `waiting for all includes operations that operations add, at any depth`() {
         let queue = OperationQueue()
         let log = Journal<Int>()
         @Sendable func add(_ depth: Int) {

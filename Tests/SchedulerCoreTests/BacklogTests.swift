@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct BacklogTests {
-    @Test func `so many come in as there are places, and who waits is served in order`() {
+    @Test func `as many enter as there are places, and waiters are served in order`() {
         var backlog = Backlog<String>(capacity: 2)
         let entered = [backlog.enter(), backlog.enter(), backlog.enter()]
         #expect(entered == [true, true, false])
@@ -15,7 +15,7 @@ import Testing
         #expect(backlog.occupied == 1)
     }
 
-    @Test func `nobody overtakes who waits, and a batch comes in whole or not at all`() {
+    @Test func `no member overtakes a waiter, and a batch enters completely or not at all`() {
         var backlog = Backlog<String>(capacity: 3)
         let batch = [backlog.enter(4), backlog.enter(3)]
         #expect(batch == [false, true])
@@ -26,7 +26,7 @@ import Testing
         #expect(last == [true, false])
     }
 
-    @Test func `who waits no more is passed over`() {
+    @Test func `a withdrawn waiter is skipped`() {
         var backlog = Backlog<String>(capacity: 1)
         _ = backlog.enter()
         let first = backlog.wait("a")
@@ -38,7 +38,7 @@ import Testing
         #expect(backlog.waitingCount == 0 && backlog.occupied == 0)
     }
 
-    @Test func `a capacity that was lowered lets nobody in until enough have left`() {
+    @Test func `a lowered capacity admits no waiter until enough members have left`() {
         var backlog = Backlog<String>(capacity: 3)
         _ = backlog.enter(3)
         let admitted = backlog.setCapacity(1)
@@ -48,7 +48,7 @@ import Testing
         #expect(next == [nil, nil, "a"])
     }
 
-    @Test func `as many are missing as there is no free place for, and free places are not for who overtakes`() {
+    @Test func `the number of missing places counts waiters, so free places are not for overtaking members`() {
         var backlog = Backlog<String>(capacity: 3)
         backlog.enter(2, insteadOf: 0)
         let missing = [1, 2, 5].map(backlog.missing)
@@ -65,7 +65,7 @@ import Testing
 
 extension BacklogTests {
     /// It would take hours if each withdrawal searched the line.
-    @Test func `withdrawing many, in any order, keeps the order of the others and nothing of those withdrawn`() {
+    @Test func `withdrawing many waiters, in any order, keeps the order of the others and releases the withdrawn`() {
         var backlog = Backlog<Int>(capacity: 1)
         _ = backlog.enter()
         let ids = (0..<100_000).map { backlog.wait($0) }

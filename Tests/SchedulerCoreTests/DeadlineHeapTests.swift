@@ -3,13 +3,13 @@ import TestSupport
 import Testing
 
 struct DeadlineHeapTests {
-    @Test func `an empty heap has nothing due`() {
+    @Test func `an empty heap has no due element`() {
         var heap = DeadlineHeap<Int>()
         #expect(heap.earliest == nil)
         #expect(heap.removeFirst(dueBy: .max) == nil)
     }
 
-    @Test func `what is due later stays`() {
+    @Test func `an element that is due later stays`() {
         var heap = DeadlineHeap<String>()
         heap.insert("late", at: 10)
         heap.insert("early", at: 5)

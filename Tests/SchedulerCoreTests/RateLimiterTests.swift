@@ -22,7 +22,7 @@ import Testing
         return instants
     }
 
-    @Test func `a bucket gives its burst at once and then one permit after the other, evenly`() {
+    @Test func `a bucket gives its burst at once, and then permits at even intervals`() {
         let instants = starts(.tokenBucket(count: 10, period: Self.second, burst: 5), until: Self.second)
         #expect(instants == [0, 0, 0, 0, 0] + (1..<10).map { $0 * Self.second / 10 })
     }
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `a bucket keeps no more than its burst, however long nothing starts`() {
+    @Test func `a bucket keeps no more than its burst, also after a long time without starts`() {
         var limiter = RateLimiter(.tokenBucket(count: 10, period: Self.second, burst: 3))
         for now in [0, 3600 * Self.second, UInt64.max - 1] {
             var permits = 0
@@ -46,13 +46,13 @@ import Testing
         }
     }
 
-    @Test func `in no span of a period start more than the window allows`() {
+    @Test func `no time span of one period has more starts than the window permits`() {
         let instants = starts(.slidingWindow(count: 4, period: Self.second), until: 10 * Self.second)
         #expect(instants.count == 40)
         for (first, fifth) in zip(instants, instants.dropFirst(4)) { #expect(fifth - first >= Self.second) }
     }
 
-    @Test func `a start that is taken back leaves the later ones in the window`() {
+    @Test func `a start that is taken back does not remove later starts from the window`() {
         var limiter = RateLimiter(.slidingWindow(count: 2, period: 100))
         let (first, second) = (limiter.started(at: 10), limiter.started(at: 50))
         limiter.takeBackStart(at: first)
@@ -76,7 +76,7 @@ import Testing
         #expect(isOpen && isOpenAgain && !isOpenTwice)
     }
 
-    @Test func `the largest counts and periods overflow nothing`() {
+    @Test func `the largest counts and periods cause no overflow`() {
         for (count, period, burst) in [(1, UInt64.max, 1), (.max, .max, .max), (.max, 1, .max), (1, .max, .max)]
             as [(UInt64, UInt64, UInt64)]
         {
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(arguments: 0..<50 as Range<UInt64>)
-    func `whatever the arrivals, neither rule is ever broken`(seed: UInt64) {
+    func `neither rule is broken for any arrivals`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let (count, period) = (UInt64(1 + random.below(5)), UInt64(1 + random.below(1000)))
         let burst = UInt64(1 + random.below(6))

@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: [1, 8, 9, 100])
-    func `a dependency holds from hold until it finishes, and stays listed`(count: Int) {
+    func `a dependency counts as unfinished from hold until it finishes, and stays listed`(count: Int) {
         let all = make(count)
         var readiness = Readiness<Dependency>()
         for dependency in all {
@@ -48,7 +48,7 @@ import Testing
         #expect(isSame(readiness.dependencies, all))
     }
 
-    @Test func `removing answers whether the dependency held, and nil for a stranger`() {
+    @Test func `removing returns whether the dependency was unfinished, and nil for an unknown operation`() {
         let all = make(3)
         var readiness = Readiness<Dependency>()
         for dependency in all.prefix(2) { _ = readiness.add(dependency) }
@@ -61,7 +61,7 @@ import Testing
         #expect(isSame(readiness.dependencies, [all[2]]))
     }
 
-    @Test func `a stranger neither holds nor finishes`() {
+    @Test func `an operation that is not a dependency has no effect`() {
         var readiness = Readiness<Dependency>()
         let stranger = Dependency()
         #expect(readiness.finished(stranger) == false)
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: [8, 9, 30, 100])
-    func `what is removed leaves the others in their place, and comes back at the end`(count: Int) {
+    func `a removed dependency does not move the others, and returns at the end`(count: Int) {
         let all = make(count)
         var readiness = Readiness<Dependency>()
         for dependency in all { _ = readiness.add(dependency) }
@@ -86,7 +86,7 @@ import Testing
         #expect(isSame(readiness.holding, [all[1]]))
     }
 
-    @Test func `holes stay in the minority however often dependencies come and go`() {
+    @Test func `holes stay in the minority regardless of the number of additions and removals`() {
         let all = make(20)
         var readiness = Readiness<Dependency>()
         for dependency in all { _ = readiness.add(dependency) }
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 8, 9, 100])
-    func `removing all answers all, in order, and leaves nothing`(count: Int) {
+    func `removing all returns all dependencies in order, and leaves none`(count: Int) {
         let all = make(count)
         var readiness = Readiness<Dependency>()
         for dependency in all {
@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test(arguments: UInt64(1)...60)
-    func `readiness does what a plain list does`(seed: UInt64) throws {
+    func `readiness behaves like a plain list`(seed: UInt64) throws {
         var generator = SeededRandom(seed: seed)
         let pool = make([6, 12, 40][Int(seed % 3)])
         var readiness = Readiness<Dependency>()

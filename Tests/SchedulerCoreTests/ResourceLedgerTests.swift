@@ -24,7 +24,7 @@ import Testing
         #expect(offered == expected, sourceLocation: location)
     }
 
-    @Test func `a claimant that has withdrawn is no holder`() {
+    @Test func `a claimant that has withdrawn is not a holder`() {
         var ledger = ResourceLedger<String>()
         let resource = ledger.addResource(capacity: 1)
         for claimant in ["a", "b"] {
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `a free resource is had at once, a taken one when it is given back`() {
+    @Test func `a free resource is granted at once, an occupied one when it is returned`() {
         var ledger = Ledger()
         let memory = ledger.addResource(capacity: 8)
         expectGranted(&ledger, 1, [Need(5, of: memory)])
@@ -59,7 +59,7 @@ import Testing
         expect(ledger.withdraw(2), [3, 4])
     }
 
-    @Test func `what is offered goes to the next one when it lapses, and the first keeps its place`() {
+    @Test func `an offer that lapses goes to the next claimant, and the first keeps its place`() {
         var ledger = Ledger()
         let lock = ledger.addResource(capacity: 1)
         expectGranted(&ledger, 1, [Need(1, of: lock)])
@@ -72,7 +72,7 @@ import Testing
         expect(ledger.withdraw(3), [2])
     }
 
-    @Test func `two resources are had together or not at all, in whatever order they are named`() {
+    @Test func `two resources are granted together or not at all, regardless of their order`() {
         var ledger = Ledger()
         let left = ledger.addResource(capacity: 1)
         let right = ledger.addResource(capacity: 1)
@@ -85,7 +85,7 @@ import Testing
         expect(ledger.withdraw(3), [])
     }
 
-    @Test func `who waits for more than there is is in nobody's way, and is served when there is more`() {
+    @Test func `a claimant that needs more than the capacity blocks no other, and is served when the capacity rises`() {
         var ledger = Ledger()
         let memory = ledger.addResource(capacity: 4)
         expectGranted(&ledger, 1, [Need(1, of: memory)])
@@ -100,7 +100,7 @@ import Testing
         #expect(ledger.usage(of: memory) == .init(capacity: 8, inUse: 0, waiting: 0))
     }
 
-    @Test func `who is parked in one line leaves the others to those behind it`() {
+    @Test func `a claimant that is parked in one line does not block the other lines`() {
         var ledger = Ledger()
         let small = ledger.addResource(capacity: 1)
         let large = ledger.addResource(capacity: 5)
@@ -110,7 +110,7 @@ import Testing
         expect(ledger.setCapacity(3, of: large), [3])
     }
 
-    @Test func `who steps out is in nobody's way, and keeps its place`() {
+    @Test func `a claimant that steps out blocks no other, and keeps its place`() {
         var ledger = Ledger()
         let memory = ledger.addResource(capacity: 4)
         expectGranted(&ledger, 1, [Need(1, of: memory)])
@@ -127,7 +127,7 @@ import Testing
         expect(ledger.withdraw(2), [3])
     }
 
-    @Test func `other needs than before take their place`() {
+    @Test func `changed needs replace the earlier ones`() {
         var ledger = Ledger()
         let first = ledger.addResource(capacity: 1)
         let second = ledger.addResource(capacity: 1)
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test(arguments: 0..<200 as Range<UInt64>)
-    func `whatever happens, nobody has too much, nobody is overtaken, and everybody is served`(seed: UInt64) {
+    func `no claimant gets too much or is overtaken, and every claimant is served`(seed: UInt64) {
         var walk = LedgerWalk(seed: seed)
         for step in 0..<400 {
             walk.happen()
@@ -326,7 +326,7 @@ private struct LedgerWalk {
         return Counted.comparisons - before
     }
 
-    @Test func `parking claimants and serving or withdrawing them is linear`() {
+    @Test func `parking, serving and withdrawing claimants takes linear time`() {
         for withdrawing in [false, true] {
             let (single, double) = (
                 comparisons(2000, withdrawing: withdrawing), comparisons(4000, withdrawing: withdrawing)
@@ -363,7 +363,7 @@ private struct LedgerWalk {
         #expect(ledger.resourceCount == 0)
     }
 
-    @Test func `other needs than before end the use of the old ones`() {
+    @Test func `changed needs end the use of the earlier ones`() {
         var ledger = ResourceLedger<Int>()
         _ = ledger.request(1, [.init(1, of: ledger.resource(named: "a"))])
         _ = ledger.request(2, [.init(1, of: ledger.resource(named: "a"))])

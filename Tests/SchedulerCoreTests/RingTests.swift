@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct RingTests {
-    @Test func `elements come out in the order they went in, also across growth`() {
+    @Test func `elements leave in the order in which they entered, also across growth`() {
         var ring = Ring<Int>()
         var expected = 0
         for i in 0..<1000 {
@@ -20,7 +20,7 @@ import Testing
         #expect(expected == 1000)
     }
 
-    @Test func `an empty ring has no first, no last and nothing to give`() {
+    @Test func `an empty ring has no first and no last element`() {
         var ring = Ring<Int>()
         #expect(ring.isEmpty)
         #expect(ring.first == nil)
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: UInt64(1)...50)
-    func `the ring does what an array does`(seed: UInt64) throws {
+    func `the ring behaves like an array`(seed: UInt64) throws {
         var generator = SeededRandom(seed: seed)
         var ring = Ring<Int>()
         var model: [Int] = []

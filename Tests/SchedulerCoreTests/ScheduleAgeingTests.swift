@@ -3,21 +3,21 @@ import TestSupport
 import Testing
 
 @Suite struct ScheduleAgeingTests {
-    @Test func `without ageing a low one waits as long as there are better ones`() {
+    @Test func `without aging, a low member waits as long as there are higher ones`() {
         var schedule = Schedule(width: 1)
         let low = schedule.added(1, lane: .low, isReady: true)
         #expect(startsBefore(low, inAStreamOf: .normal, &schedule, atMost: 1000) == nil)
     }
 
     @Test(arguments: [1, 2, 7, 100])
-    func `a priority is passed over as often as the limit says, and then has a turn`(limit: Int) {
+    func `a priority is passed over as often as the limit permits, and then has a turn`(limit: Int) {
         var schedule = Schedule(width: 1)
         schedule.setAgeing(limit: limit)
         let low = schedule.added(1, lane: .veryLow, isReady: true)
         #expect(startsBefore(low, inAStreamOf: .veryHigh, &schedule, atMost: 1000) == limit)
     }
 
-    @Test func `of a crowd of low ones one starts each time, and the better ones have the other turns`() {
+    @Test func `of many low members one starts each time, and the higher ones have the other turns`() {
         var schedule = Schedule(width: 1)
         schedule.setAgeing(limit: 9)
         for id in 1...50 as ClosedRange<UInt> { _ = schedule.added(id, lane: .low, isReady: true) }
@@ -28,7 +28,7 @@ import Testing
             started.enumerated().filter { $0.element < 1000 }.map { $0.offset % 10 } == Array(repeating: 9, count: 50))
     }
 
-    @Test func `several that are due go one after the other, who waited longest first, and nobody is forgotten`() {
+    @Test func `several due priorities start one after the other, the oldest first, and none is forgotten`() {
         var schedule = Schedule(width: 1)
         schedule.setAgeing(limit: 1)
         for round in 0..<10 as Range<UInt> {
@@ -53,7 +53,7 @@ import Testing
         #expect(startAll(&schedule).prefix(12).map { $0 / 100 } == [4, 4, 2, 0, 4, 4, 2, 0, 4, 4, 2, 0])
     }
 
-    @Test func `the age of a priority ends when nobody of it is left`() {
+    @Test func `the age of a priority ends with its last member`() {
         var schedule = Schedule(width: 1)
         schedule.setAgeing(limit: 3)
         let first = schedule.added(1, lane: .low, isReady: true)
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: UInt64(1)...20)
-    func `whatever comes in, nobody first in line is passed over for higher ones more often than the limit and three`(
+    func `for any arrivals, the first in line is passed over at most three times more than the limit`(
         seed: UInt64
     ) {
         var generator = SeededRandom(seed: seed)

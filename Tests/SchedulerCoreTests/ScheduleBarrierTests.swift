@@ -2,7 +2,7 @@ import SchedulerCore
 import Testing
 
 @Suite struct ScheduleBarrierTests {
-    @Test func `a barrier on an empty queue holds what comes after`() throws {
+    @Test func `later members wait for a barrier in an empty queue`() throws {
         var schedule = Schedule(width: 4)
         _ = schedule.addedBarrier(100)
         let after = schedule.added(1, lane: .veryHigh, isReady: true)
@@ -17,7 +17,7 @@ import Testing
         schedule.checkInvariants()
     }
 
-    @Test func `a barrier waits for all that came before it, waiting or running`() throws {
+    @Test func `a barrier waits for all earlier members, waiting or running`() throws {
         var schedule = Schedule(width: 4)
         _ = schedule.added(1, lane: .normal, isReady: true)
         let unready = schedule.added(2, lane: .normal, isReady: false)
@@ -38,7 +38,7 @@ import Testing
         schedule.checkInvariants()
     }
 
-    @Test func `priority lifts nothing over a barrier`() {
+    @Test func `no priority moves a member past a barrier`() {
         var schedule = Schedule(width: 1)
         _ = schedule.added(1, lane: .veryLow, isReady: true)
         _ = schedule.addedBarrier(100)
@@ -47,7 +47,7 @@ import Testing
         #expect(schedule.startAll() == [1, 100, 3, 2])
     }
 
-    @Test func `several barriers keep their order and cut what stands between them`() {
+    @Test func `several barriers keep their order and separate the members between them`() {
         var schedule = Schedule(width: 8)
         for id: UInt in 0..<5 {
             _ = schedule.added(10 * id + 1, lane: .low, isReady: true)
@@ -142,7 +142,7 @@ import Testing
         #expect(schedule.next()?.id == 100)
     }
 
-    @Test func `while a barrier runs there is no room, at any width`() throws {
+    @Test func `while a barrier runs no slot is free, at any width`() throws {
         var schedule = Schedule(width: 4)
         _ = schedule.addedBarrier(100)
         let barrier = try schedule.startOne()
@@ -156,7 +156,7 @@ import Testing
         #expect(schedule.hasStartable)
     }
 
-    @Test func `priorities and readiness of members behind a barrier count when their turn comes`() {
+    @Test func `priorities and readiness of members behind a barrier apply when their turn comes`() {
         var schedule = Schedule(width: 1)
         _ = schedule.added(1, lane: .normal, isReady: true)
         _ = schedule.addedBarrier(100)
@@ -199,7 +199,7 @@ import Testing
         schedule.checkInvariants()
     }
 
-    @Test func `a barrier that ends before its turn is counted no more`() throws {
+    @Test func `a barrier that ends before its turn no longer counts`() throws {
         var schedule = Schedule(width: 4)
         _ = schedule.added(1, lane: .normal, isReady: true)
         let barrier = schedule.addedBarrier(100)

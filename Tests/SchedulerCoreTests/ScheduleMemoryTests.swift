@@ -3,7 +3,7 @@ import Testing
 @testable import SchedulerCore
 
 @Suite struct ScheduleMemoryTests {
-    @Test func `what a lane remembers of a member that left never starts the slot's next holder`() {
+    @Test func `a stale entry of a lane never starts the next holder of the slot`() {
         var schedule = Schedule(width: 9, keptSlots: 1024)
         let old = schedule.added(1, lane: .high, isReady: true)
         _ = schedule.added(2, lane: .high, isReady: true)
@@ -32,7 +32,7 @@ import Testing
         #expect(schedule.startAll() == [5, 6, 7, 8, 9, 0, 1, 2, 3, 4, 99])
     }
 
-    @Test func `a readiness that toggles does not grow the lane, and costs no place`() {
+    @Test func `a readiness that toggles does not grow the lane, and the member keeps its place`() {
         var schedule = Schedule(width: 1, keptSlots: 1024)
         let tickets = (0..<5).map { schedule.added(UInt($0), lane: .normal, isReady: true) }
         var most = 0
@@ -69,7 +69,7 @@ import Testing
         #expect(isInOrder)
     }
 
-    @Test func `a schedule that held many gives their memory back when it is empty`() {
+    @Test func `a schedule with many members releases its memory when it is empty`() {
         var schedule = Schedule(width: 1, keptSlots: 1024)
         let tickets = (0..<5000).map { schedule.added(UInt($0), lane: .normal, isReady: $0 % 2 == 0) }
         for ticket in tickets.dropLast() { schedule.finished(ticket) }
@@ -80,7 +80,7 @@ import Testing
         schedule.checkInvariants()
     }
 
-    @Test func `a schedule that held few keeps its slots`() {
+    @Test func `a schedule with few members keeps its slots`() {
         var schedule = Schedule(width: 1, keptSlots: 1024)
         let tickets = (0..<1024).map { schedule.added(UInt($0), lane: .normal, isReady: true) }
         for ticket in tickets { schedule.finished(ticket) }
@@ -90,7 +90,7 @@ import Testing
         #expect(schedule.startAll() == [7])
     }
 
-    @Test func `tickets and entries from before the slots were given back never come to life again`() {
+    @Test func `tickets and entries from before the release of the slots are never valid again`() {
         var schedule = Schedule(width: 9, keptSlots: 1024)
         let old = (0..<2000).map { schedule.added(UInt($0), lane: .high, isReady: true) }
         for ticket in old { schedule.finished(ticket) }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct ScheduleModelTests {
     @Test(arguments: UInt64(1)...240)
-    func `the schedule answers as the naive model does`(seed: UInt64) throws {
+    func `the schedule gives the answers of the naive model`(seed: UInt64) throws {
         var pair = ScheduleAndModel(seed: seed)
         for step in 1...300 {
             let event = pair.happen()
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: UInt64(1)...8)
-    func `a crowd starts in the model's order, also when the slots are used again`(seed: UInt64) throws {
+    func `many members start in the model's order, also when slots are reused`(seed: UInt64) throws {
         var generator = SeededRandom(seed: seed)
         var schedule = Schedule(width: 1, keptSlots: 1024)
         for round in 0..<3 {

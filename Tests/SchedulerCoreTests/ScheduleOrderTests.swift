@@ -4,7 +4,7 @@ import Testing
 @Suite struct ScheduleOrderTests {
     private var schedule = Schedule(width: 1)
 
-    @Test mutating func `the last one in is the first one out, within a priority`() {
+    @Test mutating func `the member added last starts first, within a priority`() {
         schedule.setOrder(.lastInFirstOut)
         add([1, 2, 3], .normal)
         add([4, 5], .high)
@@ -12,7 +12,7 @@ import Testing
         #expect(startAll() == [5, 4, 3, 2, 1, 6])
     }
 
-    @Test mutating func `who becomes ready last is first, whenever it came`() {
+    @Test mutating func `the member that became ready last starts first, regardless of its arrival`() {
         schedule.setOrder(.lastInFirstOut)
         let early = schedule.added(1, lane: .normal, isReady: false)
         add([2, 3], .normal)
@@ -20,7 +20,7 @@ import Testing
         #expect(startAll() == [1, 3, 2])
     }
 
-    @Test mutating func `a changed order holds for who waits, both ways, also behind a barrier`() {
+    @Test mutating func `a changed order applies to waiting members, in both directions, also behind a barrier`() {
         add([1, 2], .normal)
         _ = schedule.addedBarrier(9)
         add([3, 4], .normal)
@@ -31,7 +31,7 @@ import Testing
         #expect(startAll() == [5, 6, 7])
     }
 
-    @Test mutating func `what comes and goes a thousand times keeps its place on top, and no memory`() {
+    @Test mutating func `a member that toggles a thousand times keeps its place on top and uses no memory`() {
         schedule.setOrder(.lastInFirstOut)
         add([1, 2], .normal)
         let restless = schedule.added(3, lane: .normal, isReady: true)
@@ -44,7 +44,7 @@ import Testing
         #expect(startAll() == [3, 4, 2, 1])
     }
 
-    @Test mutating func `a stack that most of its members leave keeps the order of the others`() {
+    @Test mutating func `a stack keeps its order after most of its members have left`() {
         schedule.setOrder(.lastInFirstOut)
         let leaving = (1...80 as ClosedRange<UInt>).map { schedule.added($0, lane: .normal, isReady: true) }
         add(Array(101...110), .normal)

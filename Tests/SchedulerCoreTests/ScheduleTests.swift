@@ -4,7 +4,7 @@ import Testing
 @Suite struct ScheduleTests {
     // MARK: Priorities
 
-    @Test func `a new schedule is empty and has nothing to start`() {
+    @Test func `a new schedule is empty and can start no member`() {
         var schedule = Schedule(width: 4)
         #expect(schedule.isEmpty)
         #expect(schedule.hasRoom)
@@ -19,7 +19,7 @@ import Testing
         #expect(schedule.startAll() == Array(1...200))
     }
 
-    @Test func `the highest priority starts first, whatever the order of arrival`() {
+    @Test func `the highest priority starts first, regardless of arrival`() {
         var schedule = Schedule(width: 1)
         let lanes: [PriorityLane] = [.low, .veryHigh, .normal, .veryLow, .high, .normal, .veryHigh]
         for (id, lane) in lanes.enumerated() { _ = schedule.added(UInt(id), lane: lane, isReady: true) }
@@ -38,7 +38,7 @@ import Testing
         #expect(schedule.upcoming == nil)
     }
 
-    @Test func `a ready low one starts before an unready high one`() {
+    @Test func `a ready low member starts before an unready high one`() {
         var schedule = Schedule(width: 1)
         let high = schedule.added(1, lane: .veryHigh, isReady: false)
         _ = schedule.added(2, lane: .veryLow, isReady: true)
@@ -67,7 +67,7 @@ import Testing
         #expect(schedule.startAll() == [1, 2, 3, 4, 0])
     }
 
-    @Test func `a priority that changes while a member waits counts when it is ready`() {
+    @Test func `a priority that changes while a member is not ready applies when it is ready`() {
         var schedule = Schedule(width: 1)
         let late = schedule.added(1, lane: .low, isReady: false)
         _ = schedule.added(2, lane: .normal, isReady: true)
@@ -151,7 +151,7 @@ import Testing
         #expect(schedule.next()?.id == 1)
     }
 
-    @Test func `a lower width holds for what has not started, a higher one at once`() {
+    @Test func `a lower width applies to later starts, a higher width at once`() {
         var schedule = Schedule(width: 2)
         for id: UInt in 1...4 { _ = schedule.added(id, lane: .normal, isReady: true) }
         let running = (0..<2).compactMap { _ in schedule.next() }
@@ -164,7 +164,7 @@ import Testing
         #expect(schedule.next()?.id == 4)
     }
 
-    @Test func `a suspended schedule starts nothing and forgets nothing`() throws {
+    @Test func `a suspended schedule starts no member and forgets none`() throws {
         var schedule = Schedule(width: 2)
         _ = schedule.added(1, lane: .normal, isReady: true)
         let first = try schedule.startOne()
@@ -195,7 +195,7 @@ import Testing
 
     // MARK: Members
 
-    @Test func `members are listed in order of arrival, also when slots are used again`() {
+    @Test func `members are listed in order of arrival, also when slots are reused`() {
         var schedule = Schedule(width: 1)
         let tickets = (0..<6).map { schedule.added(UInt($0), lane: .normal, isReady: false) }
         for place in [1, 4, 0] { schedule.finished(tickets[place]) }
@@ -217,7 +217,7 @@ import Testing
         #expect(schedule.startAll() == [3])
     }
 
-    @Test func `a ticket means nothing once its member is gone, also to the slot's next holder`() {
+    @Test func `a ticket is invalid after its member has left, also for the next holder of the slot`() {
         var schedule = Schedule(width: 2)
         let old = schedule.added(1, lane: .normal, isReady: true)
         schedule.finished(old)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ShedOrderTests {
-    @Test func `the oldest goes first, or the last of the lowest`() {
+    @Test func `the oldest member is shed first, or the last one of the lowest priority`() {
         for (rule, expected) in [(ShedOrder.Rule.oldest, [1, 2] as [UInt]), (.lowest, [4, 3])] {
             var order = ShedOrder(rule)
             for (id, lane) in [(1, .normal), (2, .high), (3, .low), (4, .low)] as [(UInt, PriorityLane)] {
@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test func `when there are not enough, none is taken`() {
+    @Test func `if there are too few members, none is shed`() {
         var order = ShedOrder(.lowest)
         order.waits(1, lane: .low, arrival: 1)
         order.waits(2, lane: .high, arrival: 2)
@@ -23,7 +23,7 @@ import Testing
         #expect(order.take(2, upTo: .high) { _ in true } == [1, 2])
     }
 
-    @Test func `a member that may not leave is passed over, and forgotten until it waits again`() {
+    @Test func `a member that may not be shed is skipped, and forgotten until it waits again`() {
         var order = ShedOrder(.oldest)
         for id: UInt in 1...3 { order.waits(id, lane: .normal, arrival: UInt64(id)) }
         #expect(order.take(2, upTo: .normal) { $0 != 1 } == [2, 3])
@@ -32,7 +32,7 @@ import Testing
         #expect(order.take(1, upTo: .normal) { _ in true } == [1])
     }
 
-    @Test(arguments: 0..<100 as Range<UInt64>) func `it agrees with sorting`(seed: UInt64) {
+    @Test(arguments: 0..<100 as Range<UInt64>) func `the shed order agrees with sorting`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let rule = random.chance(50) ? ShedOrder.Rule.oldest : .lowest
         var order = ShedOrder(rule)
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `each shedding looks at one member, however many wait`() {
+    @Test func `each shedding looks at one member, regardless of the number of waiting ones`() {
         for count in [1000, 2000] {
             var (order, looks) = (ShedOrder(.lowest), 0)
             for id in 1...UInt(count) { order.waits(id, lane: .normal, arrival: UInt64(id)) }

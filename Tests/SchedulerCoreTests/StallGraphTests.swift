@@ -7,28 +7,28 @@ import Testing
         StallGraph(nodes.map { StallGraph.Node(waitsFor: $0.waitsFor, standing: $0.standing) })
     }
 
-    @Test func `an empty graph is no trouble`() {
+    @Test func `an empty graph has no cycle`() {
         #expect(graph([]).canGoOn.isEmpty)
     }
 
-    @Test func `what moves goes on and what is stuck does not`() {
+    @Test func `a moving node can proceed, and a stuck node cannot`() {
         #expect(graph([(.moves, []), (.stuck, []), (.waits, [])]).canGoOn == [true, false, true])
     }
 
-    @Test func `what waits goes on when all it waits for does, in any order`() {
+    @Test func `a waiting node can proceed when all nodes that it waits for can`() {
         let forward = graph([(.waits, [1]), (.waits, [2]), (.moves, [])])
         let backward = graph([(.moves, []), (.waits, [0]), (.waits, [1])])
         #expect(forward.canGoOn == [true, true, true])
         #expect(backward.canGoOn == [true, true, true])
     }
 
-    @Test func `one stuck node holds up all that wait for it, and no others`() {
+    @Test func `a stuck node blocks all nodes that wait for it, and no others`() {
         let graph = graph([(.stuck, []), (.waits, [0, 2]), (.moves, []), (.waits, [1]), (.waits, [2])])
         #expect(graph.canGoOn == [false, false, true, false, true])
         #expect(graph.cycles().paths.isEmpty && graph.cycles().reached == [nil, nil, nil, nil, nil])
     }
 
-    @Test func `what is stuck stays so, whatever it waits for`() {
+    @Test func `a stuck node stays stuck, regardless of its edges`() {
         #expect(graph([(.stuck, [1]), (.moves, [])]).canGoOn == [false, true])
     }
 
@@ -43,14 +43,14 @@ import Testing
         #expect(graph.cycles().path(from: 0) == [0, 0])
     }
 
-    @Test func `a cycle is found once, for all that are part of it or lead into it`() {
+    @Test func `a cycle is found once, for all nodes that are part of it or lead into it`() {
         let graph = graph([(.waits, [1]), (.waits, [2]), (.waits, [0]), (.waits, [1]), (.waits, [3])])
         #expect(graph.canGoOn == [false, false, false, false, false])
         #expect(graph.cycles().paths == [[0, 1, 2, 0]])
         #expect(graph.cycles().reached == [0, 0, 0, 0, 0])
     }
 
-    @Test func `a cycle is found behind dead ends and what can go on`() {
+    @Test func `a cycle is found behind dead ends and behind nodes that can proceed`() {
         let graph = graph([
             (.waits, [1, 2, 3, 4]), (.moves, []), (.stuck, []), (.waits, [2]), (.waits, [3, 5]), (.waits, [4]),
         ])
@@ -59,7 +59,7 @@ import Testing
         #expect(graph.cycles().path(from: 3) == nil)
     }
 
-    @Test func `a chain of many is no recursion`() {
+    @Test func `a long chain causes no recursion`() {
         let count = 300_000
         var nodes = (0..<count).map { (standing: StallGraph.Standing.waits, waitsFor: [$0 + 1]) }
         nodes.append((.moves, []))
@@ -83,7 +83,7 @@ import Testing
     }
 
     /// A stall report asks for the cycles of all operations at once.
-    @Test(arguments: [StallGraph.Standing.waits, .stuck]) func `each edge is followed once, whatever the graph`(
+    @Test(arguments: [StallGraph.Standing.waits, .stuck]) func `each edge is followed once in any graph`(
         end: StallGraph.Standing
     ) {
         func steps(_ nodes: [(standing: StallGraph.Standing, waitsFor: [Int])]) -> Int {
@@ -105,7 +105,7 @@ import Testing
     }
 
     /// Against the definition, on graphs made at random.
-    @Test(arguments: 1...200) func `it agrees with the definition`(seed: Int) {
+    @Test(arguments: 1...200) func `the search agrees with the definition`(seed: Int) {
         var state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15
         func random(_ bound: Int) -> Int {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

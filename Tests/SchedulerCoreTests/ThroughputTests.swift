@@ -24,7 +24,7 @@ import Testing
         #expect(throughput.perSecond(at: 10_000_000 * Self.millisecond) == 0)
     }
 
-    @Test func `at the beginning there is nothing`() {
+    @Test func `the throughput is zero at the beginning`() {
         #expect(Throughput(span: 10).perSecond(at: 0) == 0)
     }
 }

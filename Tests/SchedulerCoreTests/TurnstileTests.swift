@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `keys take turns, however many members they have`() {
+    @Test func `keys take turns, regardless of the number of their members`() {
         var line = Line()
         for id: UInt in 1...5 { line.add(id, "a") }
         for id: UInt in 11...12 { line.add(id, "b") }
@@ -47,7 +47,7 @@ import Testing
         #expect(next == 1)
     }
 
-    @Test func `a changed default limit counts at once for the keys that have members`() {
+    @Test func `a changed default limit applies at once to the keys that have members`() {
         var line = Line()
         _ = line.turnstile.setDefaultLimit(1)
         for id: UInt in 1...3 { line.add(id, "a") }
@@ -59,7 +59,7 @@ import Testing
         #expect(line.offered.isEmpty)
     }
 
-    @Test func `no more of a key run than its limit, and of another as many as the default`() {
+    @Test func `no more members of a key run than its limit, and of other keys as many as the default`() {
         var line = Line()
         _ = line.turnstile.setDefaultLimit(2)
         _ = line.turnstile.setLimit(1, of: "a")
@@ -90,7 +90,7 @@ import Testing
         #expect(line.started == [2, 3, 1, 4])
     }
 
-    @Test func `a key whose members have all gone has the limit of before when others come`() {
+    @Test func `a key whose members have all left keeps its limit for later members`() {
         var line = Line()
         _ = line.turnstile.setLimit(1, of: "a")
         line.add(1, "a")
@@ -107,7 +107,7 @@ import Testing
         #expect(line.started == [1, 2, 3, 4] && line.offered.isEmpty && line.turnstile.isHeldByLimit(5))
     }
 
-    @Test func `who is not ready any more leaves its turn to the next`() {
+    @Test func `a member that is no longer ready passes its turn to the next one`() {
         var line = Line()
         line.add(1, "a")
         line.add(2, "a")
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(arguments: 0..<100 as Range<UInt64>)
-    func `whatever happens, no limit is broken, one of a key is offered, and nobody is forgotten`(seed: UInt64) {
+    func `no limit is exceeded, one member of a key is offered, and no member is forgotten`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var turnstile = Turnstile()
         var keys: [UInt: Int] = [:]

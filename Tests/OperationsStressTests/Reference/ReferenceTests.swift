@@ -17,7 +17,7 @@ import Darwin
     private static let seed = getenv("OPERATIONS_REFERENCE_SEED").flatMap { UInt64(String(cString: $0)) }
     private static let isTraced = getenv("OPERATIONS_REFERENCE_TRACE") != nil
 
-    @Test func `queues under a manual executor do what the reference does, step by step`() async {
+    @Test func `queues under a manual executor behave like the reference, step by step`() async {
         for seed in Self.seeds(600) {
             if Self.isTraced { print("reference: seed \(seed)") }
             let difference: String? = await onThread {
@@ -31,7 +31,7 @@ import Darwin
     }
 
     @Test(arguments: 1...3)
-    func `queues on threads keep order, width, limits, barriers and exclusion, and lose nothing`(part: Int) async {
+    func `queues on threads keep order, limits, barriers and exclusion, and lose no operation`(part: Int) async {
         for seed in Self.seeds(100) {
             if Self.isTraced { print("reference: seed \(seed)") }
             let faults = await onThread { ThreadedRun.faults(of: RandomProgram(seed: seed)) }

@@ -4,7 +4,7 @@ import Testing
 
 /// Rule N1: `cancel()` and task cancellation are one.
 @Suite(.timeLimit(.minutes(5))) struct AsyncCancellationTests {
-    @Test func `one that is cancelled before it starts never runs its closure`() async {
+    @Test func `an operation that is cancelled before it starts never runs its closure`() async {
         let queue = OperationQueue()
         let hasRun = Guarded(false)
         let dependency = Operation()
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func `work that throws a cancellation has not failed, though nothing cancelled it`() async {
+    @Test func `work that throws a CancellationError counts as cancelled, although no call cancelled it`() async {
         let operation = OperationQueue().addTask { throw CancellationError() }
         await operation.waitUntilFinished()
         #expect(operation.operationOutcome?.description == "was cancelled" && !operation.isCancelled)
@@ -52,7 +52,7 @@ import Testing
         try Task.checkCancellation()
     }
 
-    @Test func `cancelling the task from inside cancels the operation`() async {
+    @Test func `cancelling the task from inside cancels its operation`() async {
         let operation = TaskOperation {
             withUnsafeCurrentTask { $0?.cancel() }
             try await Self.sleepUntilCancelled()

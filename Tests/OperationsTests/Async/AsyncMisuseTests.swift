@@ -4,7 +4,7 @@ import Testing
 
 /// Rule M8 for tasks: waiting for what can never come is an error, not a hang.
 @Suite(.timeLimit(.minutes(5))) struct AsyncMisuseTests {
-    @Test func `awaiting one's own value throws, also from a child task`() async throws {
+    @Test func `an operation that awaits its own value gets an error, also from a child task`() async throws {
         let queue = OperationQueue()
         for inChild in [false, true] {
             let itself = Guarded<TaskOperation<String>?>(nil)
@@ -55,7 +55,7 @@ import Testing
         await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test func `a child that waits for its group, or one that this is in, is told so`() async throws {
+    @Test func `a child that waits for its group, or for an outer group, gets an error`() async throws {
         let outer = GroupOperation()
         let inner = GroupOperation()
         let misuses = Guarded<[OperationError?]>([])
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `with a slot left, an operation waits for another of its queue`() async throws {
+    @Test func `with a free slot, an operation waits for another operation of its queue`() async throws {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 2
         let value = try await queue.run { try await queue.run { 1 } + queue.addTask { 2 }.value }

@@ -5,7 +5,7 @@ import Testing
 
 /// Rule N1: operations whose work is async.
 @Suite(.timeLimit(.minutes(5))) struct AsyncOperationTests {
-    @Test func `the value of a task is what its closure returned or threw`() async throws {
+    @Test func `the value of a task is the result or the error of its closure`() async throws {
         let queue = OperationQueue()
         let number = queue.addTask(name: "number") { 42 }
         let text = queue.addTask(after: [number]) { try await "\(number.value)!" }
@@ -74,7 +74,7 @@ import Testing
     }
 
     /// Those who have all the threads wait for one that is suspended, and has to go on.
-    @Test func `an operation goes on when all the threads of its queue are taken by others`() async throws {
+    @Test func `an operation resumes although other operations use all threads of its queue`() async throws {
         let queue = OperationQueue()
         let count = OperationQueue.widthCeiling
         queue.maxConcurrentOperationCount = 2 * count
@@ -95,7 +95,7 @@ import Testing
         await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test func `task-local values and priority are those of who adds the operation`() async throws {
+    @Test func `task-local values and priority are inherited from the adding task`() async throws {
         let queue = OperationQueue()
         let seen = try await Traits.$name.withValue("adder") {
             try await Task(priority: .low) {
@@ -194,7 +194,9 @@ import Testing
     }
 
     /// Finding 5 of the models: the worker that ended the first one ran the block next, and had called nobody for the second.
-    @Test func `an operation that waits with its thread for one that is to go on finds it going on`() async throws {
+    @Test func `an operation that blocks its thread for a suspended operation sees that one resume and end`()
+        async throws
+    {
         for _ in 0..<100 {
             let queue = OperationQueue()
             queue.maxConcurrentOperationCount = 2
@@ -226,7 +228,7 @@ import Testing
         }
     }
 
-    @Test func `a barrier waits for suspended operations and holds the later ones back`() async {
+    @Test func `a barrier waits for suspended operations, and later operations wait for the barrier`() async {
         let queue = OperationQueue()
         for _ in 0..<200 {
             let log = Journal<String>()
@@ -243,7 +245,9 @@ import Testing
         }
     }
 
-    @Test func `the completion block runs once, after the end, and observers are told of start and end`() async throws {
+    @Test func `the completion block runs once, after the end, and observers are notified of start and end`()
+        async throws
+    {
         let queue = OperationQueue()
         let log = Journal<String>()
         let done = AsyncGate()
@@ -268,7 +272,7 @@ import Testing
         finished.invalidate()
     }
 
-    @Test func `nothing starts in a suspended queue, and what has started goes on`() async throws {
+    @Test func `a suspended queue starts no operation, and running operations continue`() async throws {
         let queue = OperationQueue()
         let hasBegun = AsyncGate()
         let mayGoOn = AsyncGate()
@@ -287,7 +291,7 @@ import Testing
         #expect(try await waiting.value == 2)
     }
 
-    @Test func `an operation that yields for ever keeps nothing from starting`() async throws {
+    @Test func `an operation that yields forever does not prevent other starts`() async throws {
         for width in [2, OperationQueue.defaultMaxConcurrentOperationCount] {
             let queue = OperationQueue()
             queue.maxConcurrentOperationCount = width
@@ -319,7 +323,7 @@ import Testing
         return OperationQueue.current?.name == "serial" ? value : -1000
     }
 
-    @Test func `the current queue is the operation's, before and after suspending, and actors are hopped to`()
+    @Test func `the current queue is the operation's, before and after suspending, also around calls of actors`()
         async throws
     {
         let queue = OperationQueue()
@@ -366,7 +370,7 @@ import Testing
     }
 
     #if os(Linux)
-    @Test func `a service level of its own holds after suspending`() async throws {
+    @Test func `an operation keeps its own service level after suspending`() async throws {
         let queue = OperationQueue()
         let operation = TaskOperation { () -> [Int32] in
             let before = LifeProcess.niceness
@@ -380,8 +384,7 @@ import Testing
     }
     #endif
 
-    @Test func `operation, closure and captures are gone when it has run, was cancelled, or was refused`() async throws
-    {
+    @Test func `operation, closure and captures are released after a run, a cancellation or a refusal`() async throws {
         let queue = OperationQueue()
         for fate in ["runs", "throws", "is cancelled", "is refused", "is never added"] {
             var captured: Guarded<Int>? = Guarded(0)

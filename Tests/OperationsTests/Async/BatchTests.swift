@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct BatchTests {
-    @Test func `the outputs come in the order of the inputs, whatever ends first`() async throws {
+    @Test func `the outputs have the order of the inputs, regardless of the order of the ends`() async throws {
         let queue = OperationQueue()
         let outputs = try await queue.map(0..<500) { number in
             for _ in 0..<(number % 5) { await Task.yield() }
@@ -60,7 +60,7 @@ import Testing
         await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test func `a limit below one, and a serial queue that waits for itself, are errors`() async throws {
+    @Test func `a limit below one, and waiting for a serial queue from inside it, are errors`() async throws {
         let queue = OperationQueue()
         for limit in [0, -1] {
             await #expect(

@@ -103,7 +103,7 @@ import Testing
         #expect(operation.isCancelled)
     }
 
-    @Test func `a long chain of operations that await one another is raised in priority`() async throws {
+    @Test func `a long chain of operations that await each other is raised in priority`() async throws {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = .max
         let (begun, raised, gate) = (Gate(Self.depth), AsyncGate(), AsyncGate())
@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases, [false, true])
-    func `a chain of operations, each of which has captured the one before, is released`(
+    func `a chain of operations, each of which has captured its predecessor, is released`(
         kind: Kind, dependsToo: Bool
     ) throws {
         var last = Operation()

@@ -13,7 +13,7 @@ import Testing
         override func run() async throws { if fails { throw Failure() } }
     }
 
-    @Test func `a group that never calls super ends with its children cancelled, and takes no more`() async {
+    @Test func `a group that never calls super cancels its children, ends, and refuses later children`() async {
         for fails in [false, true] {
             let group = Careless(fails: fails)
             let child = group.addChildTask {}
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `a group finishes after the last of its children, which start when it does`() async {
+    @Test func `children start when their group starts, and the group finishes after the last child`() async {
         let queue = OperationQueue()
         let log = Journal<String>()
         let dependency = BlockOperation { log.append("dependency") }
@@ -44,7 +44,7 @@ import Testing
         #expect(group.operationOutcome.described == "succeeded")
     }
 
-    @Test func `an empty group just finishes`() async {
+    @Test func `an empty group finishes when it is started`() async {
         let group = GroupOperation()
         await OperationQueue().addOperations([group], waitUntilFinished: true)
         #expect(group.operationOutcome.described == "succeeded")
@@ -226,7 +226,7 @@ import Testing
         await group.waitUntilFinished()
     }
 
-    @Test func `a group that is let go of without having run lets its children go`() async {
+    @Test func `a group that is released without having run releases its children`() async {
         var child: CountingOperation? = CountingOperation()
         let weakChild = Weak(child)
         var group: GroupOperation? = GroupOperation { [child!] }

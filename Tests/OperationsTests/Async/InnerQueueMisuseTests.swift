@@ -4,7 +4,7 @@ import Testing
 
 /// Rules M8 and M10: an operation inside of others waits for none of them, and no group contains itself.
 @Suite(.timeLimit(.minutes(5))) struct InnerQueueMisuseTests {
-    @Test func `two groups do not contain each other`() throws {
+    @Test func `two groups cannot contain each other`() throws {
         let (a, b) = (GroupOperation(), GroupOperation())
         try a.tryAddChild(b)
         #expect(throws: OperationError.self) { try b.tryAddChild(a) }
@@ -12,7 +12,7 @@ import Testing
         #expect(b.isFinished)
     }
 
-    @Test func `a group does not contain one that it is in at some depth`() throws {
+    @Test func `a group cannot contain an outer group of any depth`() throws {
         let groups = (0..<100).map { _ in GroupOperation() }
         for (inner, outer) in zip(groups, groups.dropFirst()) { try outer.tryAddChild(inner) }
         for group in groups.dropLast() {
@@ -27,7 +27,7 @@ import Testing
         #expect(unfinished.isEmpty)
     }
 
-    @Test func `of two threads that put two groups into each other one is refused`() {
+    @Test func `of two threads that add two groups to each other, one is refused`() {
         for _ in 0..<300 {
             let (a, b) = (GroupOperation(), GroupOperation())
             let refusals = Journal<OperationError>()
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `of two threads that add one group to two others one is refused, and the nesting is known`() {
+    @Test func `of two threads that add one group to two groups, one is refused, and the nesting is known`() {
         for _ in 0..<1000 {
             let (inner, outers) = (GroupOperation(), [GroupOperation(), GroupOperation()])
             let refused = Journal<Int>()
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `a group is refused by a finished group, and may contain that`() throws {
+    @Test func `a group that a finished group has refused can contain that finished group`() throws {
         let (finished, group) = (GroupOperation(), GroupOperation())
         OperationQueue().addOperations([finished], waitUntilFinished: true)
         #expect(throws: OperationError.self) { try finished.tryAddChild(group) }
@@ -72,7 +72,7 @@ import Testing
         #expect(throws: OperationError.self) { try group.tryAddChild(other) }
     }
 
-    @Test func `a group does not keep the queue that it was in, nor use it when it is gone`() async {
+    @Test func `a group does not keep its former queue alive, and does not use it after its release`() async {
         let group = GroupOperation()
         var queue: OperationQueue? = OperationQueue()
         queue?.addOperation(group)
@@ -83,7 +83,7 @@ import Testing
         #expect(group.innerQueue?.queueOwner?.outerQueue == nil)
     }
 
-    @Test func `a group that was refused twice may still be refused for what it contains`() throws {
+    @Test func `a group that was refused twice can still be refused because of its children`() throws {
         let (a, b) = (GroupOperation(), GroupOperation())
         try a.tryAddChild(b)
         #expect(throws: OperationError.self) { try a.tryAddChild(b) }
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(arguments: Nesting.allCases)
-    func `waiting for the operation that one is inside of is misuse`(nesting: Nesting) throws {
+    func `waiting for the operation around the caller is misuse`(nesting: Nesting) throws {
         let misuse = Journal<OperationError>()
         try run(nesting, in: OperationQueue()) { outermost in
             do throws(OperationError) { try outermost.tryWaitUntilFinished() } catch { misuse.append(error) }
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test(arguments: Nesting.allCases)
-    func `waiting for all of the queue of the operation that one is inside of is misuse`(nesting: Nesting) throws {
+    func `waiting for all operations of the queue around the caller is misuse`(nesting: Nesting) throws {
         let (queue, misuse) = (OperationQueue(), Journal<OperationError>())
         try run(nesting, in: queue) { _ in
             do throws(OperationError) { try queue.tryWaitUntilAllOperationsAreFinished() } catch {
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test(arguments: Nesting.allCases)
-    func `waiting for an operation behind the one that one is inside of, in a serial queue, is misuse`(
+    func `waiting for an operation behind the caller's operation in a serial queue is misuse`(
         nesting: Nesting
     ) throws {
         let (queue, misuse) = (OperationQueue(), Journal<OperationError>())
@@ -141,7 +141,7 @@ import Testing
         #expect(misuse.entries.count == 1)
     }
 
-    @Test func `an async child that waits for all of its group's queue is misuse`() async {
+    @Test func `an async child that waits for all operations of its group's queue is misuse`() async {
         let (queue, misuse) = (OperationQueue(), Journal<OperationError>())
         let group = GroupOperation()
         group.addChildTask {
@@ -154,7 +154,7 @@ import Testing
         #expect(misuse.entries.count == 1)
     }
 
-    @Test func `a child may wait for operations of other queues, and of its group's queue when there is room`() throws {
+    @Test func `a child may wait for operations of other queues, and of its group's queue if a slot is free`() throws {
         let (queue, other) = (OperationQueue(), OperationQueue())
         queue.maxConcurrentOperationCount = 2
         for nesting in Nesting.allCases {
@@ -174,7 +174,7 @@ import Testing
     enum Setting: CaseIterable { case operation, queue, both }
 
     @Test(arguments: Nesting.allCases, Setting.allCases)
-    func `operations inside of another one run at its service level`(nesting: Nesting, setting: Setting) throws {
+    func `operations inside an operation run at its service level`(nesting: Nesting, setting: Setting) throws {
         let levels = Journal<QualityOfService?>()
         let queue = OperationQueue()
         if setting != .operation { queue.qualityOfService = .utility }

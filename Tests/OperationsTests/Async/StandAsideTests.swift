@@ -49,7 +49,7 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         return queue
     }
 
-    @Test func `what stands aside gives its slot to others, and goes on where it was`() async {
+    @Test func `a paused operation releases its slot, and resumes where it was`() async {
         let queue = queue()
         let operation = TwoParts()
         queue.addOperation(operation)
@@ -64,7 +64,7 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
     }
 
     /// Its threads are not threads of the queue, so they do not look for other work there.
-    @Test func `an operation of a service level of its own gives its slot to an operation that waits already`() async {
+    @Test func `a paused operation with its own service level releases its slot to a waiting operation`() async {
         let queue = queue()
         let operation = TwoParts()
         operation.qualityOfService = .userInitiated
@@ -80,7 +80,7 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         #expect(operation.journal.entries == ["first", "second"])
     }
 
-    @Test func `what is let go waits for a slot like any other`() async {
+    @Test func `a resumed operation waits for a slot like any other operation`() async {
         let queue = queue()
         let operation = TwoParts()
         queue.addOperation(operation)
@@ -102,7 +102,7 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         await operation.waitUntilFinished()
     }
 
-    @Test func `what is cancelled while it stands aside ends through its queue, once, after its work`() async {
+    @Test func `an operation that is cancelled while paused ends once, through its queue, after its work`() async {
         let queue = queue()
         let operation = TwoParts()
         let completions = Guarded(0)
@@ -127,7 +127,7 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         #expect(completions.withLock { $0 } == 1)
     }
 
-    @Test func `what is held before it starts is started when it is let go, or cancelled`() async {
+    @Test func `an operation that is paused before its start starts when it is resumed or cancelled`() async {
         let queue = queue()
         for isCancelled in [false, true] {
             let operation = TwoParts()
@@ -143,7 +143,7 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         }
     }
 
-    @Test func `standing aside is nothing to what is not held, and to what is cancelled`() async {
+    @Test func `a pause point has no effect on an operation that is not paused or is cancelled`() async {
         let queue = queue()
         let free = TwoParts()
         let cancelled = TwoParts()
@@ -161,7 +161,7 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         #expect(cancelled.journal.entries == ["first", "cancelled"])
     }
 
-    @Test func `without a queue it stands aside until it is let go, or cancelled`() async {
+    @Test func `an operation in no queue stays paused until it is resumed or cancelled`() async {
         for isCancelled in [false, true] {
             let operation = TwoParts()
             operation.start()
@@ -175,7 +175,7 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         }
     }
 
-    @Test func `observers see isExecuting go and come back, and the queue's watchers one start`() async {
+    @Test func `observers see isExecuting change to false and back, and the queue's watchers see one start`() async {
         let queue = queue()
         let operation = TwoParts()
         let states = Journal<Bool>()
@@ -200,7 +200,7 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         #expect(starts == 1)
     }
 
-    @Test func `resources are given back while it stands aside, and had again when it goes on`() async throws {
+    @Test func `a paused operation releases its resources, and has them again when it resumes`() async throws {
         let queue = queue(width: 4)
         let operation = TwoParts()
         operation.addRequirement(.exclusive("stand-aside"))
@@ -227,7 +227,7 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         #expect(operation.journal.entries == ["first", "second"])
     }
 
-    @Test func `a turn under a key is given back too`() async throws {
+    @Test func `a paused operation also releases its turn under a key`() async throws {
         let queue = queue(width: 4)
         try queue.setLimitPerKey(1)
         let operation = TwoParts()
@@ -246,7 +246,7 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
     }
 
     @Test(arguments: 0..<UInt64(8))
-    func `hundreds held, let go and cancelled at once never exceed the width, and all end`(
+    func `hundreds of operations, paused, resumed and cancelled at once, never exceed the limit, and all end`(
         seed: UInt64
     ) async {
         let queue = queue(width: 3)

@@ -21,7 +21,8 @@ import Testing
         #expect(seen.entries == Array(repeating: true, count: 8))
     }
 
-    @Test(arguments: [1, 2, 3]) func `so many parts of tasks run at a time as the width allows`(width: Int) async {
+    @Test(arguments: [1, 2, 3]) func `no more parts of tasks run at a time than the concurrency limit`(width: Int) async
+    {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = width
         let counter = ConcurrencyCounter()
@@ -41,7 +42,7 @@ import Testing
         #expect(counter.most <= width)
     }
 
-    @Test func `tasks of a serial queue wait for one another, for suspended ones hold no slot`() async throws {
+    @Test func `tasks of a serial queue can wait for each other, because suspended tasks hold no slot`() async throws {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         let sum = await Task(executorPreference: queue) {
@@ -53,7 +54,7 @@ import Testing
         #expect(sum == 6)
     }
 
-    @Test func `parts of tasks and operations share the width and stand in line by priority`() async {
+    @Test func `parts of tasks and operations share the concurrency limit and are ordered by priority`() async {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         queue.isSuspended = true
@@ -69,7 +70,7 @@ import Testing
         #expect(log.entries == ["high task", "operation", "medium task", "low task"])
     }
 
-    @Test func `a suspended queue runs no part of a task, and no cancellation loses one`() async {
+    @Test func `a suspended queue runs no part of a task, and a cancellation loses no part`() async {
         let queue = OperationQueue()
         queue.isSuspended = true
         let hasRun = Guarded(false)
@@ -84,7 +85,7 @@ import Testing
         #expect(await task.value && hasRun.withLock { $0 })
     }
 
-    @Test func `a barrier waits for the parts before it, and those after it wait for the barrier`() async {
+    @Test func `a barrier waits for earlier parts of tasks, and later parts wait for the barrier`() async {
         let queue = OperationQueue()
         queue.isSuspended = true
         let log = Journal<Int>()
@@ -97,7 +98,7 @@ import Testing
         #expect(log.entries == [1, 2, 3])
     }
 
-    @Test func `the queue lives as long as its tasks, and no longer`() async {
+    @Test func `the queue stays alive as long as its tasks, and no longer`() async {
         let mayEnd = AsyncGate()
         var queue: OperationQueue? = OperationQueue()
         let weakQueue = Weak(queue)
@@ -142,7 +143,7 @@ import Testing
         #expect(isHere)
     }
 
-    @Test func `actors are reached from a queue's tasks and left again`() async {
+    @Test func `tasks of a queue call actors and return from them`() async {
         let queue = OperationQueue()
         let log = Log()
         await Task(executorPreference: queue) {
@@ -155,7 +156,7 @@ import Testing
     }
 
     /// An actor called from a queue whose only slot is taken by somebody who calls it too.
-    @Test func `an actor is drained whatever the queue of its callers does`() async {
+    @Test func `an actor runs its jobs regardless of the state of its callers' queue`() async {
         for isSuspended in [false, true] {
             let queue = OperationQueue.serial()
             let log = Log()

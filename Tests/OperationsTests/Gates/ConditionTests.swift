@@ -94,7 +94,7 @@ import Testing
         #expect(log.entries == ["dependency", "operation"])
     }
 
-    @Test func `one that is cancelled while its condition is tested ends at once`() async {
+    @Test func `an operation that is cancelled while its condition is tested ends at once`() async {
         let queue = OperationQueue()
         for _ in 0..<300 {
             let mayEnd = AsyncGate()
@@ -162,7 +162,7 @@ import Testing
         #expect(operation.runCount == 0)
     }
 
-    @Test func `a test is cancelled when its operation is`() async {
+    @Test func `the test of a condition is cancelled with its operation`() async {
         let begins = AsyncGate()
         let isCancelled = AsyncGate()
         let operation = CountingOperation()

@@ -17,7 +17,7 @@ import Testing
         #expect(cancelled.operationOutcome.described == "was cancelled")
     }
 
-    @Test func `of several failures the first counts, and none after the end`() {
+    @Test func `of several failures the first counts, and a failure after the end has no effect`() {
         let operation = FailingOperation(.expected, .other)
         operation.start()
         operation.reportFailure(Failure.other)
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: [nil, DependencyFailurePolicy.runAnyway, .cancel, .fail], ["fails", "is cancelled"])
-    func `after a dependency that did not succeed an operation does as its policy says`(
+    func `the policy decides about an operation whose dependency did not succeed`(
         policy: DependencyFailurePolicy?, fate: String
     ) async {
         let queue = OperationQueue()
@@ -81,7 +81,7 @@ import Testing
         #expect(last?.rootCause as? Failure == .expected)
     }
 
-    @Test func `a chain of failures of any length is described, and let go of`() async {
+    @Test func `a chain of failures of any length is described and released`() async {
         let queue = OperationQueue()
         var last: Operation = FailingOperation()
         queue.addOperation(last)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ResourceTests {
-    @Test func `no more units are in use than there are, from whatever queues`() async throws {
+    @Test func `no more units are in use than the capacity, across queues`() async throws {
         let pool = try ResourcePool(["memory": 8])
         let queues = (0..<3).map { _ in OperationQueue() }
         let inUse = Guarded((now: 0, most: 0))
@@ -26,7 +26,7 @@ import Testing
         #expect(try pool.usage(of: "memory") == .init(capacity: 8, inUse: 0, waiting: 0))
     }
 
-    @Test func `operations of one exclusive name run one at a time, from whatever queues`() async {
+    @Test func `operations of one exclusive name run one at a time, across queues`() async {
         let queue = OperationQueue()
         let others = OperationQueue.serial()
         let counter = ConcurrencyCounter()
@@ -86,7 +86,7 @@ import Testing
     }
 
     /// The resource becomes free while the queue of the first in line is suspended.
-    @Test func `a suspended queue keeps nothing from others`() async {
+    @Test func `operations of a suspended queue withhold no resource from other queues`() async {
         let suspended = OperationQueue()
         let running = OperationQueue()
         let holder = HoldingOperation(.exclusive("suspended"))
@@ -109,7 +109,7 @@ import Testing
     }
 
     /// The first in line is behind an operation that occupies its serial queue until the second in line has run.
-    @Test func `an operation that cannot have a slot keeps nothing from others`() async {
+    @Test func `an operation that gets no slot withholds no resource from others`() async {
         let serial = OperationQueue()
         serial.maxConcurrentOperationCount = 1
         let wide = OperationQueue()
@@ -137,7 +137,7 @@ import Testing
     }
 
     /// As above, but the occupier comes when the resource is kept for the first in line already.
-    @Test func `what is kept for an operation is let go when another takes its slot`() async {
+    @Test func `a reserved resource is released when another operation takes the slot`() async {
         let serial = OperationQueue()
         serial.maxConcurrentOperationCount = 1
         let wide = OperationQueue()
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func `one that is cancelled while it waits is gone from the line`() async throws {
+    @Test func `an operation that is cancelled while it waits leaves the line`() async throws {
         let pool = try ResourcePool(["unit": 1])
         let queue = OperationQueue()
         let holder = HoldingOperation(try .units(1, of: "unit", in: pool))
@@ -207,7 +207,7 @@ import Testing
     }
 
     /// The first in line waits, with its dependency, for the second in line.
-    @Test func `an operation that is not ready keeps nothing from those it depends on`() async throws {
+    @Test func `an operation that is not ready withholds no resource from its dependencies`() async throws {
         for units in [1, 2] {
             let pool = try ResourcePool(["x": 2])
             let queue = OperationQueue()
@@ -229,7 +229,7 @@ import Testing
     }
 
     /// The first in line is in its queue's inbox already, for its priority has changed, and nobody looks there.
-    @Test func `what is kept for an operation in the inbox of a busy queue is let go`() async {
+    @Test func `a resource reserved for an operation in the inbox of a busy queue is released`() async {
         let (serial, wide) = (OperationQueue.serial(), OperationQueue())
         let holder = HoldingOperation(.exclusive("inbox"))
         wide.addOperation(holder)
@@ -257,7 +257,7 @@ import Testing
     /// A worker that meets an operation while it is pinned takes it out of the line, and may be late in doing so: by then
     /// the operation has asked anew, and stands in the line rightly.
     @Test(arguments: [Disturbance.explaining, .depending])
-    fileprivate func `what is pinned while it asks for resources is not forgotten`(
+    fileprivate func `an operation that is pinned while it requests resources is not forgotten`(
         _ disturbance: Disturbance
     ) async {
         let queue = OperationQueue()
@@ -289,7 +289,7 @@ import Testing
         }
     }
 
-    @Test func `a line of any length is passed on when none of it can come`() async {
+    @Test func `an offer passes along a line of any length when no operation of it can start`() async {
         let (suspended, running) = (OperationQueue(), OperationQueue())
         let holder = HoldingOperation(.exclusive("long line"))
         running.addOperation(holder)
@@ -312,7 +312,7 @@ import Testing
         await suspended.waitUntilAllOperationsAreFinished()
     }
 
-    @Test func `an end announced while resources are being asked for loses none of them`() async {
+    @Test func `an end announced while resources are requested loses no resource`() async {
         let queue = OperationQueue()
         for round in 0..<3000 {
             let early = EarlyOperation()
@@ -327,7 +327,8 @@ import Testing
         }
     }
 
-    @Test func `what is added while an operation is put back again and again holds it, and is no misuse`() async throws
+    @Test func `a requirement added while an operation is repeatedly put back delays it, and is not misuse`()
+        async throws
     {
         let queue = OperationQueue()
         for round in 0..<1000 {
@@ -356,7 +357,7 @@ import Testing
         }
     }
 
-    @Test func `an exclusive name added by two threads at once is one`() async {
+    @Test func `an exclusive name that two threads add at once counts once`() async {
         for _ in 0..<500 {
             let operation = CountingOperation()
             let (start, threads) = (Gate(2), 2)
@@ -371,7 +372,7 @@ import Testing
         }
     }
 
-    @Test func `bad needs are errors that say what to do`() throws {
+    @Test func `invalid requirements are errors that say what to do`() throws {
         let pool = try ResourcePool(["memory": 8, "gpu": 1])
         #expect(throws: ResourceError.negativeCapacity(resource: "x", capacity: -1)) { try ResourcePool(["x": -1]) }
         #expect(throws: ResourceError.unknownResource(resource: "disk", known: ["gpu", "memory"])) {
@@ -394,7 +395,7 @@ import Testing
         operation.addRequirement(try .units(3, of: "memory", in: pool))
     }
 
-    @Test func `every operation runs or is skipped once, whatever is cancelled, suspended and changed meanwhile`()
+    @Test func `every operation runs or is skipped once, despite cancellations, suspensions and changes`()
         async throws
     {
         let pool = try ResourcePool(["unit": 3, "other": 2])

@@ -4,7 +4,7 @@ import Testing
 
 /// Rule A9, on threads of the pool: a unit is kept only for an operation that comes for it soon.
 @Suite(.timeLimit(.minutes(5))) struct ResourceTurnTests {
-    @Test func `a unit that is offered to an operation whose key has no turn goes to the next one`() throws {
+    @Test func `a unit offered to an operation whose key has no turn goes to the next operation`() throws {
         let (keyed, other) = (OperationQueue(), OperationQueue())
         let pool = try ResourcePool(["unit": 1])
         try keyed.setLimitPerKey(1)

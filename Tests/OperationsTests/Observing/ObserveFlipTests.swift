@@ -52,7 +52,7 @@ import Testing
     static let kinds: [NSKeyValueObservingOptions] = [[], [.new], [.old, .new], [.prior]]
 
     @Test(arguments: kinds)
-    func `an operation that ends within an announcement of another property is told to have finished once`(
+    func `an operation that ends within another announcement announces its end once`(
         options: NSKeyValueObservingOptions
     ) {
         let operation = Final()
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func `an operation that starts within an announcement of another property is told to execute once`(
+    func `an operation that starts within another announcement announces its start once`(
         options: NSKeyValueObservingOptions
     ) {
         let operation = Final { $0.didChangeValue(for: \Final.isReady) }
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func `an operation that is cancelled within an announcement of another property is told to be cancelled once`(
+    func `an operation that is cancelled within another announcement announces its cancellation once`(
         options: NSKeyValueObservingOptions
     ) {
         let operation = Final()
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func `two threads that announce one change by key paths of a final class tell of it once`(
+    func `two threads that announce one change by key paths of a final class notify once`(
         options: NSKeyValueObservingOptions
     ) {
         let operation = Final()
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func `a state that flips to and fro is told each time`(options: NSKeyValueObservingOptions) {
+    func `a state that flips repeatedly is announced each time`(options: NSKeyValueObservingOptions) {
         let operation = Final { operation in
             operation.willChangeValue(for: \Final.isReady)
             operation.didChangeValue(for: \Final.isReady)

@@ -23,7 +23,7 @@ import Testing
         return calls.entries
     }
 
-    @Test func `who begins in the call before a change is called before and after it`() {
+    @Test func `an observer that begins in the call before a change is called before and after that change`() {
         let (operation, queue) = (Quiet(), OperationQueue())
         let named = calls(of: { operation.name = "a" }) { handler in
             operation.observe(\.name, options: .prior) { handler($1.isPrior) }
@@ -35,7 +35,7 @@ import Testing
     }
 
     @available(*, deprecated)
-    @Test func `the number of operations is told beforehand to who wants that`() {
+    @Test func `observers with the option prior get the number of operations before a change`() {
         let (queue, calls) = (OperationQueue(), Journal<Bool>())
         queue.isSuspended = true
         let token = queue.observe(\.operationCount, options: .prior) { calls.append($1.isPrior) }
@@ -56,7 +56,7 @@ import Testing
     }
 
     @available(*, deprecated)
-    @Test func `what depends on the number of operations is told with it`() {
+    @Test func `a property that depends on the number of operations is announced with it`() {
         let (queue, log) = (LoadQueue(), Journal<Int>())
         queue.isSuspended = true
         let token = queue.observe(\.load, options: [.initial, .new]) { log.append($1.newValue!) }
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `what depends on a property that two threads set is told last as it is`() {
+    @Test func `the last announcement of a property that depends on a concurrently set one has the final value`() {
         let (operation, log) = (Labelled(), Journal<String>())
         let token = operation.observe(\.text, options: [.initial, .new]) { log.append($1.newValue!) }
         operation.afterNextRead.withLock { hook in
@@ -94,7 +94,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `who begins while two threads set a priority knows it at the end`() {
+    @Test func `an observer that begins while two threads set a priority has the final value at the end`() {
         for _ in 0..<4000 {
             let (operation, meeting, log) = (Quiet(), Gate(2), Journal<Operation.QueuePriority>())
             let other = TestThread {
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `who begins while a state flips is not called after it alone`() {
+    @Test func `an observer that begins while a state flips gets no call after the change without one before`() {
         for _ in 0..<4000 {
             let (operation, meeting, calls) = (Quiet(), Gate(2), Journal<Bool>())
             let other = TestThread {
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func `a path to an operation leaves the observers of its state their values`() {
+    @Test func `a key path to an operation does not change the values for observers of its state`() {
         final class Holder: KeyValueObservable {
             let keyValueObservers = KeyValueObservers()
             @KeyValueObserved var operation = Operation()
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    @Test func `who stands aside and goes on at once is told last to execute`() async {
+    @Test func `the last announcement of an operation that pauses and resumes at once is that it executes`() async {
         let (operation, log, goesOn) = (Stander(), Journal<Bool>(), Gate(3))
         let token = (operation as Operation).observe(\.isExecuting, options: [.initial, .new]) {
             log.append($1.newValue!)

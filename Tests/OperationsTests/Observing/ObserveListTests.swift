@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `lists follow one another with several adders, cancellations and keys`() {
+    @Test func `consecutive lists match with several adders, cancellations and keys`() {
         let (queue, lists) = (OperationQueue(), Lists(800))
         try! queue.setLimitPerKey(1)
         queue.addObserver(lists, forKeyPath: "operations", options: [.old, .new], context: nil)
@@ -61,7 +61,7 @@ import Testing
         #expect(isStep)
     }
 
-    @Test func `the call before a change has the list before it, and every observer the values that it asks for`() {
+    @Test func `the call before a change has the earlier list, and every observer gets the values that it requests`() {
         let queue = OperationQueue()
         queue.isSuspended = true
         let (first, second) = (BlockOperation {}, BlockOperation {})
@@ -89,7 +89,7 @@ import Testing
         queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test func `an observer that begins while operations come and go is notified of lists that follow one another`() {
+    @Test func `an observer that begins while operations come and go gets consecutive lists that match`() {
         let (queue, isOver) = (OperationQueue(), Guarded(false))
         let adder = TestThread {
             while !isOver.withLock({ $0 }) {

@@ -27,7 +27,7 @@ struct ObserveOperationTests {
     }
 
     /// Rule K3.
-    @Test func `a key path means the same property whichever class it is spelled with`() {
+    @Test func `a key path means the same property for every class in its spelling`() {
         let (operation, log) = (Quiet(), Journal<String>())
         let tokens = [
             operation.observe(\.isFinished) { _, _ in log.append("inferred") },
@@ -41,7 +41,7 @@ struct ObserveOperationTests {
     }
 
     @Test(arguments: ["isFinished", "finished"])
-    func `an observer of a name in either spelling is told`(name: String) {
+    func `an observer of a name in either spelling is notified`(name: String) {
         let (operation, observer) = (Quiet(), ChangeRecorder())
         operation.addObserver(observer, forKeyPath: name, options: [.old, .new], context: nil)
         operation.start()
@@ -67,7 +67,7 @@ struct ObserveOperationTests {
         for token in tokens { token.invalidate() }
     }
 
-    @Test func `isReady is announced both ways as dependencies come, go and finish`() {
+    @Test func `isReady is announced in both directions as dependencies are added, removed and finished`() {
         let (operation, log) = (Quiet(), Journal<String>())
         let token = operation.observe(\.isReady, options: [.old, .new, .prior]) {
             log.append("\($1.isPrior ? "will" : "did") \($1.oldValue!) \($1.newValue.map { "\($0)" } ?? "-")")
@@ -80,7 +80,7 @@ struct ObserveOperationTests {
         token.invalidate()
     }
 
-    @Test func `an operation that nothing else holds may be observed while its dependency finishes`() {
+    @Test func `an operation without other references may be observed while its dependency finishes`() {
         let dependency = Quiet()
         let log = Journal<Bool>()
         var operation: Quiet? = Quiet()
@@ -158,7 +158,7 @@ struct ObserveOperationTests {
 
     /// Rule K6: whoever is told beforehand may let somebody else observe, who then knows the state before the change.
     @Test(arguments: FlippedState.allCases)
-    func `who begins to observe before a state changes is told, with both values`(state: FlippedState) {
+    func `an observer that begins before a state changes is notified, with both values`(state: FlippedState) {
         let (operation, log) = (Quiet(), Journal<[Bool?]>())
         let late = Guarded<[NSKeyValueObservation]>([])
         let early = (operation as Operation).observe(state.path, options: .prior) { operation, change in
@@ -174,7 +174,7 @@ struct ObserveOperationTests {
         late.withLock { $0 = [] }
     }
 
-    @Test func `an overridden state is told as overridden`() {
+    @Test func `an overridden state is announced with its overridden value`() {
         let (operation, log) = (SpellingOperation(.keyPath), Journal<String>())
         let tokens = [
             operation.observe(\.isExecuting, options: [.old, .new]) {
@@ -228,7 +228,7 @@ struct ObserveOperationTests {
     }
 
     /// Rule K3.
-    @Test func `what a final class announces by its own key paths is told in every class's terms`() {
+    @Test func `an announcement by a key path of a final class reaches observers by key paths of every class`() {
         let (operation, own, base, named) = (Final(), Journal<String>(), Journal<String>(), ChangeRecorder())
         let asBase: Operation = operation
         let tokens = [
@@ -309,7 +309,7 @@ struct ObserveOperationTests {
     }
 
     /// Rule K6: no lock is held, so a handler may do anything.
-    @Test func `a handler may start, cancel, add, reprioritise and wait`() {
+    @Test func `a handler may start, cancel, add, reprioritize and wait`() {
         let (queue, other, operation) = (OperationQueue(), Quiet(), BlockOperation {})
         let ran = Journal<String>()
         let tokens = Guarded<[NSKeyValueObservation]>([])

@@ -8,7 +8,7 @@ import Testing
         calls.count % 2 == 0 && calls.enumerated().allSatisfy { $0.element == ($0.offset % 2 == 0) }
     }
 
-    @Test func `four threads set a queue's width, and each change has its call before`() {
+    @Test func `four threads set a concurrency limit, and each change has a call before`() {
         let (queue, calls) = (OperationQueue(), Journal<Bool>())
         let token = queue.observe(\.maxConcurrentOperationCount, options: .prior) { calls.append($1.isPrior) }
         let threads = (1...4).map { width in
@@ -19,7 +19,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `a dependency that is there, or not, already leaves no call before without one after`() {
+    @Test func `adding a present dependency, or removing an absent one, makes no call before without one after`() {
         let (operation, dependency, calls) = (Operation(), Operation(), Journal<Bool>())
         let token = operation.observe(\.dependencies, options: [.prior, .old, .new]) { calls.append($1.isPrior) }
         operation.removeDependency(dependency)
@@ -30,7 +30,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `threads that cancel, and the end, leave the calls in turn`() async {
+    @Test func `threads that cancel, and the end of the operation, keep the calls in turn`() async {
         let queue = OperationQueue()
         for _ in 0..<500 {
             let (operation, calls) = (BlockOperation {}, Journal<Bool>())

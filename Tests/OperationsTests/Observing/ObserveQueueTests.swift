@@ -41,7 +41,7 @@ import Testing
     }
 
     /// Many use it to learn that all is done.
-    @Test func `the last change of operationCount is to 0, whoever adds and whatever ends`() {
+    @Test func `the last change of operationCount is to 0, regardless of the order of adding and ending`() {
         let (queue, adders) = (OperationQueue(), OperationQueue())
         let (counts, all) = (Journal<[Int]>(), Gate(2000))
         let observer = CountRecorder(counts, all)
@@ -69,7 +69,7 @@ import Testing
         #expect(counts.entries.first?[0] == 0 && counts.entries.last?[1] == 0)
     }
 
-    @Test func `a queue that is observed may be released, and takes its observers with it`() {
+    @Test func `an observed queue may be released, and its observers are released with it`() {
         var queue: OperationQueue? = OperationQueue()
         let gone = Weak(queue)
         var witness: Journal<Int>? = Journal()
@@ -82,7 +82,7 @@ import Testing
         #expect(handler.isGone)
     }
 
-    @Test func `a handler may steer the queue it hears of`() {
+    @Test func `a handler may change the queue that it observes`() {
         let (queue, log) = (OperationQueue(), Journal<Int>())
         let token = queue.observe(\.maxConcurrentOperationCount, options: .new) { queue, change in
             log.append(change.newValue!)

@@ -9,7 +9,7 @@ import Testing
 
     private static let rounds = 1000
 
-    @Test func `of many threads that cancel, each state is told once`() {
+    @Test func `when many threads cancel, each state is announced once`() {
         for _ in 0..<Self.rounds {
             let (operation, log) = (Quiet(), Journal<String>())
             operation.addDependency(Quiet())
@@ -35,7 +35,7 @@ import Testing
     }
 
     /// Rules K6, A2: an announcement that another one overtakes is told too, with the value that is the truth by then.
-    @Test func `changes of isReady by several threads alternate, and the last one told is the truth`() {
+    @Test func `announcements of isReady by several threads alternate, and the last one has the final value`() {
         for _ in 0..<Self.rounds {
             let (operation, log) = (Quiet(), Journal<[Bool]>())
             let dependencies = (0..<6).map { _ in Quiet() }
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `what several threads set is told in the order set, with the values replaced`() {
+    @Test func `values that several threads set are announced in order, with the replaced values`() {
         for _ in 0..<Self.rounds / 4 {
             let (operation, names, priorities) = (Quiet(), Journal<[String?]>(), Journal<[Int]>())
             let tokens = [
@@ -91,7 +91,7 @@ import Testing
     }
 
     /// Whoever asks for the first value and for changes knows the truth at the end, whenever it began to observe.
-    @Test func `who begins to observe while an operation ends does not miss the end`() {
+    @Test func `an observer that begins while an operation ends does not miss the end`() {
         let queue = OperationQueue()
         for _ in 0..<4 * Self.rounds {
             let operation = BlockOperation {}
@@ -108,7 +108,7 @@ import Testing
     }
 
     /// The same, where somebody has observed before, so that the operation is known to be observed.
-    @Test func `who begins to observe the start and the end as the second one does not miss the end`() {
+    @Test func `a second observer of start and end does not miss the end`() {
         let queue = OperationQueue()
         for _ in 0..<4 * Self.rounds {
             let operation = BlockOperation {}
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `after invalidate has returned nothing is told on this thread`() {
+    @Test func `after invalidate has returned, no observer is called on this thread`() {
         for _ in 0..<Self.rounds {
             let operation = Quiet()
             let isOver = Atomic(false)

@@ -3,7 +3,7 @@ import Testing
 
 /// Rule A2: observers are notified of each announcement of `isReady`, by one thread at a time.
 @Suite struct ReadinessTellingTests {
-    @Test func `the thread that notifies of one announcement also notifies of those that come meanwhile`() {
+    @Test func `the thread that notifies of one announcement also notifies of later ones that arrive meanwhile`() {
         var telling = ReadinessTelling()
         let begins = [telling.begin(onlyChanges: false), telling.begin(onlyChanges: false)]
         #expect(begins == [true, false])
@@ -15,7 +15,7 @@ import Testing
         #expect(beginsAgain)
     }
 
-    @Test func `a change that was not announced notifies only if the value is another one`() {
+    @Test func `a change that was not announced notifies only if the value differs`() {
         var telling = ReadinessTelling()
         telling.note(false)
         for (value, told) in [(false, nil), (true, false), (true, nil)] as [(Bool, Bool?)] {

@@ -6,7 +6,7 @@ import Testing
 /// Rule K8: operations and queues are `Observable`.
 @Suite(.timeLimit(.minutes(5))) struct TrackingTests {
     @Test(arguments: Fact.ofOperations)
-    func `a change of an operation's property is told once to who read it while tracking`(_ fact: Fact<Operation>) {
+    func `a change of an operation's property notifies a tracker that has read it once`(_ fact: Fact<Operation>) {
         let operation = Operation()
         let told = Journal<String>()
         withObservationTracking {
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: Fact.ofQueues)
-    func `a change of a queue's property is told once to who read it while tracking`(_ fact: Fact<OperationQueue>) {
+    func `a change of a queue's property notifies a tracker that has read it once`(_ fact: Fact<OperationQueue>) {
         let queue = OperationQueue()
         queue.isSuspended = true
         let told = Journal<String>()
@@ -49,7 +49,7 @@ import Testing
         queue.isSuspended = false
     }
 
-    @Test func `what is not read is not told`() {
+    @Test func `a property that was not read notifies no tracker`() {
         let operation = Operation()
         withObservationTracking {
             _ = operation.name
@@ -61,7 +61,7 @@ import Testing
         operation.queuePriority = .high
     }
 
-    @Test func `the new value is there when the change is told`() {
+    @Test func `the new value is set when the tracker is notified`() {
         let operation = Operation()
         let seen = Journal<Bool>()
         withObservationTracking {
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: Fact.ofOperations)
-    func `a change between the read and the end of the tracked closure is told`(_ fact: Fact<Operation>) {
+    func `a change between the read and the end of the tracked closure notifies`(_ fact: Fact<Operation>) {
         let operation = Operation()
         for hasBeenTracked in [false, true] {
             if hasBeenTracked, fact.changeBack == nil { break }
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `a queue's change between the read and the end of the tracked closure is told`() {
+    @Test func `a queue's change between the read and the end of the tracked closure notifies`() {
         let queue = OperationQueue()
         let told = Gate()
         withObservationTracking {
@@ -101,7 +101,7 @@ import Testing
         told.pass()
     }
 
-    @Test func `who reads again when told of a change gets to know that it has ended, whatever the threads do`() async {
+    @Test func `a tracker that reads again after each notification learns of the end, under any interleaving`() async {
         for _ in 0..<2_000 {
             let operation = BlockOperation {}
             let finisher = TestThread { operation.start() }
@@ -134,7 +134,7 @@ import Testing
         #expect(seen == [false, true])
     }
 
-    @Test func `several objects tracked by one closure tell it once`() {
+    @Test func `several objects tracked by one closure notify it once`() {
         let (operation, other, queue) = (Operation(), Operation(), OperationQueue())
         let told = Journal<Int>()
         withObservationTracking {
@@ -149,7 +149,7 @@ import Testing
         #expect(told.entries == [1])
     }
 
-    @Test func `what the system asks on the way is not tracked`() {
+    @Test func `properties that the system reads itself are not tracked`() {
         let queue = OperationQueue()
         queue.isSuspended = true
         let operation = Operation()
@@ -166,7 +166,7 @@ import Testing
         queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test func `who tracks nothing leaves nothing behind`() {
+    @Test func `reads without tracking leave no observers behind`() {
         let operation = Operation()
         _ = (operation.isFinished, operation.isReady, operation.name, operation.dependencies)
         #expect(operation.keyValueObservers.isEmpty)
@@ -175,7 +175,7 @@ import Testing
         #expect(queue.keyValueObservers.isEmpty)
     }
 
-    @Test func `neither the object nor who tracks it is kept alive by the other`() {
+    @Test func `neither the object nor its tracker keeps the other alive`() {
         final class Tracker: Sendable { func changed() { Issue.record("nothing has changed") } }
         var tracker: Tracker? = Tracker()
         var operation: Operation? = Operation()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct EventHandlerTests {
-    @Test func `the waiting of an operation ends with its start, and its running with its end`() async throws {
+    @Test func `the waiting time of an operation ends at its start, and its running time at its end`() async throws {
         let queue = OperationQueue()
         let events = Journal<OperationEvent>()
         let watcher = queue.addEventHandler { events.append($0) }
@@ -38,7 +38,7 @@ import Testing
         queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test func `a handler that removes itself is not called for an event that was noted meanwhile`() {
+    @Test func `a handler that removes itself is not called for an event that was recorded meanwhile`() {
         let queue = OperationQueue()
         queue.isSuspended = true
         let operation = BlockOperation {}

@@ -16,7 +16,7 @@ import Testing
         await gone.goes()
     }
 
-    @Test func `events that are not read any more leave nothing behind, and a slow reader may bound them`() async {
+    @Test func `released streams leave no watcher, and a slow reader may limit the buffer`() async {
         let queue = OperationQueue()
         for _ in 0..<20_000 { _ = queue.events }
         #expect(queue.watcherCount == 0)
@@ -26,7 +26,7 @@ import Testing
         if case .finished = await iterator.next()?.kind {} else { Issue.record("not the last") }
     }
 
-    @Test func `each operation is told of in order, with its times and its outcome`() async {
+    @Test func `the events of each operation come in order, with its times and its outcome`() async {
         let queue = OperationQueue()
         queue.name = "followed"
         let events = queue.events
@@ -57,7 +57,7 @@ import Testing
     }
 
     /// Found ready by the thread that ends its dependency, which is slow to tell, while another one is still adding it.
-    @Test func `an operation that starts while it is being told to be ready is told to start after that`() {
+    @Test func `an operation that starts during its event ready has its event started after that`() {
         let (queue, log) = (OperationQueue(), Journal<String>())
         let (isAdded, isBeingTold, hasStarted) = (Gate(), Gate(), Gate())
         let (dependency, operation) = (Operation(), BlockOperation { hasStarted.open() })
@@ -85,7 +85,7 @@ import Testing
         for watcher in [slow, adding] { queue.removeWatcher(watcher) }
     }
 
-    @Test func `a cancellation is told once, of what waits and of what runs`() async {
+    @Test func `a cancellation is one event, for waiting and for running operations`() async {
         let queue = OperationQueue()
         let events = queue.events
         let begins = AsyncGate()
@@ -107,7 +107,7 @@ import Testing
         #expect(cancelled.sorted() == ["TaskOperation<()> 'running'", "TaskOperation<()> 'waiting'"])
     }
 
-    @Test func `a stall is told`() async {
+    @Test func `a stall is an event`() async {
         let queue = OperationQueue()
         queue.stallHandler = { _ in }
         queue.stallDelay = .milliseconds(1)
@@ -124,7 +124,7 @@ import Testing
         operation.cancel()
     }
 
-    @Test func `a stream that is let go of ends the following`() async {
+    @Test func `releasing a stream removes its watcher`() async {
         let queue = OperationQueue()
         var events: AsyncStream<OperationEvent>? = queue.events
         _ = events
@@ -132,7 +132,7 @@ import Testing
         await queue.addOperations([BlockOperation {}], waitUntilFinished: true)
     }
 
-    @Test func `a snapshot counts what executes and what waits, and for what`() async throws {
+    @Test func `a snapshot counts executing and waiting operations, and the reasons`() async throws {
         let queue = OperationQueue()
         queue.name = "counted"
         queue.maxConcurrentOperationCount = 1

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct UnseenFailureTests {
-    @Test func `a failure that nobody looked at reaches the queue's handler, once, when the operation is released`()
+    @Test func `an unread failure reaches the queue's handler once, when the operation is released`()
         async
     {
         let queue = OperationQueue()
@@ -28,7 +28,7 @@ import Testing
         withExtendedLifetime(block) {}
     }
 
-    @Test func `a dependent with a policy and a group have looked`() async {
+    @Test func `a dependent with a policy reads the failure, and so does a group`() async {
         let queue = OperationQueue()
         let told = Journal<String>()
         queue.unseenFailureHandler = { told.append($0.operation) }
@@ -46,7 +46,7 @@ import Testing
         #expect(told.entries.isEmpty)
     }
 
-    @Test func `without a handler nothing happens`() async {
+    @Test func `without a handler an unread failure has no effect`() async {
         let queue = OperationQueue()
         queue.unseenFailureHandler = nil
         queue.addTask { throw Failure.expected }
