@@ -1,8 +1,8 @@
 import Foundation
 
-/// A list that any thread appends to.
+/// A list to which any thread may append.
 final class Order: @unchecked Sendable {
-    // Sendable: the list is reached under the lock only.
+    // Sendable: the list is used only under the lock.
     private let lock = NSLock()
     private var strings: [String] = []
 

@@ -1,4 +1,4 @@
-// Imports the drop-in module alone: the names of this project's additions are free (rule A6).
+// This file imports only the drop-in module, so it may use the names of this project's additions (rule A6).
 import OperationsFoundation
 import Testing
 

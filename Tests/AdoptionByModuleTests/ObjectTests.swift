@@ -5,11 +5,11 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Rule A5: operations and queues are objects as Foundation knows them. Plain Foundation compiles this file too.
+/// Rule A5: operations and queues are objects, as in Foundation. Plain Foundation compiles this file too.
 @Suite struct ObjectTests {
     /// An operation that is the delegate of its own transfer.
     private final class Transfer: Operation, URLSessionDataDelegate, ProgressReporting, @unchecked Sendable {
-        // Sendable: one thread after the other uses it in these tests.
+        // Sendable: in these tests, the threads use the operation one after the other.
         let progress = Progress(totalUnitCount: 1)
         private(set) var received = Data()
 
@@ -18,7 +18,7 @@ import FoundationNetworking
         }
     }
 
-    /// Equal to others with the same key.
+    /// An operation that equals other operations with the same key.
     private final class Keyed: Operation, @unchecked Sendable {
         let key: String
 
@@ -67,7 +67,7 @@ import FoundationNetworking
         #expect("\(queues[0])" == "named" && String(reflecting: queues[0]) == "debugged")
     }
 
-    /// The system tells operations apart by identity.
+    /// The system distinguishes operations by identity.
     @Test func `equal operations are separate dependencies and separate members of a queue`() {
         let (queue, operations) = (OperationQueue(), [Keyed("a"), Keyed("a"), Keyed("a")])
         queue.isSuspended = true

@@ -1,14 +1,14 @@
 import OperationsFoundation
 import Testing
 
-/// What strict concurrency demands of users, and what it lets them do (rule U3). A warning fails the build of this target.
+/// The requirements of strict concurrency for users' code (rule U3). A warning fails the build of this target.
 @Suite struct StrictConcurrencyTests {
-    /// A subclass without state of its own needs no mark but the inherited one.
+    /// A subclass without stored properties needs only the inherited conformance.
     private class Stateless: Operation, @unchecked Sendable {
         override func main() { name = "ran" }
     }
 
-    /// A subclass whose state never changes is as easy.
+    /// A subclass with constant properties also needs only the inherited conformance.
     private final class Constant: Stateless, @unchecked Sendable {
         let number: Int
 
@@ -18,15 +18,15 @@ import Testing
         }
     }
 
-    /// State that changes belongs to an actor or behind a lock.
+    /// Mutable state belongs in an actor or behind a lock.
     private actor Results {
         private(set) var numbers: [Int] = []
         func append(_ number: Int) { numbers.append(number) }
     }
 
-    /// Announces a property of its own beside the inherited ones.
+    /// An operation that announces its own property in addition to the inherited properties.
     private final class Ready: Operation, @unchecked Sendable {
-        // Sendable: the flag is behind the lock.
+        // Sendable: a lock guards the flag.
         private let lock = NSLock()
         private var isOpen = false
 

@@ -1,10 +1,10 @@
-// The fourth way in: a module selector wherever a name is used. It settles that one use.
+// The fourth way to adopt: a module selector at each use of a name. The selector determines the meaning of that use only.
 import Foundation
 import Operations
 
-/// Classic: runs its work in `main()` and looks at `isCancelled` on the way.
+/// A classic synchronous operation: it works in `main()` and checks `isCancelled`.
 final class Summing: Operations::Operation, @unchecked Sendable {
-    // Sendable: `sum` is written by `main()` and read by who waited for the end.
+    // Sendable: `main()` writes `sum`, and other threads read it after the end.
     private let limit: Int
     private(set) var sum = 0
 
@@ -21,9 +21,9 @@ final class Summing: Operations::Operation, @unchecked Sendable {
     }
 }
 
-/// Classic: goes on after `start()` has returned, and says so by hand.
+/// A classic asynchronous operation: it continues after `start()` has returned, and announces its states by hand.
 final class Downloading: Operations::Operation, @unchecked Sendable {
-    // Sendable: the flags and the data are guarded by `lock`.
+    // Sendable: `lock` guards the flags and the data.
     private let lock = NSLock()
     private var executing = false
     private var finished = false

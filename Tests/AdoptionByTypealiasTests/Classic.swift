@@ -1,8 +1,8 @@
 import Foundation
 
-/// Classic: runs its work in `main()` and looks at `isCancelled` on the way.
+/// A classic synchronous operation: it works in `main()` and checks `isCancelled`.
 final class Summing: Operation, @unchecked Sendable {
-    // Sendable: `sum` is written by `main()` and read by who waited for the end.
+    // Sendable: `main()` writes `sum`, and other threads read it after the end.
     private let limit: Int
     private(set) var sum = 0
 
@@ -19,9 +19,9 @@ final class Summing: Operation, @unchecked Sendable {
     }
 }
 
-/// Classic: goes on after `start()` has returned, and says so by hand.
+/// A classic asynchronous operation: it continues after `start()` has returned, and announces its states by hand.
 final class Downloading: Operation, @unchecked Sendable {
-    // Sendable: the flags and the data are guarded by `lock`.
+    // Sendable: `lock` guards the flags and the data.
     private let lock = NSLock()
     private var executing = false
     private var finished = false

@@ -1,6 +1,6 @@
-// The second way in: this file, once in a module. All others go on importing Foundation; a module's own names come before
-// those it imports. The exported import makes the members visible in those files, too, where `MemberImportVisibility` is on;
-// without that feature a plain import does.
+// The second way to adopt: this file, once in a module. The other files still import Foundation, because a module's own names
+// take precedence over imported names. With `MemberImportVisibility`, the exported import makes the members visible in those
+// files too. Without that feature, a plain import does so.
 @_exported public import Operations
 
 typealias Operation = Operations.Operation

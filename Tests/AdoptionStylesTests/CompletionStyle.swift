@@ -7,7 +7,7 @@ import OperationsFoundation
 #endif
 
 extension Operation {
-    /// The style of wrappers that replace the completion block by one that calls the old one first.
+    /// The style of wrappers that replace the completion block by a block that calls the old one first.
     func addCompletion(_ block: @escaping @Sendable () -> Void) {
         let old = completionBlock
         completionBlock = {
@@ -17,7 +17,7 @@ extension Operation {
     }
 }
 
-/// Hands its completion block to a dispatch queue, whatever block is set.
+/// An operation that moves every completion block to a dispatch queue.
 private final class HandingOver: Operation, @unchecked Sendable {
     // Sendable: constants.
     private let target = DispatchQueue(label: "completions")

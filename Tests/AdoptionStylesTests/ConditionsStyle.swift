@@ -6,9 +6,9 @@ import Foundation
 import OperationsFoundation
 #endif
 
-/// The style of operations that evaluate conditions of their own inside `isReady`, once nothing else holds them back.
+/// The style of operations that evaluate their own conditions inside `isReady`, when they are otherwise ready.
 final class ConditionedOperation: Operation, @unchecked Sendable {
-    // Sendable: what changes is behind locks; the rest is constant.
+    // Sendable: locks guard the mutable state, and the rest is constant.
     enum Evaluation { case pending, underWay, done }
 
     private let evaluation = Kept(Evaluation.pending)
@@ -65,7 +65,7 @@ final class ConditionedOperation: Operation, @unchecked Sendable {
         #expect(operation.isCancelled && log.entries == ["evaluated"])
     }
 
-    /// A procedure that waits to be added until it is ready. Its `isReady` is asked though it is in no queue.
+    /// A procedure that is added to a queue only when it is ready. Its `isReady` is called while it is in no queue.
     @Test func `the end of a dependency makes an operation without a queue evaluate its conditions`() {
         let log = Log()
         let evaluated = DispatchSemaphore(value: 0)

@@ -10,9 +10,9 @@ import OperationsFoundation
 import FoundationNetworking
 #endif
 
-/// The style of an operation that is the delegate of the transfer it waits for, and reports its progress.
+/// The style of an operation that is the delegate of its own transfer, and reports the progress of the transfer.
 final class TransferOperation: FlagsOperation, URLSessionDataDelegate, ProgressReporting, @unchecked Sendable {
-    // Sendable: what changes is behind locks; the session is constant once it has begun.
+    // Sendable: locks guard the mutable state, and the session is constant after its start.
     let progress = Progress(totalUnitCount: 1)
     private let address: URL
     private let received = Kept(Data())
@@ -40,7 +40,7 @@ final class TransferOperation: FlagsOperation, URLSessionDataDelegate, ProgressR
         finish()
     }
 
-    /// Answers with the last part of the address; no network is needed.
+    /// Responds with the last path component of the URL, so no network is needed.
     private final class Echo: URLProtocol {
         override class func canInit(with request: URLRequest) -> Bool { true }
 

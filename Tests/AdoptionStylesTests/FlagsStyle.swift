@@ -6,9 +6,9 @@ import Foundation
 import OperationsFoundation
 #endif
 
-/// The style of three Boolean variables: each is announced by hand, by its name.
+/// The style of three Boolean variables. Each variable is announced by hand, by its name.
 class FlagsOperation: Operation, @unchecked Sendable {
-    // Sendable: the flags are behind a lock.
+    // Sendable: a lock guards the flags.
     private let flags = Kept((ready: true, executing: false, finished: false))
 
     override var isAsynchronous: Bool { true }
@@ -30,7 +30,7 @@ class FlagsOperation: Operation, @unchecked Sendable {
         work()
     }
 
-    /// What a subclass does; it calls `finish()`, at once or later.
+    /// Does the work of a subclass. The override calls `finish()`, at once or later.
     func work() { DispatchQueue.global().async { self.finish() } }
 
     func finish() {

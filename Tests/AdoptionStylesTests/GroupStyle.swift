@@ -6,8 +6,8 @@ import Foundation
 import OperationsFoundation
 #endif
 
-/// The style of a group: an operation with a suspended queue of its own, which it lets run when it starts, and an operation
-/// behind all others that ends it.
+/// The style of a group: an operation with its own suspended queue, which the operation resumes when it starts. A last
+/// operation depends on all others and ends the group.
 final class InnerQueueGroup: FlagsOperation, @unchecked Sendable {
     // Sendable: constants.
     private let inner = OperationQueue()

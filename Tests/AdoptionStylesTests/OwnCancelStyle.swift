@@ -6,9 +6,9 @@ import Foundation
 import OperationsFoundation
 #endif
 
-/// The style of a `cancel()` that does not call super: the operation keeps its own flag, and ends in `main()`.
+/// The style of a `cancel()` that does not call super. The operation keeps its own flag, and ends in `main()`.
 final class OwnCancelOperation: Operation, @unchecked Sendable {
-    // Sendable: the flags are behind locks.
+    // Sendable: locks guard the flags.
     private let cancelled = Kept(false)
     private let finished = Kept(false)
     private let log: Log

@@ -6,9 +6,9 @@ import Foundation
 import OperationsFoundation
 #endif
 
-/// The style of promises: a value that some operation will have, and operations behind it that go on with the value.
+/// The style of promises: an operation produces a value, and dependent operations use the value.
 final class Promise<Value: Sendable>: @unchecked Sendable {
-    // Sendable: the outcome is behind a lock; the rest is constant.
+    // Sendable: a lock guards the outcome, and the rest is constant.
     private let outcome = Kept<Result<Value, any Error>?>(nil)
     private let operation: Operation
     private let queue: OperationQueue
@@ -25,7 +25,7 @@ final class Promise<Value: Sendable>: @unchecked Sendable {
         Promise<New>(in: queue, after: [operation]) { [self] in try next(get()) }
     }
 
-    /// The value; waits for it.
+    /// Waits for the value and returns it.
     func get() throws -> Value {
         operation.waitUntilFinished()
         guard let outcome = outcome() else { throw CancellationError() }

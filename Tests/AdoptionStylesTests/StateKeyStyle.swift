@@ -6,9 +6,9 @@ import Foundation
 import OperationsFoundation
 #endif
 
-/// The style of one state: the properties of the class derive from it, and its changes alone are announced.
+/// The style of a single state. The properties of the class derive from the state, and only its changes are announced.
 class StateKeyOperation: Operation, @unchecked Sendable {
-    // Sendable: the state is behind a lock.
+    // Sendable: a lock guards the state.
     enum State { case initial, ready, executing, finished }
 
     private let kept = Kept(State.initial)

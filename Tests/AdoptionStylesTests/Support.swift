@@ -1,14 +1,14 @@
-// Operations in the styles that ported code is written in. The files of this target compile against plain Foundation too:
-// `Scripts/styles` runs them there, with `PLAIN_FOUNDATION` defined.
+// Operations in the styles of existing code. The files of this target also compile against plain Foundation. `Scripts/styles`
+// runs them there, with `PLAIN_FOUNDATION` defined.
 #if PLAIN_FOUNDATION
 import Foundation
 #else
 import OperationsFoundation
 #endif
 
-/// What happened, in order, from any thread.
+/// A list of events in order, which any thread may extend.
 final class Log: @unchecked Sendable {
-    // Sendable: the list is reached under the lock only.
+    // Sendable: the list is used only under the lock.
     private let lock = NSLock()
     private var list: [String] = []
 
@@ -19,7 +19,7 @@ final class Log: @unchecked Sendable {
 
 /// A value behind a lock.
 final class Kept<Value>: @unchecked Sendable {
-    // Sendable: the value is reached under the lock only.
+    // Sendable: the value is used only under the lock.
     private let lock = NSLock()
     private var value: Value
 
@@ -29,7 +29,7 @@ final class Kept<Value>: @unchecked Sendable {
 
     func set(_ new: Value) { lock.withLock { value = new } }
 
-    /// Exchanges the value; answers the old one.
+    /// Replaces the value, and returns the old value.
     func exchange(_ new: Value) -> Value {
         lock.withLock {
             defer { value = new }

@@ -1,17 +1,17 @@
-// Another file of the same module, with all that a file may import beside the drop-in module.
+// Another file of the same module, with all the imports that a file may have in addition to the drop-in module.
 import Foundation
 import Operations
 import OperationsFoundation
 import Testing
 
-/// Rule A6: `import OperationsFoundation` beside `import XCTest`, and beside `import Foundation`.
+/// Rule A6: `import OperationsFoundation` together with `import XCTest` and `import Foundation`.
 @Suite struct AdoptionWithXCTestTests {
     @Test func `in a file of tests the names mean this project's classes`() {
         #expect(ClassicTestCase.meaning == ObjectIdentifier(Operation.self))
         #expect(String(reflecting: Operation.self) == "Operations.Operation")
     }
 
-    /// With two meanings of the name, the closure would be ambiguous.
+    /// If the name had two meanings, the closure would be ambiguous.
     @Test func `a task in a block is not ambiguous in a file that also imports the additions`() async {
         let (stream, end) = AsyncStream.makeStream(of: Void.self)
         let operation = BlockOperation {

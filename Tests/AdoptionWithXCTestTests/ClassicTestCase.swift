@@ -1,13 +1,13 @@
-// A file of tests written for XCTest, which exports Foundation. One line is added: `import OperationsFoundation`.
+// A file of XCTest tests. XCTest exports Foundation. The file has one additional line: `import OperationsFoundation`.
 import OperationsFoundation
 import XCTest
 
-/// Has the name of one of this project's additions, which must not collide (rule A6).
+/// This class has the name of one of this project's additions, and must not collide with it (rule A6).
 class AsyncOperation: Operation, @unchecked Sendable {
     override func main() { name = "ran" }
 }
 
-/// Not meant to be found by XCTest alone: `AdoptionWithXCTestTests` calls it too.
+/// A test case for XCTest, which `AdoptionWithXCTestTests` calls too.
 final class ClassicTestCase: XCTestCase {
     func testRunsToItsEnd() {
         let queue = OperationQueue()
@@ -22,6 +22,6 @@ final class ClassicTestCase: XCTestCase {
         XCTAssertEqual(operation, operation)
     }
 
-    /// What `Operation` means in this file.
+    /// The meaning of `Operation` in this file.
     static var meaning: ObjectIdentifier { ObjectIdentifier(Operation.self) }
 }

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/// Has as many tests run at a time as processors can serve. swift-testing would begin all of them at once, more than a
-/// thousand, and count the time for which they wait for a thread against their limits.
+/// Limits the number of parallel tests to twice the number of processors. Otherwise swift-testing would start more than a
+/// thousand tests at once, and the time that they wait for a thread would count against their time limits.
 __attribute__((constructor)) static void limitWidth(void) {
     char width[16];
     long processors = sysconf(_SC_NPROCESSORS_ONLN);

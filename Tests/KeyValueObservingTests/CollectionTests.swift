@@ -2,7 +2,7 @@ import KeyValueObserving
 import TestSupport
 import Testing
 
-/// Changes of collections carry the elements concerned, as on Apple's systems.
+/// The changes of collections have the elements concerned, as on Apple's systems.
 struct CollectionTests {
     private let shelf = Shelf()
     private let log = Journal<String>()

@@ -2,7 +2,7 @@ import KeyValueObserving
 import TestSupport
 import Testing
 
-/// Rule K3 on classes of the user's own.
+/// Rule K3 for a user's classes.
 struct HierarchyTests {
     @Test func `a property is the same for the key paths of a class and of its subclass`() {
         let log = Journal<String>()
@@ -27,7 +27,7 @@ struct HierarchyTests {
         #expect(log.entries == [[true, true]])
     }
 
-    /// In a final class the key path of an override equals no other, so the value tells.
+    /// In a final class the key path of an override equals no other key path, so the value decides.
     @Test func `an observer of an override in a final class is notified when the value has changed`() {
         let (attic, log) = (Attic(), Journal<[Bool]>())
         let token = attic.observe(\.isComfortable, options: [.old, .new]) {

@@ -3,8 +3,8 @@ import Observation
 import TestSupport
 import Testing
 
-/// Rule K6 where several threads, or several observers, come into each other's way: what is told last is the truth, and who
-/// has asked for values gets them.
+/// Rule K6 with several threads or several observers: the last delivered value is the current value, and an observer that
+/// requests values receives them.
 @Suite(.timeLimit(.minutes(5))) struct InterleavingTests {
     // MARK: - Values
 
@@ -23,7 +23,7 @@ import Testing
     @Test func `tracking by the Observation framework leaves the values of observers unchanged`() {
         final class Box: KeyValueObservable, Observable {
             let keyValueObservers = KeyValueObservers()
-            /// Not registered under any name.
+            /// Not registered.
             @KeyValueObserved var size = 1
         }
         let (box, log) = (Box(), Journal<[Int?]>())
@@ -37,7 +37,7 @@ import Testing
         token.invalidate()
     }
 
-    /// What affects it is of another type than it.
+    /// The property is affected by a property of another type.
     @Test func `an observer of a dependent override in a final class is notified`() {
         let (dial, log) = (FinalDial(), Journal<Bool>())
         let token = dial.observe(\.isHigh, options: [.initial, .new]) { log.append($1.newValue!) }
@@ -62,7 +62,7 @@ import Testing
     @Test func `no prior call comes before the end of the first call`() {
         let (dial, log) = (Dial(), Journal<String>())
         let early = dial.observe(\.value, options: .new) { _, _ in }
-        // Read for the first call, when it is registered.
+        // The value is read for the first call, during the registration.
         dial.beforeNextRead { TestThread { dial.value = 1 }.join() }
         let token = dial.observe(\.value, options: [.initial, .prior, .new]) {
             log.append($1.isPrior ? "prior" : "\($1.newValue!)")
@@ -72,7 +72,7 @@ import Testing
         token.invalidate()
     }
 
-    /// A key path of a final class means its override alone, of which nobody says when it changes.
+    /// A key path of a final class identifies only the override, whose changes are not announced.
     @Test func `the change of an override is detected from the value of the first call`() {
         let (dial, log) = (FinalDial(), Journal<Bool>())
         dial.afterNextRead { TestThread { dial.setOn(true) }.join() }
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    /// A lock that is held while it goes would be taken twice.
+    /// A lock held during the deallocation would be locked twice.
     @Test func `an observer's deinit may use the observers during the removal of another observer`() {
         final class Looker: KeyValueObserver {
             let dial: Dial
@@ -152,9 +152,9 @@ import Testing
     }
 }
 
-/// Values that are announced by hand and stored under a lock, with hooks around the reading of them.
+/// Values behind locks that are announced by hand, with hooks before and after a read.
 private class Dial: KeyValueObservable, @unchecked Sendable {
-    // Sendable: every field is guarded by a lock of its own.
+    // Sendable: each property has its own lock.
     let keyValueObservers = KeyValueObservers()
     private let number = Guarded(0)
     private let state = Guarded(false)
@@ -202,7 +202,7 @@ extension KeyValueObservable where Self: Dial {
 }
 
 private final class FinalDial: Dial, @unchecked Sendable {
-    // Sendable: adds nothing.
+    // Sendable: the class has no properties.
     override var isOn: Bool { super.isOn }
     override var isHigh: Bool { super.isHigh }
 }

@@ -2,10 +2,10 @@ import KeyValueObserving
 import TestSupport
 import Testing
 
-/// Rule K6 for who begins to observe after a change was announced and before it is made, as another thread may: what it
-/// reads at first is from before the change, so it is told of the change as everybody else.
+/// Rule K6 for an observer that is added between the announcement and the change, for instance by another thread. Its first
+/// read may return the value from before the change, so it is notified of the change like all others.
 struct LatecomerTests {
-    /// Who observed before that.
+    /// The observer that exists before the announcement.
     enum Earlier: CaseIterable {
         case nobody, withoutValues, withValues, withPrior, another
 
@@ -23,7 +23,7 @@ struct LatecomerTests {
     private let thermometer = Thermometer()
     private let log = Journal<Double?>()
 
-    /// Changes the temperature, the announcement apart from the change.
+    /// Changes the temperature, with separate calls for the announcement and the change.
     private func warm(to celsius: Double, meanwhile: () -> Void) {
         let observers = thermometer.keyValueObservers
         let announcement = observers.willChange([.name("celsius")], of: thermometer)

@@ -2,7 +2,7 @@ import KeyValueObserving
 import TestSupport
 import Testing
 
-/// Rules K2, K4: observing by name.
+/// Rules K2, K4: observers by name.
 struct NamedObserverTests {
     @Test func `an observer by name receives the path, the kind, the values and the context`() {
         let (thermometer, observer) = (Thermometer(), Recorder())

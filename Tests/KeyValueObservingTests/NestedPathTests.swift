@@ -72,7 +72,7 @@ struct NestedPathTests {
     }
 }
 
-/// Writes down what an observer of names is told.
+/// A recorder of the calls of an observer by name.
 final class Recorder: KeyValueObserver, Sendable {
     let values = Journal<String>()
     let details = Journal<String>()

@@ -3,7 +3,7 @@ import Observation
 import TestSupport
 import Testing
 
-/// Rule A10: nothing is kept of observers that are gone.
+/// Rule A10: nothing is kept for deallocated observers.
 @Suite(.timeLimit(.minutes(5))) struct NothingKeptTests {
     @Test func `100,000 observations that were invalidated or released leave nothing behind`() {
         let (meter, lives) = (Meter(), Lives())
@@ -73,7 +73,7 @@ private final class Named: KeyValueObserver {
     ) {}
 }
 
-/// Counts objects that are alive.
+/// A counter of live objects.
 private final class Lives: Sendable {
     private let alive = Guarded(0)
     var count: Int { alive.withLock { $0 } }

@@ -2,7 +2,7 @@ import KeyValueObserving
 import TestSupport
 import Testing
 
-/// Rules K2, K4, K6 on classes of the user's own.
+/// Rules K2, K4, K6 for a user's classes.
 struct ObserveTests {
     @Test func `a handler receives the values before and after each change, in order`() {
         let (thermometer, log) = (Thermometer(), Journal<[Double]>())

@@ -2,7 +2,7 @@ import KeyValueObserving
 import TestSupport
 import Testing
 
-/// Rules K2, K6: calls before and after a change come in pairs, in turn.
+/// Rules K2, K6: the calls before and after a change come in pairs and alternate.
 @Suite(.timeLimit(.minutes(5))) struct PriorPairTests {
     @Test func `changes inside an announced change have a call before each`() {
         let (thermometer, log) = (Thermometer(), Journal<String>())
@@ -43,7 +43,7 @@ import Testing
     }
 }
 
-/// A number behind a lock, announced by hand.
+/// A number behind a lock, which is announced by hand.
 final class Meter: KeyValueObservable, @unchecked Sendable {
     // Sendable: the number is behind a lock.
     let keyValueObservers = KeyValueObservers()

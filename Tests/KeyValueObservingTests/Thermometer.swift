@@ -1,10 +1,10 @@
 import KeyValueObserving
 
-/// What the documentation shows, and the other ways to take part.
+/// The class of the documentation, with all the ways to announce properties.
 final class Thermometer: KeyValueObservable {
     let keyValueObservers = KeyValueObservers()
     @KeyValueObserved var celsius = 20.0
-    /// Not registered under any name.
+    /// Not registered.
     @KeyValueObserved var place = "here"
     private(set) var readings: [Double] = []
 
@@ -15,7 +15,7 @@ final class Thermometer: KeyValueObservable {
 
     var summary: String { "\(fahrenheit) °F" }
 
-    /// Without an announcement.
+    /// Changes the value without an announcement.
     func setSilently(_ celsius: Double) { _celsius = KeyValueObserved(wrappedValue: celsius) }
 
     func record(_ reading: Double) {
@@ -39,7 +39,7 @@ final class Thermometer: KeyValueObservable {
     }
 }
 
-/// A class that is not final, with a subclass and a final one.
+/// A class that is not final, with a subclass and a final subclass.
 class Room: KeyValueObservable {
     let keyValueObservers = KeyValueObservers()
     @KeyValueObserved var thermometer = Thermometer()

@@ -3,7 +3,7 @@ import Observation
 import TestSupport
 import Testing
 
-/// Rule K8, for classes of the user's own.
+/// Rule K8 for a user's classes.
 struct TrackingTests {
     final class Cellar: KeyValueObservable, Observable {
         let keyValueObservers = KeyValueObservers()

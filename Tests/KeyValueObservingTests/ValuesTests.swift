@@ -2,7 +2,7 @@ import KeyValueObserving
 import TestSupport
 import Testing
 
-/// Rule K8: values as an asynchronous sequence.
+/// Rule K8: the values as an asynchronous sequence.
 struct ValuesTests {
     @Test func `the sequence begins with the present value, has every value if requested, and ends with the object`()
         async

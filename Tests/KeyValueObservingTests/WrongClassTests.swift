@@ -1,7 +1,7 @@
 import KeyValueObserving
 import Testing
 
-/// A key path of another class never reads or writes the memory of an object that is not of that class.
+/// A key path of another class never reads or writes the memory of an object.
 struct WrongClassTests {
     @Test func `a key with a key path of another class stops the process before a read`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

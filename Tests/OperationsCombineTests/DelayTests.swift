@@ -6,12 +6,12 @@ import OperationsTesting
 import TestSupport
 import Testing
 
-/// Rule U2: OpenCombine's operators that schedule for later, in virtual time.
+/// Rule U2: OpenCombine's operators that schedule for a later date, in virtual time.
 @Suite(.timeLimit(.minutes(5))) struct DelayTests {
     private let virtual = VirtualQueue()
     private let subject = PassthroughSubject<Int, Never>()
 
-    /// Sends values in these seconds.
+    /// Sends values at these seconds.
     private func send(_ values: KeyValuePairs<Double, Int>) {
         for (second, value) in values {
             virtual.run(until: second)

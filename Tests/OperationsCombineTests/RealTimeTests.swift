@@ -5,14 +5,14 @@ import OperationsFoundation
 import TestSupport
 import Testing
 
-/// Rule U2: a queue itself, on the system's clock. What these tests know of time is what must have passed at least.
+/// Rule U2: a queue itself, on the system's clock. These tests check only lower limits of elapsed time.
 @Suite(.timeLimit(.minutes(5))) struct RealTimeTests {
     private let queue = OperationQueue()
     private let begin = ContinuousClock.now
 
     init() { queue.maxConcurrentOperationCount = 1 }
 
-    /// A millisecond less: the date of a queue may be off by one.
+    /// One millisecond less, because the queue's date may deviate by one millisecond.
     private func hasPassed(_ milliseconds: Int) -> Bool {
         ContinuousClock.now - begin >= .milliseconds(milliseconds - 1)
     }

@@ -5,7 +5,7 @@ import OperationsFoundation
 import TestSupport
 import Testing
 
-/// Rule U2: `receive(on:)` and `subscribe(on:)` with a queue. Its actions are block operations like all others.
+/// Rule U2: `receive(on:)` and `subscribe(on:)` with a queue. The actions are ordinary block operations.
 @Suite(.timeLimit(.minutes(5))) struct ReceiveOnTests {
     /// Rule U2.
     @Test func `a serial queue delivers values in the order sent, and the completion last`() {

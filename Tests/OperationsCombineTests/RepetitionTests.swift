@@ -6,12 +6,12 @@ import OperationsTesting
 import TestSupport
 import Testing
 
-/// Rule U2: an action at a date and then each interval later, in virtual time.
+/// Rule U2: an action at a date and at each interval after it, in virtual time.
 @Suite(.timeLimit(.minutes(5))) struct RepetitionTests {
     private let virtual = VirtualQueue()
     private let token = Guarded<(any Cancellable)?>(nil)
 
-    /// Notes the runs from a second on. The body is told how many there were before.
+    /// Records the runs from a given second on. The body receives the number of previous runs.
     private func begin(
         from first: Double, every interval: OperationQueue.SchedulerTimeType.Stride,
         _ body: @escaping (Int) -> Void = { _ in }
@@ -101,7 +101,7 @@ import Testing
         #expect(seconds == [10, 25, 30])
     }
 
-    /// Rules U2, G1: its operation is cancelled, so it is no unit of work done.
+    /// Rules U2, G1: the operation is cancelled, so it does not count as a unit.
     @Test func `a queued run does not begin after the cancellation`() {
         begin(from: 1, every: 1)
         virtual.queue.progress.totalUnitCount = 5
@@ -169,7 +169,7 @@ import Testing
         #expect(seen.isGone)
     }
 
-    /// Rule U2: the same on threads, two of which cancel at a time, while a run begins or ends or the next one is due.
+    /// Rule U2: cancelling on two threads at a time, while a run begins or ends or while the next run is due.
     @Test func `after cancel has returned on any thread, no run begins`() {
         let queue = OperationQueue()
         var counts: [(count: Guarded<Int>, last: Int)] = []
@@ -188,7 +188,7 @@ import Testing
                 }
             }
             for thread in threads { thread.join() }
-            // A run that had begun ends here.
+            // A run that has begun ends here.
             queue.waitUntilAllOperationsAreFinished()
             counts.append((count, count.withLock { $0 }))
         }

@@ -58,7 +58,7 @@ struct SchedulerTimeTypeTests {
     @Test func `now is the system's date, and the minimum tolerance is zero`() {
         let queue = OperationQueue()
         let (before, now, after) = (Date(), queue.now.date, Date())
-        // A second more: the date that a queue has may be off while the machine is too busy to compare clocks.
+        // One additional second: the queue's date may deviate while a busy machine prevents a comparison of the clocks.
         #expect(before.addingTimeInterval(-1) < now && now < after.addingTimeInterval(1))
         #expect(queue.minimumTolerance == 0)
     }

@@ -5,13 +5,13 @@ import OperationsFoundation
 import OperationsTesting
 import TestSupport
 
-/// A queue that runs when the test says so, in a time that the test moves.
+/// A queue that runs in steps, with a virtual clock that the test advances.
 struct VirtualQueue {
     let executor = ManualExecutor()
     let clock = VirtualClock()
     let queue: OperationQueue
     let scheduler: QueueScheduler
-    /// What arrived, and in which second.
+    /// The values that have arrived, with their seconds.
     let journal = Journal<Arrival>()
 
     struct Arrival: Equatable, CustomStringConvertible {
@@ -30,7 +30,7 @@ struct VirtualQueue {
 
     func note(_ what: String) { journal.append(Arrival(what: what, second: second)) }
 
-    /// Notes all that comes from a publisher.
+    /// Records all values and the completion of a publisher.
     func note<P: Publisher>(_ publisher: P) -> AnyCancellable {
         publisher.sink(
             receiveCompletion: { if case .failure(let error) = $0 { note("\(error)") } else { note("end") } },
@@ -39,10 +39,10 @@ struct VirtualQueue {
 
     func run(until second: Double) { executor.run(until: .init(offset: .seconds(second)), of: clock) }
 
-    /// Until nothing is left to do, ever.
+    /// Runs until no step and no sleeper is left.
     func run() { executor.runUntilIdle(advancing: clock, limit: 100_000) }
 
-    /// What arrived, such as `1@0.0`.
+    /// The arrivals as text, such as `1@0.0`.
     var arrivals: [String] { journal.entries.map(\.description) }
 
     func instant(_ second: Double) -> OperationQueue.SchedulerTimeType {

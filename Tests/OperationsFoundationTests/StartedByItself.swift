@@ -1,8 +1,8 @@
 import OperationsFoundation
 
-/// Finishes in `start()`, without `main()`.
+/// An operation that finishes in `start()`, without `main()`.
 final class StartedByItself: Operation, @unchecked Sendable {
-    // Sendable: set once, by the one thread that starts it, before it is announced.
+    // Sendable: only the starting thread sets the flag, and it announces the end afterwards.
     private var isDone = false
 
     override var isFinished: Bool { isDone }

@@ -4,9 +4,9 @@ import OperationsTesting
 import TestSupport
 import Testing
 
-/// What code is part of, when tasks change threads.
+/// The detection of the current operation when tasks change threads.
 @Suite(.timeLimit(.minutes(5))) struct CallerTests {
-    /// The thread that drains an actor for an operation goes on with the tasks of others that wanted the actor.
+    /// A thread that drains an actor for an operation also runs other tasks that wait for the actor.
     @Test func `a task that resumes on the thread of an operation is not part of the operation`() async throws {
         let others = ManualExecutor()
         let queue = OperationQueue()
@@ -24,7 +24,7 @@ import Testing
         }
         queue.addOperation(operation)
         _ = try await operation.value
-        // The two who wait for the operation are let go one after the other, this one perhaps first.
+        // Both callers that wait for the operation resume one after the other, possibly this one first.
         while !hasEnded.withLock({ $0 }) {
             others.runUntilIdle()
             await Task.yield()

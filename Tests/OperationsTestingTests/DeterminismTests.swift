@@ -11,7 +11,7 @@ import Musl
 import Darwin
 #endif
 
-/// Rule N4: one seed, one order, on the thread that steps, in every process.
+/// Rule N4: one seed produces one order, on the stepping thread, in every process.
 @Suite(.timeLimit(.minutes(5))) struct DeterminismTests {
     @Test func `the blocks of an operation run on the stepping thread, in the order of the seed`() {
         func order(_ seed: UInt64?) -> [Int] {
@@ -81,7 +81,7 @@ import Darwin
         #expect(orders.count == 1 && orders.first!.count > 1000)
     }
 
-    /// What holds operations back in sets: conditions, resources, keys, suspension, cancelling.
+    /// Reasons to wait that hold sets of operations: conditions, resources, keys, suspension and cancellation.
     private static func mixedOrder(_ seed: UInt64) -> [String] {
         let executor = ManualExecutor(seed: seed)
         var random = SeededGenerator(seed: seed)

@@ -3,7 +3,7 @@ import OperationsTesting
 import TestSupport
 import Testing
 
-/// Operations that have queues inside run on the executor of the queue they are in.
+/// Operations with inner queues run on the executor of their own queue.
 @Suite(.timeLimit(.minutes(5))) struct InnerQueueTests {
     private let executor = ManualExecutor()
     private let clock = VirtualClock()

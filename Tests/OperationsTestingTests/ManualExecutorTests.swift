@@ -3,7 +3,7 @@ import OperationsTesting
 import TestSupport
 import Testing
 
-/// Rule N4: every step is decided by the test.
+/// Rule N4: the test decides each step.
 @Suite(.timeLimit(.minutes(5))) struct ManualExecutorTests {
     @Test func `nothing happens until a step is made, and each step is one operation`() {
         let executor = ManualExecutor()
@@ -85,7 +85,7 @@ import Testing
             let queue = executor.makeQueue()
             for _ in 0..<2 {
                 queue.addTask {
-                    // The mistake: read, suspend, write.
+                    // The error under test: read, suspend, write.
                     let read = counter.withLock { $0 }
                     await Task.yield()
                     counter.withLock { $0 = read + 1 }

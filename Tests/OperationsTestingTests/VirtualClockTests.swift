@@ -131,7 +131,7 @@ import Testing
         }
         await queue.waitUntilAllOperationsAreFinished()
         #expect(log.entries.sorted() == [1, 2, 3] && clock.now.offset == .seconds(3))
-        // There are as many already.
+        // Enough tasks already sleep.
         await clock.sleepers(atLeast: 0)
     }
 

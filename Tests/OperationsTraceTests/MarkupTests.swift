@@ -3,7 +3,7 @@ import OperationsTesting
 import OperationsTrace
 import Testing
 
-/// No name becomes markup in the page.
+/// A name never produces markup in the page.
 struct MarkupTests {
     @Test(arguments: ["", "\u{0600}", "\u{0605}", "\u{110BD}", "\u{0301}", "\u{200D}", "\u{1F1E6}", "\r"])
     func `a name does not produce markup after any scalar`(_ scalar: String) {
@@ -18,14 +18,14 @@ struct MarkupTests {
         queue.addOperation(operation)
         executor.runUntilIdle()
         let page = trace.htmlTimeline(title: payload).unicodeScalars
-        // The page of an operation without a name is the measure of what is markup.
+        // The page of an operation without a name contains only the intended markup.
         #expect(count("<", in: page) == count("<", in: plainPage))
         #expect(count("\"", in: page) == count("\"", in: plainPage))
         #expect(count("'", in: page) == count("'", in: plainPage))
         #expect(!String(page).contains("\r"))
     }
 
-    /// Without the marks of the axis, whose number depends on how long the operation took.
+    /// Removes the marks of the axis, because their number depends on the duration of the operation.
     private func count(_ scalar: Unicode.Scalar, in page: String.UnicodeScalarView) -> Int {
         let lines = page.split(separator: "\n").map { String($0) }
         let rest = lines.filter { !$0.contains("class=\"axis\"") && !$0.contains("y=\"-4\"") }

@@ -57,7 +57,7 @@ import Testing
             trace.record(queue)
             recorder.record(queue)
             other.join()
-            // Recordings that began after the other thread's calls.
+            // These recordings began after the calls of the other thread.
             trace.stop()
             recorder.stop()
             queue.addOperations([BlockOperation {}], waitUntilFinished: true)

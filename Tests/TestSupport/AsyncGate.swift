@@ -1,4 +1,4 @@
-/// A gate for tasks: whoever passes suspends until it has been opened often enough; everybody passes from then on.
+/// A gate that suspends tasks until it opens.
 package final class AsyncGate: Sendable {
     private struct State {
         var needed: Int
@@ -7,7 +7,7 @@ package final class AsyncGate: Sendable {
 
     private let state: Guarded<State>
 
-    /// A gate that opens at the given number of `open()`.
+    /// Creates a gate that opens at the given number of calls of `open()`.
     package init(_ needed: Int = 1) { state = Guarded(State(needed: needed)) }
 
     package func open() {

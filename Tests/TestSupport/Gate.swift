@@ -6,14 +6,14 @@ import Musl
 import Darwin
 #endif
 
-/// Closed until opened; everybody passes from then on. Made of what ThreadSanitizer sees.
+/// A gate that blocks threads until it opens. It uses primitives that ThreadSanitizer understands.
 package final class Gate: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var arrivals = 0
     private var needed: Int
 
-    /// A gate that opens at the given number of `open()`.
+    /// Creates a gate that opens at the given number of calls of `open()`.
     package init(_ needed: Int = 1) {
         self.needed = needed
         mutex.initialize(to: pthread_mutex_t())
@@ -42,7 +42,7 @@ package final class Gate: @unchecked Sendable {
         pthread_mutex_unlock(mutex)
     }
 
-    /// One of `needed` parties that meet here.
+    /// Waits until `needed` threads have called this function.
     package func meet() {
         open()
         pass()

@@ -6,9 +6,9 @@ import Musl
 import Darwin
 #endif
 
-/// A value behind a lock that ThreadSanitizer sees, which `Synchronization.Mutex` is not.
+/// A value behind a lock that ThreadSanitizer understands. ThreadSanitizer does not understand `Synchronization.Mutex`.
 package final class Guarded<Value>: @unchecked Sendable {
-    // Sendable: the value is reached only under `mutex`.
+    // Sendable: the value is used only under `mutex`.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private var value: Value
 

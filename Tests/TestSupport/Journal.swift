@@ -1,4 +1,4 @@
-/// What happened, in order, from any thread.
+/// A list of events in order, which any thread may extend.
 package final class Journal<Entry: Sendable>: Sendable {
     private let storage = Guarded<[Entry]>([])
 

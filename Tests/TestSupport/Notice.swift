@@ -6,9 +6,9 @@ import Musl
 import Darwin
 #endif
 
-/// Wakes a thread at each event, so that it can check the condition that it waits for.
+/// A notification that wakes a thread at each event, so that the thread can check its condition.
 package final class Notice: @unchecked Sendable {
-    // Sendable: the count is reached under `mutex` only.
+    // Sendable: the count is used only under `mutex`.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var count = 0
@@ -27,7 +27,7 @@ package final class Notice: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Something has happened.
+    /// Posts an event.
     package func post() {
         pthread_mutex_lock(mutex)
         count += 1
@@ -35,8 +35,8 @@ package final class Notice: @unchecked Sendable {
         pthread_mutex_unlock(mutex)
     }
 
-    /// Waits until the condition is true. It is checked at first and after each event. Returns false when it is not true
-    /// after this number of seconds.
+    /// Waits until the condition is true. The function checks the condition at first and after each event. It returns false if
+    /// the condition is not true after this number of seconds.
     package func wait(atMost seconds: Int, until isTrue: () -> Bool) -> Bool {
         var end = timespec()
         clock_gettime(CLOCK_REALTIME, &end)

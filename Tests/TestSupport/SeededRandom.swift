@@ -1,6 +1,6 @@
 import OperationsTesting
 
-/// A generator whose numbers follow from its seed, with what tests choose by.
+/// A generator of random numbers and choices that depend only on its seed.
 package struct SeededRandom: RandomNumberGenerator {
     private var generator: SeededGenerator
 
@@ -8,13 +8,13 @@ package struct SeededRandom: RandomNumberGenerator {
 
     package mutating func next() -> UInt64 { generator.next() }
 
-    /// True in `percent` of a hundred cases.
+    /// Returns true with a probability of `percent` percent.
     package mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
 
-    /// A number from 0 up to `bound`, which it never reaches.
+    /// Returns a number from 0 to `bound` - 1.
     package mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 
-    /// An element of something that is not empty.
+    /// Returns a random element. The collection must not be empty.
     package mutating func pick<Choices: RandomAccessCollection>(_ choices: Choices) -> Choices.Element {
         choices[choices.index(choices.startIndex, offsetBy: below(choices.count))]
     }

@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// A thread of the test's own, which no queue knows; `join()` waits for its end.
+/// A thread that belongs to the test and to no queue. `join()` waits for its end.
 package final class TestThread: Sendable {
     private let end = Gate()
 
@@ -26,7 +26,7 @@ package final class TestThread: Sendable {
         let result = pthread_create(&thread, nil, { TestThread.run($0!) }, start.toOpaque())
         if result == 0 { pthread_detach(thread) }
         #endif
-        precondition(result == 0, "no thread to be had")
+        precondition(result == 0, "the thread could not be created")
     }
 
     package func join() { end.pass() }

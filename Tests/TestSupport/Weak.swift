@@ -1,4 +1,4 @@
-/// Sees whether an object is still there without keeping it.
+/// A weak reference that shows whether an object is deallocated.
 package struct Weak {
     private weak var object: AnyObject?
 
@@ -6,7 +6,7 @@ package struct Weak {
 
     package var isGone: Bool { object == nil }
 
-    /// Suspends until it is gone: the thread that used it last may hold it for a moment more. What never goes is waited for
-    /// until the test's time limit.
+    /// Suspends until the object is deallocated, because the last thread that used the object may hold it a moment longer. An
+    /// object that is never deallocated makes the test exceed its time limit.
     package func goes() async { while !isGone, !Task.isCancelled { await Task.yield() } }
 }

@@ -3,9 +3,10 @@
 
 #include <stdbool.h>
 
-// The limit of tests at a time needs no call: it is set when the tests are loaded.
+// The limit of parallel tests needs no call, because loading the tests sets it.
 
-/// Restricts the calling thread, and the threads that it starts, to one of its processors. False where the system cannot.
+/// Restricts the calling thread, and threads that it starts later, to one processor. Returns false if the system cannot do
+/// this.
 bool ctestrun_use_one_processor(void);
 
 #endif

@@ -3,7 +3,7 @@ import OperationsFoundation
 import TestSupport
 import Testing
 
-/// Rule G5 for progresses that are no queue's.
+/// Rule G5 for a progress that is not the progress of a queue.
 @Suite(.timeLimit(.minutes(5))) struct PlainProgressTests {
     @Test func `each progress has separate observers`() {
         let (a, b) = (Progress(totalUnitCount: 1), Progress(totalUnitCount: 1))

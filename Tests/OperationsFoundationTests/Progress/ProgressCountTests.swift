@@ -97,7 +97,7 @@ import Testing
         queue.addBarrierBlock {
             #expect(queue.progress.completedUnitCount == 100)
             #expect(queue.progress.fractionCompleted == 0.5)
-            // Less is left than was thought: the bar jumps, forward.
+            // Less work remains than expected, so the bar jumps forward.
             queue.progress.totalUnitCount = 150
             seen.append(queue.progress.fractionCompleted)
         }
@@ -105,7 +105,7 @@ import Testing
         queue.waitUntilAllOperationsAreFinished()
         #expect(queue.progress.completedUnitCount == 150)
         #expect(queue.progress.fractionCompleted == 1)
-        // Threads append in any order, but nothing behind the barrier may be less than what the barrier saw.
+        // Threads append in any order, but no value after the barrier may be below the value in the barrier.
         #expect(seen.entries[..<100].allSatisfy { $0 < 0.5 })
         #expect(seen.entries[101...].allSatisfy { $0 >= 100.0 / 150 })
     }

@@ -3,7 +3,7 @@ import OperationsFoundation
 import TestSupport
 import Testing
 
-/// Rules G5 and A7: what a plain progress has, and what other threads do to it, when it is first observed.
+/// Rules G5 and A7: existing children, and concurrent changes by other threads, at the first observation of a plain progress.
 @Suite(.timeLimit(.minutes(5))) struct ProgressFirstUseTests {
     @Test func `changes of children from before the first observation are pushed, at any depth`() {
         let (progress, log) = (Progress(totalUnitCount: 1), Journal<Double>())
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func `a child that is complete beyond its total completes its parent`() {
-        // A group adds its queue's progress, and sets its own to complete when some operations were cancelled.
+        // A group adds its queue's progress. It completes its own progress if some operations were cancelled.
         let (above, group, queue) = (Progress(totalUnitCount: 1), Progress(totalUnitCount: 1), OperationQueue())
         let log = Journal<Int64>()
         above.addChild(group, withPendingUnitCount: 1)
@@ -56,7 +56,7 @@ import Testing
         let progress = Progress(totalUnitCount: 2)
         var values: AsyncStream<Int64>?
         func set(_ count: inout Int64) {
-            // The setter that belongs to this access is the one of the class that the object has now.
+            // This access calls the setter of the class that the object has now.
             let (stream, continuation) = AsyncStream.makeStream(of: Int64.self)
             let token = progress.observe(\.completedUnitCount, options: .new) { continuation.yield($1.newValue!) }
             continuation.onTermination = { _ in token.invalidate() }

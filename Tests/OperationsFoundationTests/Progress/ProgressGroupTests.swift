@@ -4,7 +4,7 @@ import OperationsTesting
 import TestSupport
 import Testing
 
-/// Groups in the progress of their queue, and back.
+/// Groups in the progress of their queue, and steering from that progress.
 @Suite(.timeLimit(.minutes(5))) struct ProgressGroupTests {
     private let executor = ManualExecutor()
 
@@ -68,7 +68,7 @@ import Testing
         withExtendedLifetime(first) {}
     }
 
-    /// Announces its end in the middle of `main()`.
+    /// An operation that announces its end inside `main()`.
     private final class EarlyOperation: Operation, @unchecked Sendable {
         private let isOver = Guarded(false)
         override var isFinished: Bool { isOver.withLock { $0 } || super.isFinished }

@@ -2,8 +2,8 @@ import Operations
 @testable import OperationsFoundation
 import Testing
 
-/// Rule A10: nothing is kept of a progress that is gone. One test at a time, for they count the same things; other suites
-/// have some hundred progresses at most.
+/// Rule A10: nothing is kept for a deallocated progress. The tests run one at a time because they use the same counters. Other
+/// suites have at most some hundred progresses.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ProgressMemoryTests {
     @Test func `20,000 children leave nothing behind`() {
         let before = ProgressTree.count

@@ -3,7 +3,7 @@ import OperationsFoundation
 import TestSupport
 import Testing
 
-/// Rule G5 by key-value observing.
+/// Rule G5 with key-value observing.
 @Suite(.timeLimit(.minutes(5))) struct ProgressObservingTests {
     @Test func `the numbers are announced with their old and new values`() {
         let (queue, log) = (OperationQueue(), Journal<String>())

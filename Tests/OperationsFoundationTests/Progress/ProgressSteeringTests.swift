@@ -82,7 +82,7 @@ import Testing
         progress?.pause()
         progress?.resume()
         #expect(progress?.completedUnitCount == 1)
-        // A queue that cannot be seen any more may still be on its way to let its progress go.
+        // The queue's weak reference is nil, but the release of its progress may still be running.
         let seenProgress = Weak(progress)
         progress = nil
         await seenProgress.goes()
@@ -145,7 +145,7 @@ import Testing
         queue.progress.pause()
         let seen = Journal<Bool>()
         queue.addOperation { seen.append(Progress(totalUnitCount: 1).isPaused) }
-        // The queue runs again, and its progress is paused as before.
+        // The queue runs again, and its progress is still paused.
         queue.isSuspended = false
         queue.waitUntilAllOperationsAreFinished()
         #expect(seen.entries == [true])

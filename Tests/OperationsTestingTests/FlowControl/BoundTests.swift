@@ -183,7 +183,7 @@ import Testing
         await queue.waitUntilAllOperationsAreFinished()
     }
 
-    /// The last to leave has given its place back when nobody is there any more.
+    /// The last operation has released its place before the wait for all operations ends.
     @Test func `an empty queue has capacity`() throws {
         let queue = OperationQueue()
         try queue.setBound(1)
@@ -234,7 +234,7 @@ import Testing
     }
 }
 
-/// Reads the deprecated names without a warning.
+/// Reads the deprecated properties without a warning.
 private protocol Listing {
     var operationCount: Int { get }
     var operations: [Operation] { get }

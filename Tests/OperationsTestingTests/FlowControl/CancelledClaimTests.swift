@@ -15,7 +15,7 @@ import Testing
         holder.addRequirement(try .units(1, of: "units", in: pool))
         others.addOperation(holder)
         executor.runUntilIdle()
-        // It asks for both, and is first in line for the name.
+        // The operation requests both resources and is first in line for the name.
         let cancelled = BlockOperation {}
         cancelled.addRequirement(try .units(1, of: "units", in: pool))
         cancelled.addRequirement(.exclusive(name))

@@ -3,10 +3,11 @@ import OperationsTesting
 import TestSupport
 import Testing
 
-/// Rule A9: keys, rates, resources, conditions, bounds, barriers, suspension and cancellation combine freely.
+/// Rule A9: keys, rates, resources, conditions, capacities, barriers, suspension and cancellation can be combined freely.
 ///
-/// Each seed makes queues with policies and operations at random. A naive reference checks every start. Whenever nothing can
-/// run, the reference looks for an operation that may start by all the rules; there must be none. At the end all have ended.
+/// Each seed makes queues with random policies and random operations. A simple reference model checks every start. Whenever no
+/// step is ready, the reference model searches for an operation that may start by all the rules. There must be no such
+/// operation. At the end, all operations have ended.
 @Suite(.timeLimit(.minutes(5))) struct CombinedPoliciesTests {
     @Test func `no combination of policies exceeds a limit, loses an operation, or blocks forever`() throws {
         for seed in 0..<500 as Range<UInt64> {
@@ -24,7 +25,7 @@ import Testing
     }
 }
 
-/// Queues with random policies, and events at random.
+/// Queues with random policies, and random events.
 private final class PolicyWorld {
     private var random: SeededRandom
     private let executor: ManualExecutor
@@ -117,7 +118,8 @@ private final class PolicyWorld {
         if random.chance(60) { member.key = random.pick(["a", "b"]) }
         if random.chance(20) { member.name = random.pick(["x", "y"]) }
         if random.chance(20) { member.units = 1 + random.below(PolicyReference.capacity) }
-        // One that is in its queue already: else a barrier could come between, and that is a cycle (rule X3).
+        // The dependency must already be in its queue. Otherwise a barrier could come between, which would be a cycle (rule
+        // X3).
         if random.chance(30), let dependency = operations.last, reference.withLock({ $0.hasEntered(dependency.number) })
         {
             member.dependencies.append(dependency.number)
@@ -146,7 +148,7 @@ private final class PolicyWorld {
         }
     }
 
-    /// A full queue has refused it. It ends by hand, for the sake of those that depend on it.
+    /// Ends an operation that a full queue has rejected, so that its dependents can start.
     private func drop(_ operation: Operation) {
         reference.withLock { $0.members[operation.number].phase = .ended }
         operation.cancel()
@@ -221,7 +223,7 @@ private final class EndWatcher: QueueWatcher {
     }
 }
 
-/// The rules, told naively.
+/// A simple model of the rules.
 private struct PolicyReference {
     struct Queue {
         let width: Int
@@ -236,7 +238,7 @@ private struct PolicyReference {
         enum Test { case none, isDue, isUnderWay, isDone }
         let queue: Int
         var phase = Phase.outside
-        /// The place in the order in which the members entered.
+        /// The position in the order of adding.
         var place = 0
         var isBarrier = false
         var key: String?
@@ -274,7 +276,7 @@ private struct PolicyReference {
 
     mutating func checkAtRest(_ now: Duration) {
         for number in members.indices where members[number].phase == .waiting && reasonToWait(number, now) == nil {
-            // Whoever came first to a resource is served first.
+            // The first member in line for a resource is served first.
             let member = members[number]
             let hasRivals =
                 !member.isCancelled
@@ -287,7 +289,7 @@ private struct PolicyReference {
         }
     }
 
-    /// What holds the member back by the rules; nil when nothing does.
+    /// Returns the reason why the member must wait by the rules; nil if it may start.
     private func reasonToWait(_ number: Int, _ now: Duration) -> String? {
         let member = members[number]
         let queue = queues[member.queue]
@@ -298,7 +300,7 @@ private struct PolicyReference {
             return "a barrier is between it and what came before"
         }
         if running.count >= (member.isBarrier ? 1 : queue.width) { return "no slot is free" }
-        // Barriers and cancelled operations take no permit, but wait for one.
+        // Barriers and cancelled operations use no permit, but wait for one.
         if let window = queue.window, queue.starts.count(where: { now - $0 < Self.period }) >= window {
             return "the rate limit has no permit"
         }
@@ -307,7 +309,7 @@ private struct PolicyReference {
         if let limit = queue.limit, let key = member.key, running.count(where: { $0.key == key }) >= limit {
             return "its key is at its limit"
         }
-        // A test that is due needs a start to begin, and no resources.
+        // A condition test that is due needs a start, and no resources.
         if member.test == .isDue { return nil }
         if member.test == .isUnderWay { return "its condition is being tested" }
         let holders = members.indices.filter { $0 != number && members[$0].phase == .running }.map { members[$0] }

@@ -3,7 +3,7 @@ import OperationsTesting
 import TestSupport
 import Testing
 
-/// Rule A10: nothing is kept of names and pools that no operation uses any more.
+/// Rule A10: nothing is kept for names and pools that no operation uses any more.
 @Suite(.timeLimit(.minutes(5))) struct ForgottenNamesTests {
     @Test func `exclusive names are removed when the last operation that needs them has ended`() {
         let executor = ManualExecutor()
@@ -55,7 +55,7 @@ import Testing
     @Test func `deallocated pools leave nothing behind`() throws {
         let before = ResourcePool.resourceCount
         for _ in 0..<100_000 { _ = try ResourcePool(["a": 1]) }
-        // Other tests have pools of their own meanwhile.
+        // Other tests create their own pools at the same time.
         #expect(ResourcePool.resourceCount < before + 10_000)
     }
 }

@@ -3,11 +3,11 @@ import OperationsTesting
 import TestSupport
 import Testing
 
-/// Rules A9, D9, X1: a key's turn never goes to an operation that a barrier holds back for good.
+/// Rules A9, D9, X1: a key's turn never belongs to an operation that a barrier blocks for good.
 @Suite(.timeLimit(.minutes(5))) struct KeyBarrierTests {
     private let executor = ManualExecutor()
 
-    /// What makes the operation in front of the barrier wait while the one behind it is ready.
+    /// The reason why the operation before the barrier waits while the operation after it is ready.
     enum Wait: CaseIterable, Sendable {
         case condition, dependency, exclusiveName, lowerPriority, requirementOfUnits
     }
@@ -64,7 +64,7 @@ import Testing
                     log.append(segment)
                     try await clock.sleep(for: .seconds(1))
                 }
-                // The later the segment, the higher the priority, and the sooner ready.
+                // A later segment has a higher priority and is ready sooner.
                 operation.queuePriority = [.veryLow, .low, .normal, .high, .veryHigh][segment]
                 operation.addCondition(.notBefore(clock.now.advanced(by: .seconds(5 - segment)), clock: clock))
                 queue.addOperation(operation, limitKey: "\(number % 2)")

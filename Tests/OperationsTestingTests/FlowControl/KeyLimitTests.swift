@@ -179,6 +179,6 @@ import Testing
     }
 }
 
-/// Reads the deprecated name without a warning.
+/// Reads the deprecated property without a warning.
 private protocol Listed { var operations: [Operation] { get } }
 extension OperationQueue: Listed {}

@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// Rule D9: the clock of a limit is read without the lock, so the limit may be another one afterwards.
+    /// Rule D9: the clock of a limit is read without the lock, so the limit may have changed after the read.
     @Test(arguments: [true, false])
     func `a limit uses its own clock, even if it is set during a read of the old clock`(
         isWindow: Bool
@@ -52,7 +52,7 @@ import Testing
         #expect(next.now.offset == .seconds(2))
     }
 
-    /// Rule A9: the permit of an operation that has to wait for something else is there for the others at once.
+    /// Rule A9: an operation that has to wait for another reason releases its permit at once.
     @Test func `an operation that has to wait releases its permit for other operations`() throws {
         let (queue, other) = (executor.makeQueue(), executor.makeQueue())
         let clock = clock
@@ -71,7 +71,7 @@ import Testing
         #expect(clock.sleeperCount == 0)
     }
 
-    /// A period may be as long as a duration can be.
+    /// A period may be as long as the longest duration.
     @Test func `the longest periods, limits and deadlines do not trap`() throws {
         let forever = Duration.seconds(Int64.max)
         for period in [
@@ -120,7 +120,7 @@ extension RetryPolicy.Backoff {
     }
 }
 
-/// A virtual clock that does something, once, after it has been read and before the reader gets the answer.
+/// A virtual clock that calls a function once, after a read and before the reader receives the result.
 private final class InterceptedClock: Clock {
     typealias Instant = VirtualClock.Instant
     let base = VirtualClock()

@@ -7,7 +7,7 @@ import Testing
     private let executor = ManualExecutor()
     private let clock = VirtualClock()
 
-    /// Milliseconds at which so many operations start.
+    /// Returns the milliseconds at which the operations start.
     private func starts(_ count: Int, _ queue: OperationQueue) -> [Int64] {
         let log = Journal<Int64>()
         let clock = clock

@@ -3,7 +3,7 @@ import OperationsTesting
 import TestSupport
 import Testing
 
-/// Rule A9: an operation that waits for a resource under one policy does not keep others from it.
+/// Rule A9: an operation that waits for a resource under one policy does not keep the resource from others.
 @Suite(.timeLimit(.minutes(5))) struct ResourceLineTests {
     private let executor = ManualExecutor()
     private let clock = VirtualClock()
@@ -29,7 +29,7 @@ import Testing
         first.addRequirement(unit)
         keyed.addOperation(first, limitKey: "key")
         executor.runUntilIdle()
-        // Takes the turn of the key, since the first one waits for the unit.
+        // This operation uses the turn of the key, because the first one waits for the unit.
         keyed.addOperation(operation(journal, "long", seconds: 10), limitKey: "key")
         executor.runUntilIdle()
         let second = operation(journal, "second", seconds: 1)

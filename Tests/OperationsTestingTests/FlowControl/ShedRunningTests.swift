@@ -3,7 +3,7 @@ import OperationsTesting
 import TestSupport
 import Testing
 
-/// Rule A12: what runs is never shed, and what is to be shed does not start.
+/// Rule A12: a running operation is never dropped, and an operation that is about to be dropped does not start.
 @Suite(.timeLimit(.minutes(5))) struct ShedRunningTests {
     private let executor = ManualExecutor()
 
@@ -14,7 +14,7 @@ import Testing
         let queue = executor.makeQueue()
         try queue.setBound(2, whenFull: isOldest ? .shedOldest : .shedLowest)
         let hasRun = Guarded(0)
-        // The first victim's `cancel()` lets the queue run, before the other victim has been cancelled.
+        // The first victim's `cancel()` makes steps of the queue before the second victim is cancelled.
         let victims = (0..<2).map { _ in
             CancelledBySteps(steps: { executor.runUntilIdle() }, work: { hasRun.withLock { $0 += 1 } })
         }
@@ -27,7 +27,7 @@ import Testing
         #expect(newcomers.allSatisfy { $0.isFinished && !$0.isCancelled })
     }
 
-    /// On real threads, where the adder picks its victims while workers start them.
+    /// On real threads: the adder chooses its victims while workers start them.
     @Test(arguments: [true, false]) func `no operation is dropped after its start`(isOldest: Bool) throws {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 2
@@ -83,7 +83,7 @@ import Testing
     }
 }
 
-/// Lets the queue run from inside `cancel()`.
+/// An operation that makes steps of the queue in `cancel()`.
 private final class CancelledBySteps: Operations.Operation, @unchecked Sendable {
     let calls = Guarded(0)
     private let steps: @Sendable () -> Void
@@ -98,7 +98,7 @@ private final class CancelledBySteps: Operations.Operation, @unchecked Sendable 
 
     override func cancel() {
         calls.withLock { $0 += 1 }
-        // A step may cancel another one, and cannot step itself.
+        // A step may cancel another operation, and a step must not call `step()`.
         if calls.withLock({ $0 }) == 1, !isNested.withLock({ $0 }) {
             isNested.withLock { $0 = true }
             steps()
@@ -110,7 +110,7 @@ private final class CancelledBySteps: Operations.Operation, @unchecked Sendable 
 
 private let isNested = Guarded(false)
 
-/// Notes when it is cancelled although it runs.
+/// An operation that records a cancellation while it runs.
 private final class NotesCancellation: Operations.Operation, @unchecked Sendable {
     private let wrong: Guarded<Int>
 
