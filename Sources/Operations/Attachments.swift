@@ -2,23 +2,25 @@
 import SchedulerCore
 import Synchronization
 
-/// What an operation has that most have not: dependencies and dependents, a name, a completion block, waiters, observers.
+/// The state of an operation that few operations need: dependencies, dependents, name, completion block, waiters,
+/// observers.
 ///
-/// Made when first needed. An operation's dependencies hold it too, in place of the operation: so a dependent can be
-/// released early, and its dependency finds `operation` gone instead of a dangling pointer (rule D6).
+/// Created when first needed. The dependencies of an operation hold its attachments in place of the operation. So a
+/// dependent can be released early, and its dependency then finds that `operation` is nil, not a dangling pointer (rule
+/// D6).
 final class Attachments: KeyValueObservers, @unchecked Sendable {
     // Sendable: `contents` is reached only through `withLock`.
     private let lock = SpinLock()
     @exclusivity(unchecked) private var contents: State
 
-    /// The operation is gone. Read by dependencies that tidy their dependents, without taking this lock under theirs.
+    /// Whether the operation is released. Dependencies read it when they sweep their dependents, without this lock.
     let isAbandoned = Atomic(false)
 
-    /// What is observed, for a look without the lock. Only grows.
+    /// The observed properties, for reading without the lock. The set only grows.
     private let interest = Atomic<UInt32>(0)
     var currentInterest: Interest { Interest(bits: interest.load(ordering: .sequentiallyConsistent)) }
 
-    /// Which flips of states observers have been told of.
+    /// The flips of states that observers were notified of.
     let toldFlips = ToldFlips()
 
     init(of operation: borrowing Operation) {
@@ -29,32 +31,34 @@ final class Attachments: KeyValueObservers, @unchecked Sendable {
     @inline(__always)
     func withLock<Result>(_ body: (inout State) -> Result) -> Result { lock.withLock { body(&contents) } }
 
-    /// Makes the extras if there are none: without the lock, for that allocates.
+    /// Creates the extras if there are none. The allocation happens without the lock.
     func withExtras<Result>(_ body: (Extras) -> Result) -> Result {
         let new = Extras()
         return withLock { body($0.extras(orNew: new)) }
     }
 
     struct State {
-        /// nil from the beginning of `deinit`, which takes the lock for it: under the lock, the memory is there.
+        /// The operation; nil from the beginning of `deinit`, which takes the lock for that. So under the lock the memory
+        /// is valid.
         var operation: Unmanaged<Operation>?
         var readiness = Readiness<Operation>()
         var dependents = SmallArray<Attachments>()
-        /// The count at which abandoned dependents are swept out next.
+        /// The number of dependents at which abandoned dependents are removed next.
         var sweepLimit: UInt32 = 32
-        /// The dependents have been told, or will never be.
+        /// Whether the dependents were notified of the end, or will never be.
         var isClosed = false
-        /// Somebody observes, or did.
+        /// Whether the operation has or had an observer.
         var isObserved = false
-        /// A thread tells, or has told, of `isCancelled`.
+        /// Whether a thread notifies, or has notified, observers of `isCancelled`.
         var isCancellationTold = false
         var readinessTelling = ReadinessTelling()
         var waiters: [Waiter] = []
         var completionBlock: (@Sendable () -> Void)?
         var extras: Extras?
-        /// Empty if nobody has observed, and from the beginning of `deinit`.
+        /// The observers; empty without observers, and from the beginning of `deinit`.
         var observers = ObserverState()
-        /// The operation, if `isReady` is observed: a dependency that finishes has to hold it while it tells.
+        /// The operation, if `isReady` is observed: a finishing dependency has to hold it while it notifies the
+        /// observers.
         var weakOperation: WeakOperation?
 
         mutating func extras(orNew new: Extras) -> Extras {
@@ -64,20 +68,20 @@ final class Attachments: KeyValueObservers, @unchecked Sendable {
         }
     }
 
-    /// What few operations have is kept apart: graphs are bound by memory, and each has attachments for each operation.
-    /// Guarded by the lock of the attachments.
+    /// The state that very few operations need. Separate, because memory limits the size of graphs, and each operation of
+    /// a graph has attachments. Guarded by the lock of the attachments.
     final class Extras {
         @exclusivity(unchecked) var name: String?
         @exclusivity(unchecked) var threadPriority = 0.5
         @exclusivity(unchecked) var failure: (any Error)?
-        /// Somebody has looked at the failure, or how it ended.
+        /// Whether code has read the failure or the outcome.
         @exclusivity(unchecked) var isFailureSeen = false
-        /// Who is told of a failure that nobody has looked at.
+        /// The handler of an unread failure.
         @exclusivity(unchecked) var failureHandler: FailureHandler?
         @exclusivity(unchecked) var gates: Gates?
-        /// What it waits for while it runs, if anybody ever lends priorities.
+        /// The operations that this operation waits for while it runs, if any queue inherits priorities.
         @exclusivity(unchecked) var awaited: [Operation] = []
-        /// What follows the properties of other objects that states depend on, if any do.
+        /// The observer of properties of other objects that states depend on, if there are such properties.
         @exclusivity(unchecked) var pathFollower: PathFollower?
     }
 
@@ -104,7 +108,7 @@ final class Attachments: KeyValueObservers, @unchecked Sendable {
             if state.weakOperation == nil { state.weakOperation = weakOperation }
         }
         interest.bitwiseOr(added.bits, ordering: .sequentiallyConsistent)
-        // Before it is registered: from here on changes are announced.
+        // Before the observer is registered: changes are announced from here on.
         operation.word.insert(.observed)
         if isReadyObserved { operation.noteReadiness() }
     }
@@ -121,19 +125,20 @@ final class Attachments: KeyValueObservers, @unchecked Sendable {
 extension Operation {
     final var attachments: Attachments? { attachmentsReference.load() }
 
-    /// The attachments, made now if need be.
+    /// The attachments. Created now if there are none.
     final var ownAttachments: Attachments {
         attachmentsReference.load() ?? attachmentsReference.storeIfNil(Attachments(of: self))
     }
 
-    /// `deinit`: nobody can have a reference any more, but dependencies still hold the attachments.
+    /// Ends the use of the attachments, which dependencies may still hold. Called by `deinit`: no thread has a reference
+    /// any more.
     final func abandon() {
         attachmentsReference.withLoaded { abandon($0) }
     }
 
     private final func abandon(_ attachments: Attachments) {
         attachments.isAbandoned.store(true, ordering: .releasing)
-        // Taken out under the lock, and released without it.
+        // Removed under the lock, and released without it.
         let context = ThreadContext.current
         var dependents = SmallArray<Attachments>()
         var completionBlock: (@Sendable () -> Void)?
@@ -144,7 +149,7 @@ extension Operation {
             state.operation = nil
             swap(&dependents, &state.dependents)
             swap(&completionBlock, &state.completionBlock)
-            // Its dependencies hold the attachments, for as long as they like.
+            // Dependencies hold the attachments for an unlimited time.
             swap(&extras, &state.extras)
             state.readiness.removeAll(into: &context.releases)
             if state.isObserved { observers = state.observers.take() }

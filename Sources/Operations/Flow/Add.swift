@@ -1,8 +1,8 @@
 // Step 1 of 5: add. Before: nothing. After: ready.
 //
-// An adder claims the operation (`entering`), asks whether it is ready, makes it the queue's (`enqueued`) and pushes it
-// into the inbox, all without the queue's lock. Whatever changes while `isReady` is being asked sets `askAgain`, so an
-// announcement that arrives in the middle of adding is never lost (rule L8).
+// An adding thread claims the operation (`entering`), reads whether it is ready, makes it part of the queue (`enqueued`)
+// and pushes it into the inbox. All this happens without the queue's lock. A change during the read of `isReady` sets
+// `askAgain`, so an announcement during the addition is never lost (rule L8).
 
 import SchedulerCore
 
@@ -13,13 +13,13 @@ extension OperationQueue {
         bring(operation, inherits: false)
     }
 
-    /// The same for a queue that is bounded, or watched, or when there is something to prepare.
+    /// Adds an operation to a queue that has a capacity or watchers, or with work to do before the addition.
     ///
     /// - Parameters:
-    ///   - hasPlace: Of a bounded queue, the caller has taken a place for it.
-    ///   - check: Called when the operation is claimed for the queue, so that no other thread adds it. What it throws refuses the
-    ///     operation.
-    ///   - prepare: Called when the operation is going to be added to the queue, which has not seen it yet.
+    ///   - hasPlace: Whether the caller has taken a place of the queue's capacity for the operation.
+    ///   - check: Called when the operation is claimed for the queue, so that no other thread adds it. An error refuses
+    ///     the operation.
+    ///   - prepare: Called when the operation is going to be added, before the queue sees it.
     func add(
         _ operation: Operation, hasPlace: Bool, check: () throws(OperationError) -> Void = {}, prepare: () -> Void
     ) throws(OperationError) {
@@ -34,10 +34,10 @@ extension OperationQueue {
         bring(operation, inherits: hasMembersInherit)
     }
 
-    /// What its operations wait for inherits their priorities.
+    /// Whether the operations of the queue inherit the priorities of their waiters.
     var hasMembersInherit: Bool { hooks.withLoaded { $0.inheritsPriority } ?? false }
 
-    /// Makes a claimed operation the queue's.
+    /// Makes a claimed operation part of the queue.
     @inline(__always)
     private func bring(_ operation: Operation, inherits: Bool) {
         if !operation.isPlainBlock || operation.word.lifecycle.contains(.gated) { operation.prepareWhileEntering(self) }
@@ -48,7 +48,8 @@ extension OperationQueue {
         if PriorityLending.isUsed { lend(asAdded: operation, inherits: inherits) }
     }
 
-    /// Adds all or none (rule Q2). The queue sees them together, so the highest priority among them starts first.
+    /// Adds all operations or none (rule Q2). The queue sees them together, so the highest priority among them starts
+    /// first.
     func add(_ operations: [Operation]) throws(OperationError) {
         var arePlain = true
         for (index, operation) in operations.enumerated() {
@@ -68,9 +69,9 @@ extension OperationQueue {
         for operation in operations where !operation.isPlainBlock || operation.word.lifecycle.contains(.gated) {
             operation.prepareWhileEntering(self)
         }
-        // All are asked while all are being added. Then they become the queue's in one go: between that and the push no
-        // code of the user's may run, for it could end one of them, which would wait for the push to leave the queue.
-        // Asking plain blocks runs no such code, and going once less over all of them is a tenth of the time.
+        // All are read while all are being added. Then they become part of the queue in one step, and no user code may
+        // run between that and the push. User code could end an operation, and that end would wait for the push. Reading
+        // plain blocks runs no user code, and one pass less over them saves a tenth of the time.
         let answers = arePlain ? nil : operations.map { $0.answerWhileEntering() }
         let inherits = hooks.isSet && hasMembersInherit
         var chain = Chain()
@@ -89,7 +90,8 @@ extension OperationQueue {
         if PriorityLending.isUsed { for operation in operations { lend(asAdded: operation, inherits: inherits) } }
     }
 
-    /// The policy may have been set while the operation was on its way, by who has not found it in the queue yet.
+    /// Lends priorities to and from a new operation. A thread that set the policy meanwhile may not have found the
+    /// operation in the queue.
     private func lend(asAdded operation: Operation, inherits: Bool) {
         if !inherits, hasMembersInherit { operation.lend(.veryLow, inAnyQueue: true) }
         operation.lendOn()
@@ -107,7 +109,7 @@ extension OperationQueue {
         }
     }
 
-    /// Operations linked for one push, the last added first.
+    /// Operations linked for one push. The operation added last is the first one.
     private struct Chain {
         var first: Operation?
         var last: Operation?
@@ -126,7 +128,7 @@ extension OperationQueue {
 }
 
 extension Operation {
-    /// Claims the operation for a queue; misuse M2 and M3 change nothing.
+    /// Claims the operation for a queue. Misuse M2 and M3 change nothing.
     fileprivate final func enter(_ queue: OperationQueue) throws(OperationError) {
         guard word.update({ $0.entering() }) != nil else {
             let lifecycle = word.lifecycle
@@ -142,21 +144,21 @@ extension Operation {
         self.queue = Unmanaged.passUnretained(queue)
     }
 
-    /// Misuse that a subclass tells by its overridden states.
+    /// The misuse that overridden states of a subclass show.
     private final func overriddenMisuse() -> OperationError? {
         let (isFinished, isExecuting) = untracked { (self.isFinished, self.isExecuting) }
         if isFinished { return .addedAfterFinish(operation: label) }
         return isExecuting ? .addedWhileExecuting(operation: label) : nil
     }
 
-    /// Gives the claim back. What the end was announced for meanwhile happens now, outside any queue.
+    /// Returns the claim. If the end was announced meanwhile, the operation finishes now, outside any queue.
     fileprivate final func refuse() {
         queue = nil
         let old = word.update { $0.refused() }
         if old?.contains(.finishAnnounced) == true { finishIfFinished() }
     }
 
-    /// What has to be made before the queue sees it. It may call code of the user's.
+    /// Does the work that has to precede the addition. It may call user code.
     @inline(never)
     fileprivate final func prepareWhileEntering(_ queue: OperationQueue) {
         if !isPlainBlock {
@@ -166,7 +168,7 @@ extension Operation {
         if word.lifecycle.contains(.gated) { beginDeadlines() }
     }
 
-    /// What the queue has to know of it; asked anew when something changed meanwhile.
+    /// Returns the readiness and priority for the queue. Called again when a value has changed meanwhile.
     fileprivate final func answerWhileEntering() -> (isReady: Bool, lane: PriorityLane) {
         HeldLocks.assertNone()
         return asked {
@@ -178,9 +180,10 @@ extension Operation {
 
     fileprivate enum Entered { case enqueued, finishAnnounced }
 
-    /// Makes the operation the queue's, which holds it from now on; the caller pushes it. nil: ask again.
+    /// Makes the operation part of the queue, which holds it from now on. The caller pushes it. nil: read again.
     fileprivate final func enqueue(_ answer: (isReady: Bool, lane: PriorityLane), inherits: Bool) -> Entered? {
-        // Held before the word says so: the next moment anybody may end it, and the queue lets it go.
+        // Retained before the word has the new phase: from then on any thread may end the operation, and the queue
+        // releases it.
         let held = Unmanaged.passRetained(self)
         let entry = word.decide {
             $0.enqueued(isReady: answer.isReady, priority: answer.lane, inherits: inherits)
@@ -190,7 +193,7 @@ extension Operation {
             }
         }
         if case .enqueued(let next) = entry {
-            // The task has not been launched, and has no handlers of the user's yet.
+            // The task has not been launched, and has no handlers of the user yet.
             if inherits { raiseTaskAsLent() }
             return next.contains(.finishAnnounced) ? .finishAnnounced : .enqueued
         }
@@ -198,7 +201,8 @@ extension Operation {
         return nil
     }
 
-    /// The end was announced while it was being added. Should it have been taken back, it is asked anew.
+    /// Finishes the operation, because its end was announced during the addition. If the end was revoked, reads `isReady`
+    /// again.
     fileprivate final func finishAsAnnounced() {
         finishIfFinished()
         reconsiderReadiness()

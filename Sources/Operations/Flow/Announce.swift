@@ -25,21 +25,22 @@ struct ObservedProperty: OptionSet, Hashable, Sendable {
 
     static var all: [Self] { names.map(\.0) }
 
-    /// The keys by which observing knows the properties.
+    /// The keys of the properties in `KeyValueObserving`.
     var keys: [PropertyKey] {
         self == .isFinished ? Self.finishedKeys : Self.names.filter { contains($0.0) }.map { .name($0.1) }
     }
 
-    /// Of the property that is observed most.
+    /// The keys of the property that is observed most.
     private static let finishedKeys = [PropertyKey.name("isFinished")]
 
-    /// The property of a key; nil for a subclass's own.
+    /// Creates the property of a key; nil for a property of a subclass.
     init?(_ key: PropertyKey) {
         guard case .name(let name) = key else { return nil }
         self.init(name: name)
     }
 
-    /// The property of a string key in either spelling, `"isFinished"` or `"finished"`; nil for a subclass's own.
+    /// Creates the property of a string key in either spelling, `"isFinished"` or `"finished"`; nil for a property of a
+    /// subclass.
     init?(name: String) {
         switch name {
         case "isCancelled", "cancelled": self = .isCancelled
@@ -58,16 +59,16 @@ struct ObservedProperty: OptionSet, Hashable, Sendable {
 
     init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// The properties that a key path of this type may mean when it equals none that is known: in a `final` class, and for
-    /// a `final override`, it means the override alone. Asking once too often does no harm.
+    /// Returns the properties that an unknown key path of this type may mean. In a `final` class, and for a `final
+    /// override`, a key path means the override alone. An extra read does no harm.
     static func candidates(_ type: any Any.Type) -> Self {
         if type == Bool.self { return [.isFinished, .isReady, .isCancelled] }
         return type == Operation.QueuePriority.self ? [.queuePriority] : []
     }
 }
 
-/// Which properties of an operation are observed, and of which somebody wants to know more than that they have changed:
-/// beforehand, or the value before, or because another property depends on it.
+/// The observed properties of an operation. Also the properties whose observers need more than the fact of a change: a
+/// call before the change, or the old value. A property that others depend on counts as such.
 struct Interest {
     let bits: UInt32
 
@@ -89,23 +90,23 @@ struct Interest {
     var before: ObservedProperty { ObservedProperty(rawValue: UInt16(truncatingIfNeeded: bits >> 16)) }
 }
 
-// Announcing: what tells whoever observes that a property changes.
+// Announcing: notifying observers that a property changes.
 extension Operation {
-    /// Makes a change of states, and tells of it. nil: somebody else was first. Costs two loads when nobody observes.
+    /// Changes states and notifies observers. nil: another thread was first. Costs two loads without observers.
     @inline(__always)
     final func announcing<Result>(_ properties: ObservedProperty, _ change: () -> Result?) -> Result? {
         guard !word.lifecycle.contains(.observed) else { return announcingToObservers(properties, change) }
         let result = change()
-        // Who began to observe in the meantime set the bit before reading anything. So either it has read the states as
-        // they are now, or the bit is seen here, and it is told.
+        // A thread that began to observe in the meantime set the bit before it read a state. So either it has read the
+        // new states, or the bit is seen here and the thread is notified.
         if result != nil, word.lifecycle.contains(.observed) { announceLate(properties, since: nil) }
         return result
     }
 
     /// Notifies the observers of states that have flipped already.
     ///
-    /// - Parameter counts: Read before the states; the caller notifies of those that no thread has announced since. nil: the
-    ///   system made the change, and notifies in any case.
+    /// - Parameter counts: The counts, read before the states. The caller notifies of the flips that no thread has
+    ///   announced since. nil: the system made the change, and notifies in any case.
     @inline(never)
     final func announceLate(_ properties: ObservedProperty, since counts: ToldFlips.Counts?) {
         HeldLocks.assertNone()
@@ -131,11 +132,11 @@ extension Operation {
             observers.didNotChange(announcement, of: self)
             return nil
         }
-        // Not claimed: an announcement by hand since may have read the state before the change.
+        // Not claimed, because an announcement by hand since then may have read the state before the change.
         observers.toldFlips.note(properties)
         if interest.before.isDisjoint(with: properties) {
             observers.didNotChange(announcement, of: self)
-            // Loaded again, for observers that were added in the meantime.
+            // Read again, for observers that were added in the meantime.
             let observed = observers.currentInterest.observed
             for key in properties.intersection(observed).keys { observers.flipped(key, isLast: false, of: self) }
         } else {
@@ -144,12 +145,12 @@ extension Operation {
         return result
     }
 
-    /// Exchanges the value of a stored property, and tells of it.
+    /// Exchanges the value of a stored property, and notifies observers.
     ///
-    /// The exchange is made, and noted for telling, under one lock: so of several threads that set the property, each
-    /// change is told with the value it replaced, and in the order made. nil: nothing has changed.
+    /// The value is exchanged and the change is recorded under one lock. So when several threads set the property, the
+    /// notifications have the order of the changes. Each has the value that was replaced. nil: nothing has changed.
     ///
-    /// - Parameter first: What follows from the change and comes before the notifications of it.
+    /// - Parameter first: Work that follows from the change and precedes the notifications.
     @inline(__always)
     final func exchange<Value>(
         _ property: ObservedProperty, first: () -> Void = {},
@@ -177,13 +178,13 @@ extension Operation {
         announcedDependents(of: property)
     }
 
-    /// Exchanges a value that is part of the word, and tells of it. Makes no attachments when nobody observes.
+    /// Exchanges a value that is part of the word, and notifies observers. Creates no attachments without observers.
     final func exchangeInWord<Value>(
         _ property: ObservedProperty, read: (Lifecycle) -> Value,
         _ exchange: (inout Lifecycle) -> (old: Value, new: Value)
     ) {
         if word.lifecycle.contains(.observed) {
-            // Atomic in any case; the lock gives the changes the order in which they are told.
+            // The exchange is atomic in any case. The lock gives the notifications the order of the changes.
             return self.exchange(property) { _ in
                 var values: (old: Value, new: Value)?
                 word.change { values = exchange(&$0) }
@@ -196,7 +197,7 @@ extension Operation {
         let attachments = ownAttachments
         var (announcement, mustTell) = (Announcement(), false)
         attachments.withLock { state in
-            // The value as it is by now: others may have changed it since, and told of that already.
+            // The present value, because other threads may have changed and announced it since.
             let change = Change(property.keys[0], old: values.old, new: read(word.lifecycle))
             mustTell = state.observers.noteExchange(&announcement, change)
         }
@@ -206,10 +207,11 @@ extension Operation {
 
     /// Notifies the observers of `isReady`, once for each call, whether the value has changed or not (rule A2).
     ///
-    /// What it depends on may change in several threads at once, both ways. One thread reads and notifies at a time, and
-    /// does so for the others too: so the value told last is the truth, and each value told before is the next one's old.
+    /// The values that `isReady` depends on may change in several threads, in both directions. One thread at a time reads
+    /// `isReady` and notifies, also for the other threads. So the value in the last notification is the present one, and
+    /// each value is the old value of the next notification.
     ///
-    /// - Parameter onlyChanges: Nothing was announced, but the value may be another one.
+    /// - Parameter onlyChanges: No property was announced, but the value may have changed.
     final func announceReadiness(onlyChanges: Bool = false) {
         guard word.lifecycle.contains(.observed) else { return }
         let attachments = ownAttachments
@@ -223,28 +225,28 @@ extension Operation {
         } while attachments.withLock { $0.readinessTelling.continues() }
     }
 
-    /// Notes the value of `isReady` as the old one of the next announcement, without notifying.
+    /// Records the value of `isReady` as the old value of the next announcement, without notifying.
     final func noteReadiness() {
         let isReady = untracked { self.isReady }
         ownAttachments.withLock { $0.readinessTelling.note(isReady) }
     }
 }
 
-/// Which announcements of `isReady` are still to be told, and what was told last.
+/// The pending announcements of `isReady`, and the value in the last notification.
 struct ReadinessTelling {
     private var told: Bool?
     private var isTelling = false
     private var announcements = 0
     private var mustRead = false
 
-    /// True: the caller reads and notifies, as long as `continues` says so.
+    /// Begins an announcement. True: the caller reads and notifies, as long as `continues` returns true.
     mutating func begin(onlyChanges: Bool) -> Bool {
         if onlyChanges { mustRead = true } else { announcements += 1 }
         defer { isTelling = true }
         return !isTelling
     }
 
-    /// Takes one announcement, to be told with this value. Answers the value before; nil: there is nothing to tell.
+    /// Takes one announcement, to notify with this value. Returns the old value; nil: there is nothing to notify.
     mutating func take(_ isReady: Bool) -> Bool? {
         defer { told = isReady }
         mustRead = false

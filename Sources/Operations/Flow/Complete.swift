@@ -3,10 +3,12 @@
 import SchedulerCore
 
 extension Operation {
-    /// Lets waiters go, then runs the completion block. The operation has left its queue, so the block delays nobody.
+    /// Resumes the waiters, then runs the completion block. The operation has left its queue, so the block delays no
+    /// other operation.
     final func complete() { complete(markFinished()) }
 
-    /// From here on waiters go, and the completion block is not taken any more. Answers the word before.
+    /// Marks the operation as finished. From here on waiters return and no completion block is added. Returns the old
+    /// word.
     final func markFinished() -> Lifecycle { word.update { $0.finished() }.unsafelyUnwrapped }
 
     final func complete(_ lifecycle: Lifecycle) {
@@ -29,8 +31,8 @@ extension Operation {
             return taken.map { ($0, nil) }
         }
         guard let block = taken.take() else { return }
-        // The block may take its time, or wait for an operation of the queue just left: this thread's promise to look
-        // for more work there is given to another one.
+        // The block may run long, or wait for an operation of the queue that this operation has left. So another thread
+        // takes over this thread's duty to look for work there.
         ThreadContext.current.worker?.passOnDebt()
         HeldLocks.assertNone()
         block()
@@ -44,7 +46,8 @@ extension Operation {
             defer { state.completionBlock = block }
             return (state.completionBlock, block)
         }
-        // Before `finished` by the word's order, or never: the finisher looks for the block only if it sees this bit.
+        // By the order of the word, the bit is set before `finished` or never: the finisher reads the block only if it
+        // sees the bit.
         if block != nil {
             word.update { lifecycle in
                 guard lifecycle.phase != .finished else { return nil }

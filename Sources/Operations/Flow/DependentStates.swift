@@ -1,12 +1,12 @@
 import KeyValueObserving
 
-/// Which states of a class depend on which other properties, by `keyPathsForValuesAffectingValue(forKey:)` (rule A1).
+/// The states of a class that depend on other properties, by `keyPathsForValuesAffectingValue(forKey:)` (rule A1).
 ///
-/// An announcement of such a property counts as one of the states. Made once for each class.
+/// An announcement of such a property counts as an announcement of the states. There is one object for each class.
 final class DependentStates: Sendable {
     private let byName: [String: ObservedProperty]
-    /// The states that depend on a property whose name the class has not registered. A key path has no name that can be
-    /// read, so an unregistered key path may mean any of them.
+    /// The states that depend on a property whose name the class has not registered. A key path contains no readable
+    /// name, so an unregistered key path may mean any of these properties.
     private let byUnregistered: ObservedProperty
     /// The states that depend on properties of other objects, by paths of names.
     fileprivate let byPath: [String: ObservedProperty]
@@ -26,7 +26,7 @@ final class DependentStates: Sendable {
         self.byUnregistered = byUnregistered
     }
 
-    /// The states that a change of this property may change. O(1).
+    /// Returns the states that may change with this property. O(1).
     func affected(by key: PropertyKey) -> ObservedProperty {
         switch key {
         case .name(let name): byName.isEmpty ? [] : byName[name] ?? []
@@ -40,7 +40,7 @@ final class DependentStates: Sendable {
         let context = ThreadContext.current
         if let known = context.dependentStates, known.type == type { return known.states }
         let id = ObjectIdentifier(type)
-        // Asking the class is user code: it runs without the lock, and twice at worst.
+        // The class is user code. It runs without the lock, so at worst it runs twice.
         let states = known.withLock({ $0[id] }) ?? remember(DependentStates(of: type), for: id)
         context.dependentStates = (type, states)
         return states
@@ -58,8 +58,8 @@ final class DependentStates: Sendable {
 }
 
 extension Operation {
-    /// Makes sure that changes of properties of other objects, on which states depend by paths of names, count as
-    /// announcements of these states. Called before anything waits for the operation and reads its states.
+    /// Starts to observe properties of other objects on which states depend by paths of names. A change of such a
+    /// property then counts as an announcement of the states. Called before any waiter reads the states.
     final func followPaths() {
         guard !isPlainBlock else { return }
         let states = DependentStates.of(type(of: self))
@@ -72,12 +72,12 @@ extension Operation {
         }
         guard isFirst else { return }
         for path in states.byPath.keys.sorted() { addObserver(new, forKeyPath: path, context: nil) }
-        // What has changed before this moment was followed by nothing.
+        // Changes before this moment were not observed.
         announced(states.byPath.values.reduce([]) { $0.union($1) })
     }
 }
 
-/// Observes paths of names on behalf of the queue, dependents and waiters of an operation, which keeps it.
+/// An observer of paths of names, for the queue, the dependents and the waiters of an operation. The operation keeps it.
 final class PathFollower: KeyValueObserver, Sendable {
     private let states: DependentStates
 

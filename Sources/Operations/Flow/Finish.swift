@@ -1,8 +1,8 @@
 // Step 4 of 5: finish. Before: start. After: complete.
 //
-// The end is claimed by one thread (`finishing`), whoever brings the news: the default `start()`, an announcement from
-// user code on any thread. It tells the dependents first, so that a free slot is given to the best of what is ready
-// then (rule P2); leaves the queue; and only then lets waiters go (rule W3). O(dependents), never a walk over the queue.
+// One thread claims the end (`finishing`): the thread of the default `start()`, or a thread that announces the end. It
+// first notifies the dependents, so that a free slot goes to the best operation that is ready then (rule P2). Then it
+// leaves the queue, and only after that resumes the waiters (rule W3). O(dependents), never a walk over the queue.
 
 @_spi(Hosting) import KeyValueObserving
 import SchedulerCore
@@ -35,7 +35,7 @@ extension Operation {
         }
     }
 
-    /// Rule L10: a common bug in ported code. The system survives it and says so.
+    /// Warns of a common bug in ported code, which the system survives (rule L10).
     private final func warnOfEarlyFinish() {
         let queue = queue?.takeUnretainedValue().label ?? "a queue"
         Log.warning("\(label) announced isFinished before \(queue) started it")
@@ -43,14 +43,15 @@ extension Operation {
 }
 
 extension OperationQueue {
-    /// Forgets a finished operation and looks for someone to use its slot.
+    /// Removes a finished operation, and finds a thread to use its slot.
     func leave(_ operation: Operation) { _ = leave(operation, claimingNext: false) }
 
-    /// The same, and claims the next operation for this thread in the same stride.
+    /// Removes a finished operation, and claims the next operation for this thread under the same lock.
     func leave(_ operation: Operation, claimingNext: Bool) -> Claim? {
         while true {
             let departure: Departure? = withState { state in
-                // Pinned: someone is about to push it. Without its ticket it cannot leave; it is a matter of moments.
+                // Pinned: a thread is about to push the operation. The operation cannot leave without its ticket. The
+                // wait is short.
                 let lifecycle = operation.word.lifecycle
                 guard !lifecycle.contains(.inInbox) else { return nil }
                 if observersReference.isSet, !lifecycle.contains(.unlisted) { state.noteLeaving(operation) }
@@ -76,7 +77,7 @@ extension OperationQueue {
         }
     }
 
-    /// What is to be done, without the lock, after an operation has left.
+    /// The work to do without the lock after an operation has left.
     private enum Departure {
         case claimed(Claim?)
         case left(hasStartable: Bool)
@@ -98,7 +99,7 @@ extension OperationQueue {
 }
 
 extension Lifecycle {
-    /// It was added to a queue, so it leaves one.
+    /// Whether the operation was added to a queue, and so leaves a queue.
     var hasQueue: Bool { contains(.queued) }
 }
 

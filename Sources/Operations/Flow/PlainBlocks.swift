@@ -1,27 +1,28 @@
-// Steps 3 and 4 in one stride, for block operations that are nothing but that: the class itself, whose `start` and `main`
-// are known; not cancelled, not observed but perhaps for the end, in a queue without progress. What a user sees is the
-// same. It saves two swaps of the word and one taking of the queue's lock.
+// Steps 3 and 4 as one step, for plain block operations: operations of the class itself, whose `start` and `main` are
+// known. They are not cancelled, and are observed at most for their end, in a queue without progress. The behavior for
+// the user is the same. This saves two exchanges of the word and one use of the queue's lock.
 
 import SchedulerCore
 import Synchronization
 
 extension Operation {
-    /// Nothing is overridden: what its properties would say stands in the word.
+    /// Whether no property is overridden, so that the word has the value of each property.
     @inline(__always)
     final var isPlainBlock: Bool { type(of: self) == BlockOperation.self }
 
-    /// A property as the flow asks for it: read off the word of a plain block operation; of any other one as overridden.
+    /// Returns a property for the flow: from the word for a plain block operation, and from the property, overridden or
+    /// not, for any other operation.
     @inline(__always)
     final func asked<Answer>(_ known: (Lifecycle) -> Answer, else read: () -> Answer) -> Answer {
         isPlainBlock ? known(word.lifecycle) : untracked(read)
     }
 
     enum PlainRun {
-        /// Not that plain: `start()` has to be called.
+        /// The operation is not plain enough: `start()` has to be called.
         case declined
-        /// It has run and claimed its end, and still has to leave its queue.
+        /// The operation has run and claimed its end. It has yet to leave its queue.
         case ended
-        /// It has run and gone the long way to its end.
+        /// The operation has run and finished by the general path.
         case finished
     }
 
@@ -31,14 +32,14 @@ extension Operation {
         guard queue._withUnsafeGuaranteedRef({ !$0.hooks.isSet }),
             let start = word.update({ $0.startedPlainly(isSilent: isEndAllThatIsObserved) })
         else { return .declined }
-        // Asked again, here and at the end: somebody else may have begun to observe since, which the word does not tell.
+        // Read again, here and at the end, because an observer may have been added since, which the word does not show.
         if start.contains(.observed), !isEndAllThatIsObserved { announceLate([.isExecuting], since: nil) }
         unsafeDowncast(self, to: BlockOperation.self).runBlocks()
-        // Asked again: the progress may have been read for the first time while the block ran.
+        // Read again, because the progress may have been used for the first time while the block ran.
         let isHooked = queue._withUnsafeGuaranteedRef { $0.hooks.isSet }
         if isHooked { queue.takeUnretainedValue().progressReporter?.didRunMain(of: self) }
         guard let lifecycle = word.update({ $0.endedPlainly(isSimple: isEndAllThatIsObserved) }) else {
-            // It leaves the queue in there, which is all that holds it.
+            // The operation leaves its queue in `endAnnounced`, and only the queue holds it.
             withExtendedLifetime(Unmanaged.passUnretained(self).takeUnretainedValue()) { endAnnounced() }
             return .finished
         }
@@ -52,7 +53,7 @@ extension Operation {
         return .ended
     }
 
-    /// Observers want to know of the start nothing, and of the end only that it has come.
+    /// Whether no observer needs the start, and observers of the end need only the fact of the end.
     private final var isEndAllThatIsObserved: Bool {
         guard let attachments else { return false }
         let interest = attachments.currentInterest

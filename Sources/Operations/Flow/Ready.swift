@@ -1,8 +1,9 @@
 // Step 2 of 5: ready. Before: add. After: start.
 //
-// `isReady` belongs to the operation, and a subclass may override it; the queue keeps only its last answer. Whatever
-// the answer may depend on ends in `reconsiderReadiness`: a dependency that finishes or is removed, a cancellation, an
-// announcement. Only one thread asks at a time and the others make it ask again, so the last answer is the truth.
+// `isReady` belongs to the operation, and a subclass may override it. The queue keeps only the last value. Every event on
+// which the value may depend ends in `reconsiderReadiness`: a dependency that finishes or is removed, a cancellation, an
+// announcement. One thread at a time reads the value, and other threads make it read again. So the last value is the
+// present one.
 
 import CPlatform
 @_spi(Hosting) import KeyValueObserving
@@ -10,7 +11,7 @@ import SchedulerCore
 import Synchronization
 
 extension Operation {
-    /// Asks `isReady` anew if the operation waits in a queue. Call it while holding a reference.
+    /// Reads `isReady` again if the operation waits in a queue. The caller holds a reference.
     final func reconsiderReadiness() {
         let question = word.decide {
             $0.reconsidered()
@@ -20,20 +21,20 @@ extension Operation {
         if case .ask = question { askWhetherReady() }
     }
 
-    /// Asks an override of `isReady` of an operation in no queue, which needs no answer: the override may act on it (rule A3).
-    /// Call it while holding a reference.
+    /// Reads an overridden `isReady` of an operation in no queue. The value is not used, but the override may act on the
+    /// call (rule A3). The caller holds a reference.
     final func askThoughUnqueued() {
         guard word.lifecycle.phase == .idle, !isPlainBlock else { return }
         HeldLocks.assertNone()
         _ = untracked { isReady }
     }
 
-    /// Asks until the answer holds. The caller's `reconsidered` said `ask`, which pins the operation.
+    /// Reads `isReady` until the value holds. The caller's `reconsidered` returned `ask`, which pins the operation.
     final func askWhetherReady() {
         HeldLocks.assertNone()
         while true {
             let isReady = untracked { self.isReady }
-            // The pin keeps the queue alive only until the answer is settled; the push comes after.
+            // The pin keeps the queue alive only until the answer is settled. The push comes after.
             let queue = queue
             let gatedQueue = word.lifecycle.contains(.gated) ? queue?.takeUnretainedValue() : nil
             let id = scheduleID
@@ -55,19 +56,20 @@ extension Operation {
         }
     }
 
-    /// What may be kept for a gated operation is not, when it is not ready; and must not wait until its queue has room. From
-    /// the answer on the operation may be gone.
+    /// Releases reserved resources of a gated operation that is not ready. They must not wait until the queue has a free
+    /// slot. The operation may be released once the answer is settled.
     private static func settledGated(_ id: UInt, _ lifecycle: Lifecycle, _ queue: OperationQueue) {
         if lifecycle.contains(.ready) { queue.takeIn() } else { ResourcePool.stepOut(id) }
     }
 
-    /// The end was announced while the question was open. Should it have been taken back, the question is open again.
+    /// Finishes the operation, because its end was announced during the question. If the end was revoked, reads `isReady`
+    /// again.
     private final func finishOrReconsider() {
         finishIfFinished()
         reconsiderReadiness()
     }
 
-    /// Ends a question that was only asked for its pin; the answer stays what it was.
+    /// Ends a question that was asked only for its pin. The answer does not change.
     final func unpin() {
         let queue = queue
         let answer = word.decide {
@@ -82,12 +84,13 @@ extension Operation {
         }
     }
 
-    /// Brings the answer to the queue, pinned. From the push on the operation may be gone.
+    /// Pushes the answer to the queue, pinned. The operation may be released from the push on.
     private final func pushReady(into queue: Unmanaged<OperationQueue>?) {
         guard let queue = queue?.takeUnretainedValue() else { return }
         let isGated = word.lifecycle.contains(.gated)
         queue.push(self, last: nil)
-        // What is kept for it must not wait until the queue has room: whoever has the lock sees to that.
+        // Reserved resources must not wait until the queue has a free slot. The thread that has the lock offers or
+        // releases them.
         if isGated { queue.takeIn() }
     }
 
@@ -95,12 +98,12 @@ extension Operation {
 
     final func depend(on dependency: Operation) throws(OperationError) {
         guard dependency !== self else { throw .dependsOnItself(operation: label) }
-        // In a large graph nearly all the time goes into waiting for memory, of which the dependency's is fetched while
-        // this operation's is used.
+        // In a large graph most of the time is spent waiting for memory. The memory of the dependency is fetched while
+        // the memory of this operation is used.
         cplatform_prefetch(Unmanaged.passUnretained(dependency).toOpaque())
         let attachments = ownAttachments
         dependency.followPaths()
-        // One that has finished, also by its own word only, holds nothing back (rule D3).
+        // A dependency that has finished, also only by its overridden `isFinished`, delays no operation (rule D3).
         let isOpen = !dependency.asked {
             $0.isFinished
         } else: {
@@ -144,7 +147,7 @@ extension Operation {
 
     private typealias Dependencies = (old: [Operation], new: [Operation])
 
-    /// Remembers a dependent; false when this operation has finished, and the dependent need not wait.
+    /// Records a dependent. False: this operation has finished, and the dependent need not wait.
     private final func adopt(_ dependent: Attachments) -> Bool {
         let attachments = ownAttachments
         // Released without the lock.
@@ -156,14 +159,15 @@ extension Operation {
         }
         withExtendedLifetime(forgotten) {}
         guard isOpen else { return false }
-        // The finisher's step to `finishing` and this bit are ordered by the word: either it sees the bit and tells the
-        // dependent, or this thread sees the phase and says so itself. Both may happen; being told twice is harmless.
+        // The word orders the finisher's step to `finishing` and this bit. Either the finisher sees the bit and notifies
+        // the dependent, or this thread sees the phase and does so itself. Both may happen, and two notifications are
+        // harmless.
         return word.insert(.hasDependents).phase.rawValue < Lifecycle.Phase.finishing.rawValue
     }
 
-    /// Tells every dependent that this operation has finished. Part of step 4.
+    /// Notifies every dependent that this operation has finished. Part of step 4.
     final func tellDependents() {
-        // Swapped out, not copied: nothing is retained.
+        // A swap retains nothing, a copy does.
         var dependents = SmallArray<Attachments>()
         attachmentsReference.withLoaded { attachments in
             attachments.withLock { state in
@@ -176,12 +180,13 @@ extension Operation {
 }
 
 extension Attachments {
-    /// A dependency of this operation has finished.
+    /// Records that a dependency of this operation has finished.
     fileprivate func finished(_ dependency: Operation) {
         var observed: Operation?
         var unqueued: Unmanaged<Operation>?
         #if DEBUG
-        // A debug build counts references that an optimized one does not; the last must not be released under the lock.
+        // A debug build counts references that an optimized build does not. The last one must not be released under the
+        // lock.
         var kept: Unmanaged<Operation>?
         defer { kept?.release() }
         #endif
@@ -191,8 +196,8 @@ extension Attachments {
             kept = Operation.retainedIfAlive(operation)
             guard kept != nil else { return nil }
             #endif
-            // Under the lock, which `deinit` needs, the memory of the operation is there; beyond it only the pin that
-            // `ask` makes, or the count of a reference, keeps it.
+            // Under the lock, which `deinit` needs, the memory of the operation is valid. After it, only the pin of `ask`
+            // or a counted reference keeps the operation.
             return operation._withUnsafeGuaranteedRef { operation in
                 let question = operation.word.decide { lifecycle -> HeldQuestion in
                     let next = lifecycle.heldByOneLess()
@@ -214,7 +219,7 @@ extension Attachments {
                 return nil
             }
         }
-        // First told, then acted upon.
+        // Observers are notified before the change takes effect.
         observed?.announceReadiness()
         asker?.askWhetherReady()
         unqueued?.takeRetainedValue().askThoughUnqueued()
@@ -233,8 +238,8 @@ extension Attachments {
 }
 
 extension Operation {
-    /// A reference of the caller's own, unless the last one has gone. The memory has to be there, which `deinit` cannot
-    /// leave without the lock of the attachments.
+    /// Returns a new reference, unless the last reference has gone. The memory has to be valid: `deinit` cannot end
+    /// without the lock of the attachments.
     fileprivate static func retainedIfAlive(_ operation: Unmanaged<Operation>) -> Unmanaged<Operation>? {
         cplatform_try_retain(operation.toOpaque()).map { Unmanaged.fromOpaque($0) }
     }
@@ -243,7 +248,7 @@ extension Operation {
 extension Attachments.State {
     fileprivate var areDependenciesObserved: Bool { isObserved && observers.isObserved(.name("dependencies")) }
 
-    /// The dependencies before and after a change; made only if somebody observes them.
+    /// Returns the dependencies before and after a change; empty lists if no observer needs them.
     fileprivate func dependencies(
         replacing old: (ArraySlice<Operation>) -> ArraySlice<Operation>
     ) -> (old: [Operation], new: [Operation]) {
@@ -252,7 +257,7 @@ extension Attachments.State {
         return (Array(old(new[...])), new)
     }
 
-    /// Keeps a dependent. Those that are gone or stand here twice are removed whenever the number has doubled, and answered.
+    /// Keeps a dependent. When the number has doubled, released and repeated dependents are removed and returned.
     fileprivate mutating func adopt(_ dependent: Attachments) -> [Attachments] {
         var removed: [Attachments] = []
         if dependents.count >= sweepLimit {

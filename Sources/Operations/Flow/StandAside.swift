@@ -1,39 +1,39 @@
-// The way back from executing: an async operation stands aside. It gives its slot and its resources back and is among
-// the waiting again, though its work has begun. What lets it go on is what starts any operation: a slot, its turn, its
-// resources; then its queue starts it once more, and the work goes on where it was.
+// The way back from executing: an async operation pauses. It releases its slot and its resources and waits again,
+// although its work has begun. The same things start it again as any operation: a slot, its turn, its resources. Then its
+// queue starts it once more, and the work continues where it was.
 
 import SchedulerCore
 
-/// Holds an operation back for as long as its owner wants. Part of its `Gates`.
+/// A pause of an operation, for as long as its owner wants. Part of its `Gates`.
 struct Hold {
     var isOn = false
-    /// The work, while it waits to go on.
+    /// The suspended work; nil while the work is not suspended.
     var standing: Standing?
 
     struct Standing {
         let continuation: CheckedContinuation<Void, Never>
-        /// Its queue lets it go on; else it has no queue, and has kept nothing from anybody.
+        /// Whether a queue resumes the work. If false, the operation is in no queue and uses no slot.
         let isInQueue: Bool
     }
 }
 
 extension AsyncOperation {
-    /// Whether the operation is held back: it is not started, and when it stands aside does not go on, until it is let
-    /// go. One that is cancelled is held back no more.
+    /// Whether the operation is paused: it does not start, and its suspended work does not continue, until it is resumed
+    /// or cancelled.
     package final var isHeld: Bool { attachments?.withLock { $0.extras?.gates?.hold.isOn } ?? false }
 
-    /// Holds it back from now on. One that executes goes on until it calls `standAside()`.
+    /// Pauses the operation. An executing operation continues until it calls `standAside()`.
     package final func hold() {
         ownAttachments.withExtras { extras in
             var gates = extras.gates ?? Gates()
             gates.hold.isOn = true
-            // What has started becomes gated when it stands aside.
+            // An operation that has started becomes gated when its work suspends.
             _ = word.update { $0.becameGated() }
             extras.gates = gates
         }
     }
 
-    /// Lets it start, or go on, as soon as its queue has a slot for it.
+    /// Resumes the operation: it starts or continues as soon as its queue has a slot for it.
     package final func letGo() {
         let standing = attachments?.withLock { state -> Hold.Standing? in
             state.extras?.gates?.hold.isOn = false
@@ -43,8 +43,10 @@ extension AsyncOperation {
         reconsiderReadiness()
     }
 
-    /// Called from the operation's own task: gives its slot back while it is held, and suspends until it is let go and has
-    /// a slot again, or is cancelled. `isExecuting` is false meanwhile, if it is in a queue.
+    /// Suspends the work while the operation is paused, and releases its slot. Called from the operation's own task.
+    ///
+    /// The work continues when the operation is resumed and has a slot again, or is cancelled. Meanwhile `isExecuting` is
+    /// false, if the operation is in a queue.
     package final func standAside() async {
         let isInQueue = word.lifecycle.hasQueue
         await withCheckedContinuation { continuation in
@@ -55,17 +57,17 @@ extension AsyncOperation {
             }
             guard mustStand == true else { return continuation.resume() }
             if isInQueue, leaveSlot() {
-                // Let go, or cancelled, before it stood among the waiting: nobody has asked then.
+                // Resumed or cancelled before the operation was waiting: no thread has read its readiness then.
                 if !isHeld || word.lifecycle.isCancelled { reconsiderReadiness() }
             } else if !isInQueue, !word.lifecycle.isCancelled {
-                // `cancel` finds it.
+                // `cancel` resumes the work.
             } else {
                 goOn()
             }
         }
     }
 
-    /// Lets the work go on. Answers whether there was work that stood aside.
+    /// Continues suspended work. Returns whether there was suspended work.
     @discardableResult
     final func goOn() -> Bool {
         let standing = attachments?.withLock { $0.extras?.gates?.hold.standing.take() }
@@ -73,14 +75,14 @@ extension AsyncOperation {
         return standing != nil
     }
 
-    /// The same for what stands without a queue, and was cancelled.
+    /// Continues the suspended work of a cancelled operation that is in no queue.
     final func goOnAlone() {
         attachments?.withLock { $0.takeStandingAlone() }?.continuation.resume()
     }
 
-    /// False: it is cancelled, or has ended, and keeps its slot for what is left to do.
+    /// Releases the slot. False: the operation is cancelled or has ended, and keeps its slot for its remaining work.
     private final func leaveSlot() -> Bool {
-        // Held: as soon as it stands among the waiting, another thread may start it, and end it.
+        // Retained, because another thread may start and end the operation as soon as it waits.
         guard let queue = queue?.takeUnretainedValue() else { return false }
         withdrawFromResources()
         let hasStartable = announcing([.isExecuting]) { queue.giveSlotBack(of: self) }
@@ -90,7 +92,7 @@ extension AsyncOperation {
 }
 
 extension OperationQueue {
-    /// Answers whether something may start now; nil when the operation has kept its slot.
+    /// Returns whether an operation can start now; nil when the operation has kept its slot.
     fileprivate func giveSlotBack(of operation: Operation) -> Bool? {
         withState { state in
             guard let lifecycle = operation.word.update({ $0.stoodAside() }) else { return nil }

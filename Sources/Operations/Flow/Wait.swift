@@ -1,9 +1,10 @@
-// Waiting for an operation, or for all of a queue, by a thread or a task.
+// Waiting for an operation, or for all operations of a queue, by a thread or a task.
 
 import SchedulerCore
 
 extension Operation {
-    /// Misuse M8. `isFinished` as the system knows it: who waits for an operation that has left is never wrong.
+    /// Checks misuse M8 for a thread. Uses the phase of the word: waiting for an operation that has left its queue is
+    /// never misuse.
     final func checkWait() throws(OperationError) {
         guard word.lifecycle.phase != .finished else { return }
         for frame in ThreadContext.current.callerFrames {
@@ -11,7 +12,7 @@ extension Operation {
         }
     }
 
-    /// Misuse M8 for who runs as part of an operation.
+    /// Checks misuse M8 for code that runs as part of an operation.
     private final func checkWait(in frame: ThreadContext.Frame) throws(OperationError) {
         let isItself = frame.operation.toOpaque() == Unmanaged.passUnretained(self).toOpaque()
         if isItself { throw .waitsForItself(operation: label) }
@@ -20,7 +21,7 @@ extension Operation {
         try queue.takeUnretainedValue().checkWait(for: self, in: frame)
     }
 
-    /// The default `waitUntilFinished()`.
+    /// Waits. The implementation of the default `waitUntilFinished()`.
     final func waitForFinish() throws(OperationError) {
         guard !hasLeft else { return }
         try checkWait()
@@ -30,16 +31,17 @@ extension Operation {
         lending { Worker.blocking { parker.park() } }
     }
 
-    /// Misuse M8 for a task.
+    /// Checks misuse M8 for a task.
     final func checkSuspension() throws(OperationError) {
         guard word.lifecycle.phase != .finished else { return }
         guard let frame = ThreadContext.Frame.ofCurrentTask else { return }
         try frame.checkOutward { frame throws(OperationError) in try checkWait(in: frame) }
     }
 
-    /// The waiting of a task.
+    /// Suspends a task until the operation is finished.
     ///
-    /// - Parameter inAnyQueue: The operation is raised to its priority whether or not its queue has it inherit.
+    /// - Parameter inAnyQueue: Whether the operation is raised to the task's priority also if its queue does not inherit
+    ///   priorities.
     final func waitUntilFinished(inAnyQueue: Bool) async throws(OperationError) {
         try checkSuspension()
         guard !hasLeft else { return }
@@ -55,11 +57,12 @@ extension Operation {
 
     private final var hasLeft: Bool { word.lifecycle.phase == .finished }
 
-    /// Promises the waiter a wake; false when the operation has finished.
+    /// Registers a waiter, which is then resumed at the end. False: the operation has finished.
     private final func enlist(_ waiter: Waiter) -> Bool {
         followPaths()
         return ownAttachments.withLock { state in
-            // In the word's order: before `finished`, which then sees the bit and waits for this lock, or not at all.
+            // By the order of the word: either before `finished`, which then sees the bit and waits for this lock, or not
+            // at all.
             let isEarly = word.update { lifecycle in
                 guard lifecycle.phase != .finished else { return nil }
                 var next = lifecycle
@@ -74,14 +77,14 @@ extension Operation {
 }
 
 extension ThreadContext.Frame {
-    /// False when this thread runs a task that is no part of the operation. A thread that drains an actor for the operation
-    /// does what others have asked of the actor too, and then goes on with their tasks for a while.
+    /// Whether the current task is part of the operation. A thread that drains an actor for the operation may run jobs of
+    /// other tasks, and continue with these tasks for a while.
     var includesCurrentTask: Bool {
         guard let executor = operation._withUnsafeGuaranteedRef({ $0.executorOfTask }) else { return true }
         return withUnsafeCurrentTask { $0?.unownedTaskExecutor } == executor
     }
 
-    /// The async operation that the current task is part of. A task is known by its executor, on whatever thread it runs.
+    /// The async operation that the current task is part of. The executor of a task identifies it on any thread.
     static var ofCurrentTask: Self? {
         guard let executor = withUnsafeCurrentTask(body: { $0?.unownedTaskExecutor }) else { return nil }
         guard #available(macOS 26.4, iOS 26.4, tvOS 26.4, watchOS 26.4, visionOS 26.4, *) else {
@@ -95,7 +98,8 @@ extension ThreadContext.Frame {
 }
 
 extension OperationQueue {
-    /// Misuse M8: the caller, of this queue, holds the only slot of the queue that the operation is or will be in.
+    /// Checks misuse M8: the caller is an operation of this serial queue, and the awaited operation is or will be in the
+    /// same queue.
     fileprivate func checkWait(for operation: Operation, in frame: ThreadContext.Frame) throws(OperationError) {
         guard frame.queue?.toOpaque() == Unmanaged.passUnretained(self).toOpaque() else { return }
         let phase = frame.operation._withUnsafeGuaranteedRef { $0.word.lifecycle.phase }
@@ -103,21 +107,21 @@ extension OperationQueue {
         throw .waitsInsideSerialQueue(operation: operation.label, queue: label)
     }
 
-    /// Misuse M8 for a thread that is about to add the operation and wait for it.
+    /// Checks misuse M8 for a thread that is about to add the operation and wait for it.
     func checkWait(for operation: Operation) throws(OperationError) {
         for frame in ThreadContext.current.callerFrames {
             try frame.checkOutward { frame throws(OperationError) in try checkWait(for: operation, in: frame) }
         }
     }
 
-    /// Misuse M8 for a task that is about to add the operation and wait for it.
+    /// Checks misuse M8 for a task that is about to add the operation and wait for it.
     @usableFromInline
     func checkSuspension(for operation: Operation) throws(OperationError) {
         guard let frame = ThreadContext.Frame.ofCurrentTask else { return }
         try frame.checkOutward { frame throws(OperationError) in try checkWait(for: operation, in: frame) }
     }
 
-    /// Misuse M8 for a task.
+    /// Checks misuse M8 for a task.
     func checkSuspensionForAll() throws(OperationError) {
         if let frame = ThreadContext.Frame.ofCurrentTask { try checkWaitForAll(in: [frame]) }
     }
@@ -150,7 +154,7 @@ extension OperationQueue {
         }
     }
 
-    /// Promises the waiter a wake when nothing is left; false when nothing is.
+    /// Registers a waiter, which is resumed when the queue is empty. False: the queue is empty.
     private func enlist(_ waiter: Waiter) -> Bool {
         withState { state in
             guard !state.schedule.isEmpty else { return false }

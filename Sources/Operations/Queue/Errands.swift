@@ -1,22 +1,23 @@
 @_spi(Hosting) import KeyValueObserving
 import SchedulerCore
 
-/// What a queue has to do as soon as nobody has its lock. Guarded by that lock; most queues have none.
+/// The work that a queue has to do as soon as no thread has its lock. Guarded by that lock. Most queues have none.
 final class Errands {
-    /// The properties whose observers have to be told.
+    /// The properties whose observers have to be notified.
     var news: [PropertyKey] = []
-    /// Gated operations that may start, and for which resources are kept as long as the queue has room. See `Admit.swift`.
+    /// Gated operations that may start. Resources are reserved for them as long as the queue has a free slot. See
+    /// `Admit.swift`.
     var offered = OrderedIDs()
-    /// When the queue, which has been closed for want of a permit, is to be opened again.
+    /// The time at which the queue, which has no permit left, is opened again.
     var opening: (time: UInt64, of: Throttle)?
-    /// Who has got a place of a bounded queue.
+    /// The callers that have received a place of the queue's capacity.
     var admitted: [UnsafeContinuation<Void, any Error>] = []
-    /// Gated operations that turned out not to be ready.
+    /// Gated operations that were found not to be ready.
     var notReady = OrderedIDs()
-    /// Released by whoever takes the errands on.
+    /// A list that the thread that takes the errands releases.
     var dropped: MemberList?
 
-    /// Errands that somebody has taken on. An object: where there are none, that is one word to look at.
+    /// Errands that a thread has taken. A class instance, so that its absence costs one word.
     final class Due {
         let news: [PropertyKey]
         let lapsing: [Schedule.ID]
@@ -44,11 +45,11 @@ extension OperationQueue.State {
         return new
     }
 
-    /// Takes on what is due.
+    /// Returns the work that is due.
     @inline(never)
     func takeErrands() -> Errands.Due? {
         guard let errands else { return nil }
-        // A thread comes soon for what may start; if not, nothing is kept any more.
+        // A thread comes soon for operations that can start. If no thread comes, no resource stays reserved.
         let comesSoon = schedule.hasRoom && kind.isPool && underlyingQueue == nil && keyed == nil
         let isLapsing = !comesSoon && !errands.offered.isEmpty
         guard
@@ -70,14 +71,14 @@ extension OperationQueue.State {
 
     mutating func noteOffer(_ id: Schedule.ID) { ownErrands().offered.insert(id) }
 
-    /// A gated operation leaves the lines of the resources that it waits for.
+    /// Removes a gated operation from the lines of the resources that it waits for.
     mutating func noteNotReady(_ id: Schedule.ID) {
         let errands = ownErrands()
         errands.offered.remove(id)
         errands.notReady.insert(id)
     }
 
-    /// An operation leaves the queue that is gated, keyed or bounded.
+    /// Updates the state for a gated, keyed or bounded operation that leaves the queue.
     mutating func leftSpecial(_ operation: Operation, _ lifecycle: Lifecycle) {
         if lifecycle.contains(.keyed) { leftKeyed(operation.scheduleID) }
         if lifecycle.contains(.gated) { throttle?.forget(operation.scheduleID) }
@@ -87,7 +88,7 @@ extension OperationQueue.State {
         }
     }
 
-    /// Something holds the operation back since it became ready.
+    /// Updates the state for an operation that is no longer ready at its claim.
     mutating func claimFailed(_ id: Schedule.ID, _ lifecycle: Lifecycle) {
         if lifecycle.contains(.keyed) { heldBackKeyed(id) }
         if lifecycle.contains(.gated) { noteNotReady(id) }
@@ -112,14 +113,14 @@ extension OperationQueue {
     }
 }
 
-/// Operations by their addresses, in the order noted. The order of a `Set` would change from process to process, and with it
-/// what a manual executor does for a seed (rule N4).
+/// Operations by their addresses, in the order in which they were recorded. The order of a `Set` differs between
+/// processes, and the behavior of a manual executor with a seed would differ too (rule N4).
 struct OrderedIDs {
     private var places: [Schedule.ID: Int] = [:]
     private var last = 0
 
     var isEmpty: Bool { places.isEmpty }
-    /// O(n log n).
+    /// The operations in order. O(n log n).
     var inOrder: [Schedule.ID] { places.sorted { $0.value < $1.value }.map(\.key) }
 
     mutating func insert(_ id: Schedule.ID) {

@@ -1,16 +1,17 @@
 import Synchronization
 
-/// A queue's lock-free way in: a stack that any thread pushes onto and whoever holds the queue's lock takes whole.
+/// The lock-free entrance of a queue: a stack. Any thread pushes, and the thread that holds the queue's lock takes all.
 ///
-/// The links are the operations' own `next`. Nothing is popped singly, so there is no ABA problem. What a push carries
-/// is a claim on the operation's `inInbox` bit: only who set the bit pushes, so an operation is never in here twice.
+/// The operations' own `next` links them. No single operation is popped, so there is no ABA problem. Only the thread that
+/// set the operation's `inInbox` bit pushes it, so an operation is never in the inbox twice.
 struct Inbox: ~Copyable, Sendable {
     private let head = Atomic<UInt>(0)
 
-    /// Pushes a chain that was linked from `first` to `last`; `last` nil means the one operation.
+    /// Pushes a chain that is linked from `first` to `last`. If `last` is nil, the chain has one operation.
     ///
-    /// Sequentially consistent, like the loads of `Signal`: the pusher first pushes and then looks whether a worker has
-    /// to be called; the worker first says that it stops looking and then looks a last time. One of them sees the other.
+    /// Sequentially consistent, like the loads of `Signal`. The pusher first pushes, and then checks whether a worker has
+    /// to be called. The worker first announces that it stops looking, and then looks a last time. One of them sees the
+    /// other.
     func push(_ first: Operation, last: Operation?) {
         let top = Unmanaged.passUnretained(first)
         let bottom = last.map { Unmanaged.passUnretained($0) } ?? top
@@ -27,9 +28,9 @@ struct Inbox: ~Copyable, Sendable {
 
     var isEmpty: Bool { head.load(ordering: .sequentiallyConsistent) == 0 }
 
-    /// Takes everything and answers it in the order pushed, linked by `next`.
+    /// Removes all operations, and returns them in the order pushed, linked by `next`.
     func takeAll() -> Unmanaged<Operation>? {
-        // Not relaxed: the load must not come before the caller's step that told pushers to call somebody.
+        // Not relaxed: the load must not precede the step with which the caller asked pushers to call a worker.
         guard !isEmpty else { return nil }
         var node = Self.operation(head.exchange(0, ordering: .acquiring))
         var ordered: Unmanaged<Operation>?

@@ -1,11 +1,12 @@
 @_spi(Hosting) import KeyValueObserving
 
-/// The operations of a queue, in the order added, for observers of `operations` that ask for values.
+/// The operations of a queue, in the order added, for observers of `operations` that request values.
 ///
-/// It follows the queue change by change, as observers are told, so that no list is made under the queue's lock. It exists
-/// from the first change for which an observer asks for a value until the first for which no observer does.
+/// The list follows the queue change by change, as observers are notified, so that no list is made under the queue's
+/// lock. It exists from the first change for which an observer requests a value until the first change for which no
+/// observer does.
 final class MemberList: @unchecked Sendable {
-    // Sendable: used only by the thread whose turn it is to tell of `operations`; turns pass under the queue's lock.
+    // Sendable: only the thread whose turn it is to notify of `operations` uses it. Turns pass under the queue's lock.
     private var unsorted: [(arrival: UInt64, operation: Operation)]?
     private var arrivals: [UInt64] = []
     private var operations: [Operation] = []
@@ -23,14 +24,14 @@ final class MemberList: @unchecked Sendable {
         unsorted = nil
     }
 
-    /// O(1) in the mean, unless an observer has kept the list before.
+    /// Adds an operation. O(1) on average, unless an observer has kept the previous list.
     fileprivate func append(_ operation: Operation, arrival: UInt64) {
         sort()
         arrivals.append(arrival)
         operations.append(operation)
     }
 
-    /// O(n): the list is an array, whose elements move up.
+    /// Removes an operation. O(n), because the later elements of the array move.
     fileprivate func remove(arrival: UInt64) {
         sort()
         var (low, high) = (0, arrivals.count)
@@ -44,7 +45,7 @@ final class MemberList: @unchecked Sendable {
     }
 }
 
-/// An operation has joined a queue, or leaves it. Makes the lists before and after that when observers are told.
+/// A change of the members of a queue. Makes the lists before and after the change when observers are notified.
 final class MemberChange: LateValues {
     private let list: MemberList
     private let operation: Operation

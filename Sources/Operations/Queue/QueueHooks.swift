@@ -1,25 +1,25 @@
 import Synchronization
 
-/// Who keeps a queue's progress. The place where `OperationsFoundation` joins the flow.
+/// A reporter of a queue's progress. `OperationsFoundation` implements it.
 package protocol ProgressReporter: AnyObject, Sendable {
     /// `main()` of an operation of the queue is about to run on this thread.
     func willRunMain(of operation: Operation)
-    /// It has returned, on the same thread.
+    /// `main()` has returned, on the same thread.
     func didRunMain(of operation: Operation)
     /// The task of an async operation of the queue is about to do its work.
     func willRunTask(of operation: Operation)
-    /// It has done it.
+    /// The task has done its work.
     func didRunTask(of operation: Operation)
-    /// The queue is that of a group, which has so many children now.
+    /// The queue belongs to a group, which has this many children now.
     func childrenCounted(added: Int, ended: Int)
 }
 
-/// Who wants to know what becomes of a queue's operations. Called without a lock, on the thread on which it happens.
+/// A watcher of a queue's operations. Called without a lock, on the thread of the event.
 package protocol QueueWatcher: AnyObject, Sendable {
     func operation(_ operation: Operation, did step: QueueStep)
     /// The queue holds operations none of which can start.
     func queueStalled(_ report: StallReport)
-    /// It is to hear nothing more.
+    /// The watcher was removed, and is not called any more.
     func wasRemoved()
 }
 
@@ -28,27 +28,27 @@ extension QueueWatcher {
     package func wasRemoved() {}
 }
 
-/// What a watcher is told. Of one operation, in this order, as far as it comes to that.
+/// A step of an operation for a watcher. The steps of an operation that occur come in this order.
 package enum QueueStep: Sendable {
-    /// It is about to be seen by the queue.
+    /// The operation is about to be added to the queue.
     case wasAdded
-    /// It is about to start.
+    /// The operation is about to start.
     case starts
-    /// It has finished, and is about to leave the queue.
+    /// The operation has finished, and is about to leave the queue.
     case hasFinished
 }
 
-/// Who has something to do around the work of a queue's operations, on the thread or in the task that does it.
+/// An interceptor that runs code around the work of a queue's operations, on the thread or in the task of the work.
 package protocol QueueInterceptor: AnyObject, Sendable {
     /// Calls `work`, the operation's `main()`, once.
     func perform(_ operation: Operation, _ work: () -> Void)
 
-    /// Calls `work`, what an async operation does, once.
+    /// Calls `work`, the work of an async operation, once.
     nonisolated(nonsending)
         func perform(_ operation: Operation, _ work: nonisolated(nonsending) () async throws -> Void) async throws
 }
 
-/// What has been hung into a queue. Most queues have none, and then pay a load for each place where there could be some.
+/// The optional extensions of a queue. Most queues have none, and then pay a load at each place that may use one.
 final class QueueHooks: Sendable {
     let reporter = LazyReference<InstalledReporter>()
     private let watchers = Locked<[any QueueWatcher]>([])
@@ -70,7 +70,7 @@ final class QueueHooks: Sendable {
         withExtendedLifetime(old) {}
     }
 
-    /// Its operations stand as high as what waits for them.
+    /// Whether the operations of the queue inherit the priorities of their waiters.
     var inheritsPriority: Bool { inherits.load(ordering: .sequentiallyConsistent) }
 
     func set(_ policy: OperationQueue.PriorityPolicy) {
@@ -82,7 +82,7 @@ final class QueueHooks: Sendable {
         hasInterceptor.load(ordering: .acquiring) ? interceptorReference.withLock { $0 } : nil
     }
 
-    /// Answers the one there was.
+    /// Sets the interceptor, and returns the previous one.
     func setInterceptor(_ new: any QueueInterceptor) -> (any QueueInterceptor)? {
         let old = interceptorReference.withLock { interceptor in
             let old = interceptor
@@ -123,23 +123,23 @@ final class QueueHooks: Sendable {
 }
 
 extension OperationQueue {
-    /// Who keeps the queue's progress; nil for most queues.
+    /// The reporter of the queue's progress; nil for most queues.
     package final var progressReporter: (any ProgressReporter)? { hooks.load()?.reporter.load()?.reporter }
 
-    /// Installs a reporter, unless there is one. Answers the one there is.
+    /// Installs a reporter, unless there is one. Returns the installed one.
     package final func installProgressReporter(_ reporter: any ProgressReporter) -> any ProgressReporter {
         ownHooks.reporter.storeIfNil(InstalledReporter(reporter)).reporter
     }
 
-    /// Tells the watcher of everything that begins from now on. It is held.
+    /// Adds a watcher of operations that are added from now on. The queue holds the watcher.
     package final func addWatcher(_ watcher: any QueueWatcher) { ownHooks.add(watcher) }
 
-    /// How many watchers there are.
+    /// The number of watchers.
     package final var watcherCount: Int { hooks.load()?.watcherCount ?? 0 }
 
     package final func removeWatcher(_ watcher: any QueueWatcher) { hooks.load()?.remove(watcher) }
 
-    /// Puts an interceptor in the place of the one there is, which it answers.
+    /// Replaces the interceptor, and returns the previous one.
     package final func setInterceptor(_ interceptor: any QueueInterceptor) -> (any QueueInterceptor)? {
         ownHooks.setInterceptor(interceptor)
     }
@@ -152,7 +152,7 @@ extension OperationQueue {
     final var ownHooks: QueueHooks { hooks.load() ?? hooks.storeIfNil(QueueHooks()) }
 }
 
-/// A reporter as a class instance, so that it can be kept without a lock.
+/// A reporter as a class instance, so that the queue can keep it without a lock.
 final class InstalledReporter: Sendable {
     let reporter: any ProgressReporter
 

@@ -1,20 +1,21 @@
 import SchedulerCore
 import Synchronization
 
-/// What has to go on of a queue's async operations and no thread has taken yet, the oldest first.
+/// The resumable parts of a queue's async operations that no thread has taken yet, the oldest first.
 ///
-/// It takes no slots, for the operations have theirs; so it stands beside the schedule, and whoever works for the queue
-/// takes from both in turn. A queue without async operations has none.
+/// The operations have their slots, so resumptions need none and are not in the schedule. A thread that works for the
+/// queue takes from both in turn. A queue without async operations has no resumptions.
 final class Resumptions: @unchecked Sendable {
     // Sendable: `waiting` is guarded by `lock`; `count` is atomic.
     private let lock = SpinLock()
     @exclusivity(unchecked) private var waiting = Ring<Resumption>()
-    /// Counted up after an append and down after a removal: it may lag behind, and be below 0 for a moment.
+    /// The number of resumptions. It rises after an append and falls after a removal, so it may lag behind and be
+    /// negative for a moment.
     private let count = Atomic<Int>(0)
     private let isOdd = Atomic<Bool>(false)
 
-    /// Sequentially consistent, as is the step in `append`: who appends then looks whether a worker has to be called, and
-    /// a worker first says that it stops looking and then looks here. One of them sees the other.
+    /// Sequentially consistent, like the step in `append`. An appending thread then checks whether a worker has to be
+    /// called. A worker first announces that it stops looking, and then looks here. One of them sees the other.
     var isEmpty: Bool { count.load(ordering: .sequentiallyConsistent) == 0 }
 
     func append(_ resumption: Resumption) {
@@ -22,22 +23,25 @@ final class Resumptions: @unchecked Sendable {
         count.add(1, ordering: .sequentiallyConsistent)
     }
 
-    /// Who takes one looks then whether somebody attends; who attended has said that he does no longer, and looks then
-    /// whether there is one to take: again one of them sees the other.
+    /// Removes and returns the first resumption.
     ///
-    /// May answer nil although `isEmpty` has said no: somebody else was faster, or who appends has not counted yet.
+    /// A thread that takes a resumption then checks whether a worker attends. The attending worker first announces that
+    /// it stops, and then looks for a resumption. One of them sees the other.
+    ///
+    /// The result may be nil although `isEmpty` was false: another thread was faster, or an appending thread has not
+    /// counted yet.
     func takeFirst() -> Resumption? {
         guard let first = lock.withLock({ waiting.popFirst() }) else { return nil }
         count.subtract(1, ordering: .sequentiallyConsistent)
         return first
     }
 
-    /// True every other time: for threads that do not themselves know what they did last.
+    /// Returns true every second time, for threads that do not record their last choice.
     func alternates() -> Bool { isOdd.logicalXor(true, ordering: .relaxed).newValue }
 }
 
 extension OperationQueue {
-    /// Has a part of an async operation run by a thread of the queue, besides what the queue starts.
+    /// Runs a part of an async operation on a thread of the queue, in addition to the operations that the queue starts.
     func resume(_ resumption: Resumption) {
         if resumptionsReference.withLoaded({ $0.append(resumption) }) == nil {
             resumptionsReference.storeIfNil(Resumptions()).append(resumption)
@@ -48,7 +52,7 @@ extension OperationQueue {
 
     var hasResumptions: Bool { resumptionsReference.withLoaded { !$0.isEmpty } ?? false }
 
-    /// The part of an async operation that is to go on next, if there is one.
+    /// Removes and returns the next resumable part of an async operation, if there is one.
     func takeResumption() -> Resumption? {
         guard hasResumptions else { return nil }
         return resumptionsReference.load()?.takeFirst()

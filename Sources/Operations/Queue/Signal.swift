@@ -1,18 +1,18 @@
 import Synchronization
 
-/// What whoever brings something to a queue has to know without taking its lock: whether to call a worker.
+/// The state by which an adding thread decides whether to call a worker, without the queue's lock.
 ///
-/// | bits              | who brings something                                                       |
-/// |-------------------|----------------------------------------------------------------------------|
-/// | none              | sets `calling` and calls a worker                                          |
-/// | `calling`         | does nothing: a worker is on its way and will look                         |
-/// | `busy`            | does nothing: there is no room, and whoever makes room looks               |
-/// | `attended`        | does nothing: a worker runs tiny operations and looks after each (`Pace`)  |
-/// | `held`            | takes the lock: nothing runs and nothing may start, so nobody will look    |
+/// | bits              | a thread that adds work                                                          |
+/// |-------------------|----------------------------------------------------------------------------------|
+/// | none              | sets `calling` and calls a worker                                                |
+/// | `calling`         | does nothing: a worker was called and will look                                  |
+/// | `busy`            | does nothing: no slot is free, and the thread that frees a slot looks            |
+/// | `attended`        | does nothing: a worker runs tiny operations and looks after each (`Pace`)        |
+/// | `held`            | takes the lock: no operation runs or may start, so no worker will look           |
 ///
-/// `calling` is set by callers and cleared by the worker called, before it looks. `busy` and `held` change under the
-/// queue's lock only; whoever clears or swaps them looks into the inbox once more. `attended` is set by the worker that
-/// attends; whoever clears it looks, or calls another one.
+/// Callers set `calling`, and the called worker clears it before it looks. `busy` and `held` change only under the
+/// queue's lock. The thread that clears or exchanges them looks into the inbox once more. The attending worker sets
+/// `attended`. The thread that clears it looks, or calls another worker.
 struct Signal: ~Copyable, Sendable {
     private let bits = Atomic<UInt8>(0)
 
@@ -24,7 +24,7 @@ struct Signal: ~Copyable, Sendable {
 
     enum Advice { case nothing, callWorker, takeLock }
 
-    /// What to do after a push. `callWorker` is said to one thread only.
+    /// Returns the step to take after a push. Only one thread gets `callWorker`.
     func advice() -> Advice {
         var old = bits.load(ordering: .sequentiallyConsistent)
         while true {
@@ -37,7 +37,7 @@ struct Signal: ~Copyable, Sendable {
         }
     }
 
-    /// Claims the call for a worker that is wanted although there may be no room; false when one is on its way or attends.
+    /// Claims the call of a worker that is needed although no slot may be free. False: a worker was called or attends.
     func claimCallForResumption() -> Bool {
         var old = bits.load(ordering: .sequentiallyConsistent)
         while old & (Self.calling | Self.attended) == 0 {
@@ -49,25 +49,25 @@ struct Signal: ~Copyable, Sendable {
         return false
     }
 
-    /// Claims the call for a worker that is wanted in any case; false when one is on its way.
+    /// Claims the call of a worker that is needed in any case. False: a worker was called.
     func claimCall() -> Bool {
         bits.bitwiseOr(Self.calling, ordering: .sequentiallyConsistent).oldValue & Self.calling == 0
     }
 
-    /// Claims the call for a worker that stays a little longer; false when one is on its way, or there is no room.
+    /// Claims the call of a worker that stays a little longer. False: a worker was called, or no slot is free.
     func claimLingering() -> Bool {
         bits.compareExchange(expected: 0, desired: Self.calling, ordering: .sequentiallyConsistent).exchanged
     }
 
-    /// The worker that was called is here and looks after this.
+    /// Clears the call, because the called worker is running and looks for work.
     func workerArrived() { bits.bitwiseAnd(~Self.calling, ordering: .sequentiallyConsistent) }
 
-    /// Claims the attendance; false when another worker has it.
+    /// Claims the attendance. False: another worker attends.
     func attend() -> Bool {
         bits.bitwiseOr(Self.attended, ordering: .sequentiallyConsistent).oldValue & Self.attended == 0
     }
 
-    /// Nobody attends any more: the caller looks after this, or calls a worker.
+    /// Ends the attendance. The caller then looks for work or calls a worker.
     func stopAttending() {
         bits.bitwiseAnd(~Self.attended, ordering: .sequentiallyConsistent)
     }
@@ -76,7 +76,7 @@ struct Signal: ~Copyable, Sendable {
 
     var isCalling: Bool { bits.load(ordering: .relaxed) & Self.calling != 0 }
 
-    /// Publishes, under the queue's lock, what the schedule says; true when it differs from before.
+    /// Publishes the state of the schedule, under the queue's lock. True: the state has changed.
     func publish(isBusy: Bool, isHeld: Bool) -> Bool {
         let wanted = (isBusy ? Self.busy : 0) | (isHeld ? Self.held : 0)
         let old = bits.load(ordering: .relaxed)

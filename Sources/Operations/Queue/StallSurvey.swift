@@ -1,8 +1,10 @@
 import SchedulerCore
 
-/// Walks from the operations of a queue along what holds them back, across queues, and asks `StallGraph` what it means.
+/// A walk from the operations of a queue along the things that they wait for, across queues. `StallGraph` evaluates the
+/// result.
 ///
-/// Takes one lock at a time, so the picture is not of one instant. That is enough: what stands still stays as it is.
+/// The walk takes one lock at a time, so the result is not a state of one instant. That is sufficient, because a stalled
+/// part does not change.
 struct StallSurvey {
     private(set) var operations: [Operation?] = []
     private var labels: [String] = []
@@ -12,7 +14,7 @@ struct StallSurvey {
     private var placePositions: [Place: Int] = [:]
     private var unvisited: [Int] = []
 
-    /// The operations that the survey began with, by position.
+    /// The positions of the operations from which the survey began.
     let members: Range<Int>
     private(set) var graph = StallGraph([])
 
@@ -25,13 +27,13 @@ struct StallSurvey {
 
     var isStalled: Bool { !members.isEmpty && !members.contains { graph.canGoOn[$0] } }
 
-    /// What holds it back, without cycles.
+    /// Returns the reasons for which an operation waits, without cycles.
     func reasons(of index: Int) -> [WaitingReason] { ownReasons[index] }
 
-    /// What holds each of the operations back that the survey began with. O(operations and their dependencies).
+    /// Returns the reasons for each operation from which the survey began. O(operations and their dependencies).
     func explanations() -> [Explanation] {
         let cycles = graph.cycles()
-        // Shared by all operations that lead into a cycle, since it may be as long as there are operations.
+        // One path for all operations that lead into a cycle, because a cycle may contain all operations.
         let paths = cycles.paths.map { path in path.map { labels[$0] } }
         return members.map { index in
             var reasons = ownReasons[index]
@@ -42,7 +44,8 @@ struct StallSurvey {
         }
     }
 
-    /// A short cycle as the path that begins with one of its nodes; nil when it is long, or the node is not part of it.
+    /// Returns a short cycle as the path that begins with this node; nil for a long cycle, or for a node outside the
+    /// cycle.
     private func own(_ cycle: [Int], _ index: Int) -> [Int]? {
         guard cycle.count <= 33, let start = cycle.firstIndex(of: index) else { return nil }
         let nodes = cycle.dropLast()
@@ -84,7 +87,7 @@ struct StallSurvey {
         ownReasons[index].append(reason)
     }
 
-    /// A group goes on when its children have.
+    /// Visits a group, which proceeds when its children do.
     private mutating func visitGroup(_ index: Int, _ operation: Operation) {
         let children = (operation as? GroupOperation)?.unfinishedChildren ?? []
         guard !children.isEmpty else { return settle(index, .moves, .executing) }
@@ -131,14 +134,15 @@ struct StallSurvey {
         }
     }
 
-    /// The operation waits for one of those to end that have the slots, or the turns of its key; nil: it has only to wait.
+    /// Records that the operation waits for one of the operations that use the slots, or the turns of its key. nil:
+    /// waiting is enough.
     private mutating func noteFullPlace(_ place: Place?, _ reason: WaitingReason, at index: Int) {
         guard let place else { return settle(index, .moves, reason) }
         nodes[index].waitsFor.append(position(of: place))
         ownReasons[index].append(reason)
     }
 
-    /// Something that operations of a queue wait for together: a node of its own.
+    /// A thing that several operations of a queue wait for. Each is a node.
     private struct Place: Hashable {
         enum Kind: Hashable {
             case barrier, slot
@@ -148,7 +152,7 @@ struct StallSurvey {
         let kind: Kind
         let queue: OperationQueue
 
-        // By identity: a subclass may count other queues as equal to this one.
+        // By identity, because a subclass may count other queues as equal to this one.
         static func == (a: Place, b: Place) -> Bool { a.queue === b.queue && a.kind == b.kind }
 
         func hash(into hasher: inout Hasher) {
@@ -174,7 +178,8 @@ struct StallSurvey {
         return node
     }
 
-    /// A group alone suspends the queue of its children: until it has started, and while it is paused.
+    /// Records a suspension. A queue of children is suspended only by its group: until the group has started, and while
+    /// it is paused.
     private mutating func noteSuspension(of queue: OperationQueue, named name: String, at index: Int) {
         guard let owner = queue.owner else { return settle(index, .stuck, .queueSuspended(queue: name)) }
         if owner.word.lifecycle.isExecuting { return settle(index, .moves, .held) }
@@ -182,7 +187,7 @@ struct StallSurvey {
         ownReasons[index].append(.group(owner.label))
     }
 
-    /// What keeps a gated operation from starting. One obstacle that never goes away is enough to hold it back.
+    /// Records the obstacles of a gated operation. One permanent obstacle is enough to hold the operation back.
     private mutating func note(_ obstacles: [GateObstacle], at index: Int) {
         for obstacle in obstacles {
             ownReasons[index].append(obstacle.reason)
@@ -196,14 +201,14 @@ struct StallSurvey {
     }
 }
 
-/// What keeps a gated operation from starting, and who can remove it.
+/// An obstacle to the start of a gated operation, and the code that can remove it.
 private struct GateObstacle {
     enum Remover {
-        /// It goes away without anything that could be looked into here.
+        /// The obstacle ends without any action that is visible here.
         case itself
-        /// The program has to do something.
+        /// The program has to act.
         case caller
-        /// The operation that holds what is needed has to end.
+        /// The operation that holds the requirement has to end.
         case operation(Operation)
     }
 
@@ -217,16 +222,16 @@ extension OperationQueue {
         var isSuspended: Bool
         var hasWidthZero: Bool
         var isThrottled: Bool
-        /// Its key, when that has not its turn.
+        /// The key of the operation, if the key does not have its turn.
         var key: String?
-        /// As many of its key run as may.
+        /// Whether the limit of the key is reached.
         var isKeyFull: Bool
-        /// As many operations run as may.
+        /// Whether the concurrency limit is reached.
         var isFull: Bool
         var isBehindBarrier: Bool
     }
 
-    /// The members that run, barriers included; or those of one key. O(n).
+    /// Returns the running members, barriers included; or the running members of one key. O(n).
     fileprivate func runningOperations(underKey key: String?) -> [Operation] {
         withState { state in
             let ids = state.schedule.runningIDs
@@ -235,7 +240,7 @@ extension OperationQueue {
         }
     }
 
-    /// The operations that the first barrier waits for, in the order in which they arrived. O(n log n).
+    /// Returns the operations that the first barrier waits for, in the order in which they arrived. O(n log n).
     fileprivate func operationsBeforeBarrier() -> [Operation] {
         let members = withState { state in
             state.schedule.arrivalsBeforeBarrier.map { ($0.arrival, Self.operation($0.id)) }
@@ -243,7 +248,7 @@ extension OperationQueue {
         return members.sorted { $0.0 < $1.0 }.map(\.1)
     }
 
-    /// How things stand for one waiting operation of this queue.
+    /// Returns the state of the queue for one waiting operation.
     fileprivate func view(of operation: Operation) -> View {
         let name = readName() ?? ""
         return withState { state in
@@ -259,7 +264,7 @@ extension OperationQueue {
 }
 
 extension Operation {
-    /// What it waits for besides dependencies.
+    /// Returns the obstacles to the start of the operation besides dependencies.
     fileprivate func gateObstacles() -> [GateObstacle] {
         guard let gates else { return [] }
         if gates.hold.isOn { return [.init(reason: .held)] }
@@ -278,7 +283,8 @@ extension Operation {
         }
     }
 
-    /// The queue it waits in, safely: pinned for a moment, so that it can not leave and the queue can not go.
+    /// Returns the queue that the operation waits in. The operation is pinned for a moment, so that it cannot leave, and
+    /// the queue stays alive.
     func queueWhileWaiting() -> OperationQueue? {
         for _ in 0..<1000 {
             let question = word.decide {
