@@ -1,16 +1,16 @@
 import Glibc
 
-/// Where and when a run took place.
+/// The place and time of a run.
 public struct Machine: Codable, Sendable {
     public let processor: String
     public let cores: Int
     public let kernel: String
     public let swift: String
     public let date: String
-    /// The system's load in the minute before: about 0 on a machine that has nothing else to do.
+    /// The system's load in the previous minute: about 0 on an otherwise idle machine.
     public let load: Double
 
-    /// Asks the system.
+    /// Reads the values from the system.
     public static var current: Machine {
         Machine(
             processor: lines(of: "/proc/cpuinfo").first { $0.hasPrefix("model name") }?
@@ -22,7 +22,7 @@ public struct Machine: Codable, Sendable {
             load: lines(of: "/proc/loadavg").first?.split(separator: " ").first.flatMap { Double($0) } ?? 0)
     }
 
-    /// In one line.
+    /// The values in one line.
     public var text: String {
         "\(processor), \(cores) cores, load before \(load.brief); \(kernel); \(swift); \(date)"
     }

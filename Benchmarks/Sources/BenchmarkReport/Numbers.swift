@@ -1,5 +1,5 @@
 extension Double {
-    /// Three digits, or more in front of the point: 0.712, 1.5, 12, 14.2, 7,139.
+    /// The number with three digits, or more before the decimal point: 0.712, 1.5, 12, 14.2, 7,139.
     public var brief: String {
         let decimals = magnitude >= 100 ? 0 : magnitude >= 10 ? 1 : 2
         let scale = decimals == 0 ? 1 : decimals == 1 ? 10.0 : 100.0
@@ -9,7 +9,7 @@ extension Double {
 }
 
 extension Int {
-    /// With commas between thousands.
+    /// The number with commas between thousands.
     public var grouped: String {
         var text = ""
         for (index, digit) in String(magnitude).reversed().enumerated() {

@@ -3,23 +3,23 @@ import struct Foundation.Data
 import class Foundation.JSONEncoder
 import struct Foundation.URL
 
-/// What is reported, and where to besides the standard output.
+/// The selection of rows, and the output files in addition to standard output.
 public struct ReportOptions: ParsableArguments {
     @Option(parsing: .upToNextOption, help: ArgumentHelp("Only these rows of the table.", valueName: "number"))
     public var row: [Int] = []
 
-    @Option(help: ArgumentHelp("Also writes the figures, every repetition of them, as JSON.", valueName: "file"))
+    @Option(help: ArgumentHelp("Also writes the figures of all repetitions as JSON.", valueName: "file"))
     public var json: String?
 
-    @Option(help: ArgumentHelp("Also draws the figures as bars.", valueName: "file"))
+    @Option(help: ArgumentHelp("Also draws the figures as a bar chart (SVG).", valueName: "file"))
     public var svg: String?
 
-    @Option(help: ArgumentHelp("Also writes the table as a document shows it, in Markdown.", valueName: "file"))
+    @Option(help: ArgumentHelp("Also writes the table as Markdown.", valueName: "file"))
     public var markdown: String?
 
     public init() {}
 
-    /// - Throws: `ValidationError` for a row that there is not.
+    /// - Throws: `ValidationError` if a row does not exist.
     public func check(known: [Int]) throws {
         guard let unknown = row.first(where: { !known.contains($0) }) else { return }
         throw ValidationError("There is no row \(unknown). Rows: \(known.map(String.init).joined(separator: ", ")).")
@@ -27,7 +27,7 @@ public struct ReportOptions: ParsableArguments {
 
     public func isWanted(_ number: Int) -> Bool { row.isEmpty || row.contains(number) }
 
-    /// Writes the files that were asked for.
+    /// Writes the requested files.
     public func write(
         _ report: some Encodable, svg drawing: @autoclosure () -> String, markdown table: @autoclosure () -> String
     ) throws {

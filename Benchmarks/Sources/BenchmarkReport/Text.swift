@@ -1,10 +1,10 @@
 extension String {
-    /// With blanks behind.
+    /// Returns the text with trailing spaces.
     public func padded(to width: Int) -> String { self + String(repeating: " ", count: Swift.max(0, width - count)) }
 
-    /// As it stands in XML.
+    /// The text in the syntax of XML.
     public var escaped: String {
-        // By scalars: a `<` may be part of a longer character.
+        // The loop runs over scalars, because `<` may be part of a longer character.
         unicodeScalars.reduce(into: "") { text, scalar in
             switch scalar {
             case "&": text += "&amp;"
@@ -18,7 +18,7 @@ extension String {
 }
 
 extension [[String]] {
-    /// Rows of cells, the first of which is the header: a table in Markdown, aligned for a terminal.
+    /// Returns a table in Markdown, aligned for a terminal. The first row of cells is the header.
     public var alignedTable: String {
         guard let header = first else { return "" }
         let widths = header.indices.map { column in map { $0[column].count }.max() ?? 0 }

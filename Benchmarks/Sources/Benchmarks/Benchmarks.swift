@@ -4,7 +4,7 @@ import BenchmarkReport
 @main
 struct Benchmarks: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "Benchmarks", abstract: "Measures operation queues against their peers, in one table.")
+        commandName: "Benchmarks", abstract: "Compares operation queues with their peers in one table.")
 
     @OptionGroup
     var report: ReportOptions
@@ -13,10 +13,10 @@ struct Benchmarks: ParsableCommand {
         help: ArgumentHelp("Only this contender, for a profiler to look at; repeat for several.", valueName: "name"))
     var contender: [Contender] = []
 
-    @Flag(help: "Smaller sizes and fewer repetitions: at most about two minutes.")
+    @Flag(help: "Smaller sizes and fewer repetitions: the run takes at most about two minutes.")
     var quick = false
 
-    @Flag(help: "Only what the machine takes for single steps: a cache line, an allocation, a wake-up.")
+    @Flag(help: "Only the times of single steps on this machine: a cache line, an allocation, a wake-up.")
     var limits = false
 
     @Option(help: .private)
@@ -31,7 +31,7 @@ struct Benchmarks: ParsableCommand {
         let chosen = contender.isEmpty ? Contender.allCases : contender
         let engine = Engine(scale: scale, contenders: chosen.filter(\.isThere))
         for missing in chosen where !missing.isThere {
-            Engine.tell("\(missing.rawValue) is skipped: its library was not there when this program was built")
+            Engine.tell("\(missing.rawValue) is skipped, because its library was missing when this program was built")
         }
         let rows = Row.all(scale).filter { report.isWanted($0.number) }
         let machine = Machine.current

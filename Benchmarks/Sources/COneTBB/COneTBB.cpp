@@ -29,7 +29,7 @@ struct onetbb_graph {
     const onetbb_work work;
     const void *const context;
     tbb::flow::graph flow;
-    /// A deque: nodes cannot be moved.
+    /// A deque, because nodes cannot be moved.
     std::deque<node> nodes;
 
     onetbb_graph(onetbb_work work, const void *context) : work(work), context(context) {}

@@ -1,7 +1,7 @@
 import Operations
 
-/// Runs so many operations of one kind through a serial queue and does as little else as it can, for a tool that counts
-/// instructions: `InstructionCounts KIND COUNT`. Without arguments it prints the kinds.
+/// A program for tools that count instructions: `InstructionCounts KIND COUNT`. It runs COUNT operations of one kind through a
+/// serial queue, and does as little else as possible. Without arguments it prints the kinds.
 @main
 struct InstructionCounts {
     static func main() {

@@ -7,24 +7,24 @@ import Darwin
 #endif
 import Operations
 
-/// What is special about the operations.
+/// The kind of the operations.
 enum Kind: String, CaseIterable {
-    /// Nothing: `addOperation` with a block.
+    /// `addOperation` with a block.
     case block
     /// A subclass that overrides `main`.
     case subclass
-    /// Each depends on the one before.
+    /// Each operation depends on the previous one.
     case chain
-    /// All depend on the first, and the last depends on all.
+    /// All operations depend on the first, and the last depends on all.
     case fan
-    /// Somebody observes `isFinished` of each.
+    /// `isFinished` of each operation is observed.
     case observed
-    /// All are cancelled before the queue is resumed.
+    /// All operations are cancelled before the queue is resumed.
     case cancelled
     /// `addTask` with a closure that suspends once.
     case async
 
-    /// Fills a suspended queue that runs one at a time, resumes it, and waits.
+    /// Fills a suspended serial queue, resumes it, and waits.
     func run(_ count: Int) {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
@@ -35,11 +35,12 @@ enum Kind: String, CaseIterable {
         queue.isSuspended = false
         queue.waitUntilAllOperationsAreFinished()
         tokens = []
-        // A worker lets go of the last operation when those who wait have been woken already; and of all, in a chain.
+        // A worker releases the last operation after the waiting threads were woken. In a chain, that release releases all
+        // operations.
         while first != nil { usleep(1_000) }
     }
 
-    /// Answers the operation that is let go of last, if they hold one another.
+    /// Returns the operation that is released last, if the operations hold each other.
     private func fill(_ queue: OperationQueue, _ count: Int, _ tokens: inout [NSKeyValueObservation]) -> Operation? {
         switch self {
         case .block, .cancelled: for _ in 0..<count { queue.addOperation {} }

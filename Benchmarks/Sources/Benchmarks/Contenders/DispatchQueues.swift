@@ -1,6 +1,6 @@
 import Dispatch
 
-/// `DispatchQueue` with a `DispatchGroup`, which is what the queue of a program without operation queues would be.
+/// A `DispatchQueue` with a `DispatchGroup`, which a program without operation queues would use.
 enum DispatchQueues {
     static func addOneByOne(_ count: Int, to queue: DispatchQueue) -> Double {
         Tally.nanoseconds(perOperationOf: count) { tally in

@@ -1,6 +1,6 @@
 import COneTBB
 
-/// oneTBB's task group and flow graph, through C.
+/// The task group and the flow graph of oneTBB, through C.
 enum OneTBB {
     static var isThere: Bool { onetbb_is_there() }
 
@@ -14,7 +14,7 @@ enum OneTBB {
         withExtendedLifetime(work) {}
     }
 
-    /// Makes a graph of `count` nodes with `build`, then runs it. Timed but for the release.
+    /// Makes a graph of `count` nodes with `build`, then runs it. The time excludes the release.
     static func graph(_ count: Int, _ build: (FlowGraph) -> Void) -> Sample {
         var leftover: FlowGraph?
         let figure = Tally.nanoseconds(perOperationOf: count) { tally in
@@ -27,7 +27,7 @@ enum OneTBB {
     }
 }
 
-/// A graph whose nodes all call the same block; they are numbered in the order in which they are added.
+/// A graph whose nodes all call the same block. The nodes are numbered in the order of adding.
 final class FlowGraph {
     private let work: Work
     private let graph: OpaquePointer
@@ -47,17 +47,17 @@ final class FlowGraph {
 }
 
 extension Priority {
-    /// 1 is the least there.
+    /// The lowest priority of oneTBB is 1.
     fileprivate var forOneTBB: UInt32 { UInt32(rawValue / 4 + 3) }
 }
 
-/// A block for C to call.
+/// A block that C code can call.
 private final class Work: Sendable {
     let block: @Sendable () -> Void
 
     init(_ block: @escaping @Sendable () -> Void) { self.block = block }
 
-    /// Valid as long as the object.
+    /// A pointer that is valid as long as the object.
     var pointer: UnsafeRawPointer { UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()) }
 
     static let call: @convention(c) (UnsafeRawPointer) -> Void = {

@@ -1,13 +1,13 @@
-/// Operation queues as two libraries have them: the work of a row is written once and compiled for each.
+/// The operation queues of a library. The work of a row is written once and compiled for both libraries.
 protocol OperationSystem: SendableMetatype {
     associatedtype Queue: Sendable
     associatedtype Operation: Sendable
 
     static var contender: Contender { get }
 
-    /// A queue of the default width, or of the width given.
+    /// Creates a queue with the default concurrency limit, or with the given limit.
     static func queue(width: Int?) -> Queue
-    /// A block operation.
+    /// Creates a block operation.
     static func operation(_ block: @escaping @Sendable () -> Void) -> Operation
     static func add(_ operation: Operation, to queue: Queue)
     static func add(_ operations: [Operation], to queue: Queue)
@@ -20,7 +20,7 @@ protocol OperationSystem: SendableMetatype {
     static func setPriority(_ priority: Priority, of operation: Operation)
 }
 
-/// The priorities that both libraries have, as their raw values.
+/// The priorities of both libraries, as their raw values.
 enum Priority: Int, CaseIterable {
     case veryLow = -8
     case low = -4
@@ -30,7 +30,7 @@ enum Priority: Int, CaseIterable {
 }
 
 extension Entry {
-    /// A measurement in operation queues of one of the two libraries.
+    /// A measurement with the operation queues of one library.
     static func queues<System: OperationSystem>(
         _ system: System.Type, repetitions: Int = .max, isInChild: Bool = false,
         _ measure: @escaping @Sendable () -> Sample

@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Child tasks of a discarding task group, added by a task; the main thread waits for that one.
+/// Child tasks of a discarding task group. A task adds them, and the main thread waits for that task.
 enum TaskGroups {
     static func addOneByOne(_ count: Int) -> Double {
         Tally.nanoseconds(perOperationOf: count) { tally in run(count, of: tally.block) }
@@ -17,7 +17,7 @@ enum TaskGroups {
         done.wait()
     }
 
-    /// Async child tasks, so many at a time: the next one is added when one has ended.
+    /// Runs async child tasks with a limit: the next child is added when one has ended.
     static func run(_ count: Int, atMost width: Int, of work: @escaping @Sendable () async -> Void) {
         let done = DispatchSemaphore(value: 0)
         Task.detached {

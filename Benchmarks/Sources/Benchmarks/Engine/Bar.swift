@@ -1,22 +1,22 @@
 import BenchmarkReport
 
-/// What a line must reach.
+/// A requirement for a line.
 struct Bar: Sendable {
     let text: String
-    /// Judges by medians; nil where a figure is missing.
+    /// Compares medians with the requirement; nil if a figure is missing.
     let isReached: @Sendable (_ line: Medians, _ previousLine: Medians?) -> Bool?
 }
 
-/// The median of each contender that gave figures.
+/// The median of each contender that has figures.
 typealias Medians = [Contender: Double]
 
 extension Bar {
-    /// The peer takes at least so many times as long as we do.
+    /// The peer takes at least `factor` times as long as this package.
     static func faster(than peer: Contender, by factor: Double) -> Bar {
         Bar(text: "≥ \(factor.brief)× \(peer.rawValue)") { line, _ in line.ratio(to: peer).map { $0 >= factor } }
     }
 
-    /// We take at most this part of the peer's time.
+    /// This package takes at most this part of the peer's time.
     static func takes(atMost part: Double, of peer: Contender) -> Bar {
         Bar(text: "≤ \(part.brief)× \(peer.rawValue)'s time") { line, _ in line.ratio(to: peer).map { 1 / $0 <= part } }
     }
@@ -29,7 +29,7 @@ extension Bar {
         Bar(text: "≥ \(limit.brief) \(unit.rawValue)") { line, _ in line[.operations].map { $0 >= limit } }
     }
 
-    /// We take at most so many times as long as in the line above.
+    /// This package takes at most `factor` times as long as in the line above.
     static func times(atMost factor: Double) -> Bar {
         Bar(text: "≤ \(factor.brief)× the line above") { line, previous in
             guard let base = previous?[.operations], let ours = line[.operations] else { return nil }
@@ -37,8 +37,8 @@ extension Bar {
         }
     }
 
-    /// An operation costs at most twice what it costs in the line above, which is about ten times smaller. A cost that
-    /// grows with the square would be about ten times as high; caches alone may well cost half as much again.
+    /// An operation costs at most twice as much as in the line above, whose size is about ten times smaller. A quadratic cost
+    /// would be about ten times as high. Caches alone may add half of the cost.
     static let linear = Bar(text: "linear") { line, previous in
         guard let small = previous?[.operations], let large = line[.operations] else { return nil }
         return large <= 2 * small
@@ -46,7 +46,7 @@ extension Bar {
 }
 
 extension Medians {
-    /// How many times as long as we the peer takes.
+    /// Returns the peer's time divided by the time of this package.
     func ratio(to peer: Contender) -> Double? {
         guard let ours = self[.operations], let theirs = self[peer] else { return nil }
         return theirs / ours

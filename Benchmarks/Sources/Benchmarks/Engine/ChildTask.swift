@@ -1,8 +1,8 @@
 import Glibc
 
-/// One measurement in a process of its own: the program runs itself again and reads a figure from its output.
+/// A measurement in a child process. The program runs itself again and reads a figure from the output.
 ///
-/// Written `row/line/contender` on the command line.
+/// The command line has the form `row/line/contender`.
 struct ChildTask: RawRepresentable {
     let row: Int
     let line: Int
@@ -24,9 +24,9 @@ struct ChildTask: RawRepresentable {
 
     var rawValue: String { "\(row)/\(line)/\(contender.rawValue)" }
 
-    // MARK: - In the child
+    // MARK: - In the child process
 
-    /// Measures and prints the figure, then releases what is left over: that, too, may crash.
+    /// Measures and prints the figure, then releases the leftovers, because the release may crash too.
     func perform(at scale: Scale) {
         guard let row = Row.all(scale).first(where: { $0.number == row }), row.lines.indices.contains(line),
             let entry = row.lines[line].entries.first(where: { $0.contender == contender })
@@ -36,7 +36,7 @@ struct ChildTask: RawRepresentable {
         fflush(nil)
     }
 
-    // MARK: - In the parent
+    // MARK: - In the parent process
 
     func run(at scale: Scale) -> Outcome {
         var ends: [Int32] = [0, 0]

@@ -1,6 +1,6 @@
-/// An amount of work that needs a core and nothing else.
+/// An amount of work that needs only a core.
 enum Computation {
-    /// How much work one thread does in a millisecond, at the best of some trials.
+    /// The amount of work that one thread does in a millisecond, as the best of several trials.
     static let roundsInAMillisecond: Int = {
         let trial = 1_000_000
         let clock = ContinuousClock()
@@ -8,7 +8,7 @@ enum Computation {
         return Int(Double(trial) * (.milliseconds(1) / times.min()!))
     }()
 
-    /// Never 0, which the caller has to check: work without a use would be optimised away.
+    /// Does the work. The result is never 0, which the caller must check: unused work would be optimized away.
     @inline(never)
     static func result(of rounds: Int) -> UInt64 {
         var state: UInt64 = 88_172_645_463_325_252

@@ -1,13 +1,13 @@
 import BenchmarkReport
 import Glibc
 
-/// Measures rows: every repetition runs each contender of each line once, in an order that rotates, so that what
-/// disturbs the machine for a while disturbs all alike.
+/// The measurement of rows. Each repetition runs each contender of each line once, in a rotating order. A temporary disturbance
+/// of the machine therefore affects all contenders alike.
 struct Engine {
     let scale: Scale
     let contenders: [Contender]
 
-    /// Between two measurements, for the threads of the last one to come to rest.
+    /// The pause between two measurements in microseconds, for the threads of the last measurement to come to rest.
     private static let rest: UInt32 = 20_000
 
     func measure(_ row: Row) -> [LineResult] {
@@ -36,21 +36,21 @@ struct Engine {
         return results
     }
 
-    /// A line for whoever waits, beside the report.
+    /// Prints a line to standard error, beside the report.
     static func tell(_ message: String) {
         let line = Array("\(message)\n".utf8)
         _ = write(STDERR_FILENO, line, line.count)
     }
 }
 
-/// What became of one repetition.
+/// The outcome of one repetition.
 struct Outcome {
     var figure: Double?
-    /// The process died, before or after it gave a figure.
+    /// Whether the process crashed, before or after it printed a figure.
     var crashed = false
 }
 
-/// What was found out about one line.
+/// The results of one line.
 struct LineResult: Codable {
     let row: Int
     let question: String
@@ -68,7 +68,7 @@ struct LineResult: Codable {
 
     struct Verdict: Codable {
         let bar: String
-        /// nil: a figure is missing.
+        /// Whether the bar is reached; nil if a figure is missing.
         let isReached: Bool?
     }
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Operations by their numbers, and which depends on which.
+/// The numbers of operations, and the dependencies between them.
 struct Graph: Sendable {
     struct Edge: Hashable {
         let from: Int
@@ -8,10 +8,10 @@ struct Graph: Sendable {
     }
 
     let priorities: [Priority]
-    /// No two alike, and each from an earlier operation to a later one.
+    /// The edges. They are distinct, and each leads from an earlier operation to a later one.
     let edges: [Edge]
 
-    /// A graph that is the same in every run, made when it is first asked for.
+    /// A graph that is the same in every run, made at its first use.
     static func random(operations: Int, edges: Int) -> @Sendable () -> Graph {
         let made = Made()
         return {

@@ -2,8 +2,7 @@ import BenchmarkReport
 import Glibc
 import Synchronization
 
-/// What the machine takes for the steps of which every scheduler is made. No queue can be faster than the sum of those that
-/// it cannot avoid.
+/// The times of elementary steps on this machine. No queue can be faster than the sum of the steps that it cannot avoid.
 enum Limits {
     static var text: String {
         let limits: [(step: String, measure: () -> Double)] = [
@@ -29,7 +28,7 @@ enum Limits {
         return nanoseconds(times: count) { for _ in 0..<count { cell.value.wrappingAdd(1, ordering: .relaxed) } }
     }
 
-    /// Two threads count in turns: one makes the number odd, the other even.
+    /// Two threads count alternately: one makes the number odd, and the other makes it even.
     private static func thereAndBack() -> Double {
         let (count, cell, roles) = (200_000, Cell(), Cell())
         return nanoseconds(times: count) {
@@ -50,7 +49,7 @@ enum Limits {
         let time = nanoseconds(times: count) {
             for index in 0..<count {
                 blocks[index] = malloc(96)
-                // Used, as a rule.
+                // Memory is usually written after its allocation.
                 blocks[index]?.storeBytes(of: index, as: Int.self)
             }
             if !freedElsewhere { for index in 0..<count { free(blocks[index]) } }
@@ -67,18 +66,18 @@ enum Limits {
         return time
     }
 
-    /// 64 MiB; each word says where the next is, in one ring through all of them.
+    /// 64 MiB. Each word has the index of the next word, in one ring through all words.
     private static let ring: [Int] = {
         var next = Array(0..<1 << 23)
         var random = SeededRandom(seed: 1)
-        // Sattolo's shuffle, which makes one ring.
+        // Sattolo's shuffle, which makes a single ring.
         for index in stride(from: next.count - 1, to: 0, by: -1) {
             next.swapAt(index, Int.random(in: 0..<index, using: &random))
         }
         return next
     }()
 
-    /// Half of what it takes two threads to wake one another, each asleep when woken.
+    /// Returns half of the time in which two threads wake each other. Each thread is asleep when it is woken.
     private static func wake() -> Double {
         let (count, turn, roles) = (20_000, Turn(), Cell())
         return nanoseconds(times: 2 * count) {
@@ -94,7 +93,7 @@ enum Limits {
     }
 
     private final class Turn: @unchecked Sendable {
-        // Sendable: `now` is reached under the mutex only.
+        // Sendable: `now` is used only under the mutex.
         private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
         private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
         private var now = 0
@@ -111,7 +110,7 @@ enum Limits {
             mutex.deallocate()
         }
 
-        /// Waits until it is this one's turn, and gives it to the other.
+        /// Waits for the turn of this thread, and passes the turn to the other thread.
         func wait(for role: Int) {
             pthread_mutex_lock(mutex)
             while now != role { pthread_cond_wait(changed, mutex) }

@@ -1,4 +1,4 @@
-/// The same numbers in every run and on every machine (SplitMix64).
+/// A generator of the same numbers in every run and on every machine (SplitMix64).
 struct SeededRandom: RandomNumberGenerator {
     private var state: UInt64
 

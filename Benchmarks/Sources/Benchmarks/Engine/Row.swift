@@ -1,36 +1,36 @@
-/// One question, numbered as in the table: what is measured, for whom, and what must be reached.
+/// One question, with its number in the table and its lines.
 struct Row: Sendable {
     let number: Int
     let question: String
     let lines: [Line]
 }
 
-/// One size of a question's work: a line of the table.
+/// One size of a question's work, which is one line of the table.
 struct Line: Sendable {
     let work: String
     var unit = Unit.nanosecondsPerOperation
     let entries: [Entry]
-    /// What must be reached first.
+    /// The requirements of the project.
     var bars: [Bar] = []
-    /// What would be excellent.
+    /// The figures that would be excellent.
     var moonshots: [Bar] = []
 }
 
-/// One contender's part in a line.
+/// The part of one contender in a line.
 struct Entry: Sendable {
     let contender: Contender
-    /// The most repetitions; fewer than the row's where one takes many seconds.
+    /// The maximum number of repetitions. The number is low if one repetition takes many seconds.
     var repetitions = Int.max
-    /// Measured in a process of its own, because it may crash or because it leaves the heap changed.
+    /// Whether the measurement runs in a child process, because it may crash or may leave the heap changed.
     var isInChild = false
     let measure: @Sendable () -> Sample
 }
 
-/// What one repetition gave.
+/// The result of one repetition.
 struct Sample {
-    /// In the line's unit.
+    /// The figure in the line's unit.
     let figure: Double
-    /// Released after the clock has stopped.
+    /// Objects to release after the clock has stopped.
     var leftovers: Any?
 }
 
@@ -48,15 +48,15 @@ enum Unit: String, CaseIterable, Codable, Sendable {
     case nanosecondsPerOperation = "ns/op"
     case bytesPerOperation = "bytes/op"
     case milliseconds = "ms"
-    /// Of the time on all cores: the only unit of which more is better.
+    /// The percentage of the time on all cores. It is the only unit of which more is better.
     case percent = "%"
 }
 
-/// How much is measured.
+/// The size of the measurements.
 enum Scale: String, Codable, Sendable {
     case full, quick
 
-    /// Of each contender in each line, unless its entry says fewer.
+    /// The repetitions of each contender in each line, unless its entry has a lower maximum.
     var repetitions: Int { pick(full: 7, quick: 5) }
 
     func pick(full: Int, quick: Int) -> Int { self == .full ? full : quick }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The work that every operation of every contender does: it counts itself, so that none can be left out unnoticed.
+/// The work of every operation: it counts itself, so that a missing operation is noticed.
 final class Tally: Sendable {
     private let count = Atomic(0)
 
@@ -8,7 +8,7 @@ final class Tally: Sendable {
 
     func add() { count.wrappingAdd(1, ordering: .relaxed) }
 
-    /// Runs `work`, which adds operations and returns when they are done; answers nanoseconds for one of `operations`.
+    /// Runs `work`, which adds operations and returns after their end. Returns the nanoseconds per operation.
     static func nanoseconds(perOperationOf operations: Int, _ work: (Tally) -> Void) -> Double {
         let tally = Tally()
         let time = ContinuousClock().measure { work(tally) }
@@ -16,7 +16,7 @@ final class Tally: Sendable {
         return time / .nanoseconds(1) / Double(operations)
     }
 
-    /// Ends the program unless so many operations have run.
+    /// Stops the program unless this number of operations has run.
     func check(_ expected: Int) {
         let done = count.load(ordering: .acquiring)
         precondition(done == expected, "\(done) operations ran, not \(expected)")

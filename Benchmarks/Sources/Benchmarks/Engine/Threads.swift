@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Runs `body` on so many threads at once, and returns when all have returned.
+/// Runs `body` on `count` threads at the same time, and returns when all have returned.
 func onThreads(_ count: Int, _ body: @escaping @Sendable () -> Void) {
     let context = Unmanaged.passRetained(Body(body))
     defer { context.release() }
@@ -13,13 +13,13 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable () -> Void) {
                 Unmanaged<Body>.fromOpaque($0!).takeUnretainedValue().body()
                 return nil
             }, context.toOpaque())
-        precondition(result == 0, "no thread to be had")
+        precondition(result == 0, "the thread could not be created")
         return thread
     }
     for thread in threads { pthread_join(thread, nil) }
 }
 
-/// Calls `body` so many times in all, on one thread for each core; each takes the next call when it is done with one.
+/// Calls `body` `count` times in total, on one thread per core. Each thread makes its next call after the previous one.
 func onEveryCore(times count: Int, _ body: @escaping @Sendable () -> Void) {
     let begun = Counter()
     onThreads(Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) {

@@ -1,14 +1,14 @@
 import BenchmarkReport
 import Glibc
 
-/// The results as a drawing (SVG): for every unit a panel of horizontal bars, a group of them for every line.
+/// A drawing (SVG) of the results. Each unit has a panel of horizontal bars, with a group of bars for each line.
 ///
-/// The length of a bar is the logarithm of the figure, but for percent.
+/// The length of a bar is the logarithm of the figure, except for percentages.
 struct Chart {
     private let report: Report
     private let contenders: [Contender]
     private var elements: [String] = []
-    /// Where the next element goes.
+    /// The vertical position of the next element.
     private var y = 0.0
 
     private static let width = 1080.0
@@ -43,7 +43,7 @@ struct Chart {
 
     private mutating func title() {
         let machine = report.machine
-        text("What an operation costs", x: 20, y: 34, size: 20)
+        text("Cost per operation", x: 20, y: 34, size: 20)
         let place = "\(machine.processor), \(machine.cores) cores; \(machine.kernel); \(machine.swift)"
         text(place, x: 20, y: 56, color: Self.grey)
         let way =
@@ -67,7 +67,7 @@ struct Chart {
         text(unit.title, x: 20, y: y + 14, size: 15)
         let top = y + 26
         y = top + 8
-        // The grid lies under the bars, and its height is known when they are drawn.
+        // The grid is below the bars, but its height is known only after the bars are drawn.
         let underBars = elements.endIndex
         for line in lines { group(line, axis) }
         let grid = axis.ticks.flatMap { tick in
@@ -113,7 +113,7 @@ struct Chart {
         _ content: String, x: Double, y: Double, size: Int = 12, anchor: String = "start", color: String
     ) -> String {
         "<text x=\"\(x.pixels)\" y=\"\(y.pixels)\" font-size=\"\(size)\" text-anchor=\"\(anchor)\" fill=\"\(color)\" "
-            // Readable on a line of the grid.
+            // A white outline makes the text readable on a line of the grid.
             + "stroke=\"white\" stroke-width=\"3\" paint-order=\"stroke\">" + content.escaped + "</text>"
     }
 
@@ -122,7 +122,7 @@ struct Chart {
     }
 }
 
-/// From the left end of a panel to its right end.
+/// The scale of a panel, from its left end to its right end.
 private struct Axis {
     let ticks: [Double]
     private let isLogarithmic: Bool
@@ -134,12 +134,12 @@ private struct Axis {
             let greatest = max(log10(values.max() ?? 1).rounded(.up), least + 1)
             ticks = stride(from: least, through: greatest, by: 1).map { pow(10, $0) }
         } else {
-            // Noise may well show more than a hundred.
+            // Noise may produce figures above one hundred.
             ticks = stride(from: 0, to: max(100, values.max() ?? 0) + 20, by: 20).map(\.self)
         }
     }
 
-    /// From 0 to 1.
+    /// Returns the position of a figure, from 0 to 1.
     func part(of value: Double) -> Double {
         let place = isLogarithmic ? { log10($0) } : { (value: Double) in value }
         let (first, last) = (place(ticks[0]), place(ticks[ticks.count - 1]))
@@ -162,10 +162,10 @@ extension Contender {
 extension Unit {
     fileprivate var title: String {
         switch self {
-        case .nanosecondsPerOperation: "Nanoseconds an operation (logarithmic)"
-        case .bytesPerOperation: "Bytes an operation (logarithmic)"
+        case .nanosecondsPerOperation: "Nanoseconds per operation (logarithmic)"
+        case .bytesPerOperation: "Bytes per operation (logarithmic)"
         case .milliseconds: "Milliseconds (logarithmic)"
-        case .percent: "Percent of what plain threads get done; more is better"
+        case .percent: "Percent of the work of plain threads (more is better)"
         }
     }
 }

@@ -1,6 +1,6 @@
 import BenchmarkReport
 
-/// The results as a document shows them: one cell for a contender's figure and ratio, and an introduction.
+/// The results as a table for a document. A cell has a contender's figure and ratio, and an introduction precedes the table.
 struct MarkdownTable {
     private let report: Report
 

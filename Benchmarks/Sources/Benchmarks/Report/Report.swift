@@ -1,6 +1,6 @@
 import BenchmarkReport
 
-/// Everything one run has found out, and where.
+/// The results of one run, with the machine and the scale.
 struct Report: Codable {
     let machine: Machine
     let scale: Scale
@@ -12,12 +12,12 @@ struct Report: Codable {
         let figures = lines.flatMap(\.figures)
         let hasFew = figures.contains { !$0.samples.isEmpty && $0.samples.count < scale.repetitions }
         return [
-            "Medians of \(scale.repetitions) repetitions that take turns."
+            "Medians of \(scale.repetitions) repetitions. The contenders take turns."
                 + (scale == .quick ? " Quick: small sizes." : ""),
-            "±: half the distance from the least to the greatest. Ratios: how many times as long as Operations.",
-            hasFew ? "×n: of n repetitions only." : nil,
+            "±: half of the range of the repetitions. Ratios: time relative to Operations.",
+            hasFew ? "×n: only n repetitions." : nil,
             figures.contains { $0.crashes > 0 && !$0.samples.isEmpty }
-                ? "†: the process crashed after the figure, while it let go of the operations." : nil,
+                ? "†: the process crashed after the measurement, while it released the operations." : nil,
         ].compactMap { $0 }.joined(separator: "\n")
     }
 }

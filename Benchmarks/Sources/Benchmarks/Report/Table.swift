@@ -1,10 +1,10 @@
 import BenchmarkReport
 
-/// The results as one table, a column for every contender that took part.
+/// The results as one table, with a column for each contender that took part.
 struct Table {
     private var rows: [[String]]
 
-    /// Marks figures of fewer than so many repetitions.
+    /// Creates a table, and marks figures with fewer repetitions than this number.
     init(_ lines: [LineResult], repetitions: Int) {
         let contenders = lines.contenders
         rows = [
@@ -25,7 +25,7 @@ struct Table {
 }
 
 extension [LineResult] {
-    /// Those that have a part in any line.
+    /// The contenders that take part in any line.
     var contenders: [Contender] {
         Contender.allCases.filter { contender in contains { $0.figures.contains { $0.contender == contender } } }
     }
@@ -45,7 +45,7 @@ extension LineResult {
             .joined(separator: ", ")
     }
 
-    /// How many times as long as we the peer takes, where that can be said.
+    /// Returns the peer's time divided by our time; nil if there is no such ratio.
     func ratio(to peer: Contender) -> Double? {
         peer == .operations || unit == .percent ? nil : medians.ratio(to: peer)
     }
@@ -58,7 +58,7 @@ extension LineResult.Figures {
 extension [LineResult.Verdict] {
     var text: String { map(\.bar).joined(separator: ", ") }
 
-    /// nil: there is nothing to reach.
+    /// Whether the bars are reached, in words; nil if there are none.
     var reached: String? {
         if isEmpty { return nil }
         let short = filter { $0.isReached == false }.map(\.bar)

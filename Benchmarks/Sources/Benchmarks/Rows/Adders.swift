@@ -2,7 +2,7 @@ import BenchmarkReport
 import Dispatch
 
 extension Row {
-    /// What an operation costs when several threads add to one queue.
+    /// The cost of an operation when several threads add to one queue.
     static func adders(_ scale: Scale) -> Row {
         let threads = 4
         let count = scale.pick(full: 200_000, quick: 50_000) / threads

@@ -3,7 +3,7 @@ import Dispatch
 import Operations
 
 extension Row {
-    /// What an async operation costs that suspends.
+    /// The cost of an async operation that suspends.
     static func asynchronous(_ scale: Scale) -> Row {
         let count = scale.pick(full: 200_000, quick: 50_000)
         let width = OperationQueue.defaultWidthCeiling
@@ -28,14 +28,14 @@ extension Row {
     }
 }
 
-/// The default width, which is that of the task group.
+/// The default concurrency limit, which the task group also uses.
 private func runAsOperations(_ count: Int, of work: @escaping @Sendable () async -> Void) {
     let queue = OperationQueue()
     for _ in 0..<count { queue.addTask { await work() } }
     queue.waitUntilAllOperationsAreFinished()
 }
 
-/// Work that suspends once and then counts itself.
+/// Suspends once and then counts itself.
 private enum AsynchronousWork {
     static func nanoseconds(_ count: Int, _ run: (@escaping @Sendable () async -> Void) -> Void) -> Double {
         Tally.nanoseconds(perOperationOf: count) { tally in

@@ -1,14 +1,14 @@
 import BenchmarkReport
 
 extension Row {
-    /// What an operation costs that is added together with many others.
+    /// The cost of an operation that is added together with many others.
     static func batch(_ scale: Scale) -> Row {
         let count = scale.pick(full: 200_000, quick: 50_000)
         return Row(
             number: 3, question: "batch",
             lines: [
                 Line(
-                    work: "\(count.grouped) blocks added by addOperations, default width",
+                    work: "\(count.grouped) blocks added by addOperations, default limit",
                     entries: [
                         .queues(OperationsQueues.self) { allAtOnce(OperationsQueues.self, count) },
                         .queues(FoundationQueues.self) { allAtOnce(FoundationQueues.self, count) },

@@ -3,11 +3,11 @@ import Dispatch
 import Glibc
 
 extension Row {
-    /// How many operations that do nothing but sleep a queue of the default width runs at a time.
+    /// The number of sleeping operations that a queue with the default limit runs at a time.
     static func blocking(_ scale: Scale) -> Row {
         let count = 200
         let pause: UInt32 = 50_000
-        // 64 at a time need four rounds.
+        // With 64 operations at a time, four rounds are necessary.
         let atBest = Double((count + 63) / 64) * Double(pause) / 1_000
         return Row(
             number: 12, question: "blocking work",

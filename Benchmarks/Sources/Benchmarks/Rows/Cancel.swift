@@ -1,7 +1,7 @@
 import BenchmarkReport
 
 extension Row {
-    /// What it costs to get rid of an operation that waits.
+    /// The cost of cancelling a waiting operation.
     static func cancel(_ scale: Scale) -> Row {
         let count = scale.pick(full: 1_000_000, quick: 200_000)
         return Row(
@@ -21,7 +21,7 @@ extension Row {
     }
 }
 
-/// Times cancelling and draining, not adding.
+/// Measures the time of cancelling and draining, without the time of adding.
 private func cancelled<System: OperationSystem>(_: System.Type, _ count: Int) -> Sample {
     let queue = System.queue(width: nil)
     System.suspend(queue)

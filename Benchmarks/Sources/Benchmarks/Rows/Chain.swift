@@ -1,14 +1,14 @@
 extension Row {
-    /// What an operation costs that depends on the one before it, and whether that stays so in long chains.
+    /// The cost of an operation that depends on the previous operation, in short and long chains.
     static func chain(_ scale: Scale) -> Row {
         Row(
             number: 5, question: "chain",
             lines: [
                 Line(
-                    work: "8,000 operations in a queue, each depends on the one before",
+                    work: "8,000 operations in a queue, each depends on the previous one",
                     entries: [
                         .queues(OperationsQueues.self) { linkedInARow(OperationsQueues.self, 8_000) },
-                        // Many seconds each; letting go of a longer chain overflows the stack.
+                        // Each repetition takes many seconds. The release of a longer chain overflows the stack.
                         .queues(FoundationQueues.self, repetitions: scale.pick(full: 3, quick: 1), isInChild: true) {
                             linkedInARow(FoundationQueues.self, 8_000)
                         },
@@ -33,7 +33,7 @@ extension Row {
     }
 }
 
-/// Makes, links and adds the whole chain before any of it may start, then lets it run. Timed but for the release.
+/// Makes, links and adds the whole chain while the queue is suspended, then runs it. The time excludes the release.
 private func linkedInARow<System: OperationSystem>(_: System.Type, _ count: Int) -> Sample {
     let queue = System.queue(width: nil)
     System.suspend(queue)
@@ -64,5 +64,5 @@ private func flowInARow(_ count: Int) -> Sample {
     }
 }
 
-/// For operations with dependencies of a simple shape.
+/// Work with dependencies of a simple shape.
 let graphMoonshots: [Bar] = [.atMost(200, .nanosecondsPerOperation), .takes(atMost: 2, of: .oneTBB)]

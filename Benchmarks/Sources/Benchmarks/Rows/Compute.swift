@@ -2,7 +2,7 @@ import BenchmarkReport
 import Dispatch
 
 extension Row {
-    /// How much of all cores operations get that only compute.
+    /// The share of all cores that computing operations get.
     static func compute(_ scale: Scale) -> Row {
         let count = scale.pick(full: 2_000, quick: 200)
         return Row(
@@ -32,10 +32,10 @@ private func computing<System: OperationSystem>(_: System.Type, _ count: Int) ->
     }
 }
 
-/// Compares `run`, which calls the block so often, with as many plain threads as there are cores.
+/// Compares `run`, which calls the block `count` times, with one plain thread per core.
 ///
-/// They take half of the work before and half of it after, so that a machine that grows slower or faster in the
-/// meantime harms neither.
+/// The plain threads do half of the work before `run` and half after it. A gradual change of the machine's speed therefore
+/// affects both equally.
 private func efficiency(of count: Int, _ run: (@escaping @Sendable () -> Void) -> Void) -> Sample {
     let tally = Tally()
     let rounds = Computation.roundsInAMillisecond

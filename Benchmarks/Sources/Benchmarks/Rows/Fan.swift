@@ -1,5 +1,5 @@
 extension Row {
-    /// What an operation costs between a root that all wait for and a sink that waits for all.
+    /// The cost of an operation between a root, which all operations depend on, and a sink, which depends on all operations.
     static func fan(_ scale: Scale) -> Row {
         Row(
             number: 6, question: "fan",
@@ -25,7 +25,7 @@ extension Row {
     }
 }
 
-/// Makes, links and adds the whole fan before any of it may start, then lets it run. Timed but for the release.
+/// Makes, links and adds the whole fan while the queue is suspended, then runs it. The time excludes the release.
 private func linkedInAFan<System: OperationSystem>(_: System.Type, _ count: Int) -> Sample {
     let queue = System.queue(width: nil)
     System.suspend(queue)

@@ -2,7 +2,7 @@ import BenchmarkReport
 import Dispatch
 
 extension Row {
-    /// Whether an operation costs the same when there are very many.
+    /// The cost of an operation among very many operations.
     static func growth(_ scale: Scale) -> Row {
         let small = scale.pick(full: 200_000, quick: 50_000)
         let large = scale.pick(full: 10_000_000, quick: 2_500_000)
@@ -11,7 +11,7 @@ extension Row {
             number: 14, question: "growth",
             lines: [
                 Line(
-                    work: "\(small.grouped) blocks added one by one, default width",
+                    work: "\(small.grouped) blocks added one by one, default limit",
                     entries: [
                         .queues(OperationsQueues.self) { oneByOne(OperationsQueues.self, small, width: nil) },
                         Entry(contender: .dispatch) {

@@ -2,14 +2,14 @@ import BenchmarkReport
 import Dispatch
 
 extension Row {
-    /// What an operation costs that depends on nothing.
+    /// The cost of an operation without dependencies.
     static func independent(_ scale: Scale) -> Row {
         let count = scale.pick(full: 200_000, quick: 50_000)
         return Row(
             number: 1, question: "independent",
             lines: [
                 Line(
-                    work: "\(count.grouped) blocks added one by one, default width",
+                    work: "\(count.grouped) blocks added one by one, default limit",
                     entries: [
                         .queues(OperationsQueues.self) { oneByOne(OperationsQueues.self, count, width: nil) },
                         .queues(FoundationQueues.self) { oneByOne(FoundationQueues.self, count, width: nil) },
@@ -31,7 +31,7 @@ extension Row {
     }
 }
 
-/// Adds block operations one by one from the calling thread and waits until the queue is idle.
+/// Adds block operations one by one on the calling thread, and waits until the queue is idle.
 func oneByOne<System: OperationSystem>(_: System.Type, _ count: Int, width: Int?) -> Sample {
     let queue = System.queue(width: width)
     return Sample(

@@ -2,7 +2,7 @@ import BenchmarkReport
 import CHeap
 
 extension Row {
-    /// What a block operation holds while it waits in a queue.
+    /// The memory of a block operation that waits in a queue.
     static func memory(_ scale: Scale) -> Row {
         let count = scale.pick(full: 200_000, quick: 50_000)
         return Row(
@@ -29,8 +29,8 @@ private func pending<System: OperationSystem>(_: System.Type, _ count: Int) -> S
     return Sample(figure: Double(held) / Double(count), leftovers: queue)
 }
 
-/// Bytes of the heap that are allocated, headers and rounding included. The main thread's arena only, which suffices
-/// here: nobody else allocates.
+/// The allocated bytes of the heap, including headers and rounding. The function reads only the main thread's arena, because
+/// only the main thread allocates here.
 private var heapInUse: Int {
     let info = mallinfo2()
     return Int(info.uordblks + info.hblkhd)

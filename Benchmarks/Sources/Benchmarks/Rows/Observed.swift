@@ -2,14 +2,14 @@ import BenchmarkReport
 import Operations
 
 extension Row {
-    /// What an operation costs that somebody observes.
+    /// The cost of an observed operation.
     static func observed(_ scale: Scale) -> Row {
         let count = scale.pick(full: 200_000, quick: 50_000)
         return Row(
             number: 15, question: "observed",
             lines: [
                 Line(
-                    work: "\(count.grouped) blocks added one by one, nobody observes",
+                    work: "\(count.grouped) blocks added one by one, without observers",
                     entries: [.queues(OperationsQueues.self) { oneByOne(OperationsQueues.self, count, width: nil) }]),
                 Line(
                     work: "an observer of isFinished for each",
@@ -19,7 +19,8 @@ extension Row {
     }
 }
 
-/// As `oneByOne`, with an observation of each operation, made before it is added and let go of after all have run.
+/// Runs `oneByOne` with an observation of each operation. The observation begins before the operation is added, and ends after
+/// all operations have run.
 private func observedOneByOne(_ count: Int) -> Sample {
     let queue = OperationsQueues.queue(width: nil)
     var tokens: [NSKeyValueObservation] = []

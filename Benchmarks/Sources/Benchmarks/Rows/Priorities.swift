@@ -1,7 +1,7 @@
 import BenchmarkReport
 
 extension Row {
-    /// What an operation costs among a million that could all start, of one priority and of five.
+    /// The cost of an operation among a million ready operations, with one priority and with five priorities.
     static func priorities(_ scale: Scale) -> Row {
         let count = scale.pick(full: 1_000_000, quick: 200_000)
         let foundationRepetitions = scale.pick(full: 3, quick: 1)
@@ -9,7 +9,7 @@ extension Row {
             number: 9, question: "priorities",
             lines: [
                 Line(
-                    work: "\(count.grouped) ready operations, width 2, all of normal priority",
+                    work: "\(count.grouped) ready operations, limit 2, all of normal priority",
                     entries: [
                         .queues(OperationsQueues.self) { ready(OperationsQueues.self, count, [.normal]) },
                         .queues(FoundationQueues.self, repetitions: foundationRepetitions, isInChild: true) {
@@ -29,7 +29,7 @@ extension Row {
     }
 }
 
-/// Makes and adds all operations, the priorities in turn, before any of them may start, then lets them run.
+/// Makes and adds all operations with alternating priorities while the queue is suspended, then runs them.
 private func ready<System: OperationSystem>(_: System.Type, _ count: Int, _ priorities: [Priority]) -> Sample {
     let queue = System.queue(width: 2)
     System.suspend(queue)

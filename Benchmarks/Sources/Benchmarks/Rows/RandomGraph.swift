@@ -1,5 +1,5 @@
 extension Row {
-    /// What an operation costs among dependencies without a pattern, each operation with four edges on average.
+    /// The cost of an operation in a random graph, with four edges per operation on average.
     static func randomGraph(_ scale: Scale) -> Row {
         let large = Graph.random(operations: 100_000, edges: 400_000)
         let small = Graph.random(operations: 2_000, edges: 8_000)
@@ -26,7 +26,7 @@ extension Row {
     }
 }
 
-/// Makes, links and adds the whole graph before any of it may start, then lets it run. Timed but for the release.
+/// Makes, links and adds the whole graph while the queue is suspended, then runs it. The time excludes the release.
 private func linked<System: OperationSystem>(_: System.Type, as graph: Graph) -> Sample {
     let queue = System.queue(width: nil)
     System.suspend(queue)

@@ -2,7 +2,7 @@ import BenchmarkReport
 import Dispatch
 
 extension Row {
-    /// How long it takes until an operation that is added to an idle queue is known to be finished.
+    /// The time from adding an operation to an idle queue until the caller observes its end.
     static func roundTrip(_ scale: Scale) -> Row {
         let count = scale.pick(full: 20_000, quick: 5_000)
         return Row(

@@ -1,5 +1,5 @@
 extension Row {
-    /// Every row there is, in the order of the table.
+    /// All rows, in the order of the table.
     static func all(_ scale: Scale) -> [Row] {
         [
             independent(scale), serial(scale), batch(scale), adders(scale), chain(scale), fan(scale),

@@ -2,14 +2,14 @@ import BenchmarkReport
 import Dispatch
 
 extension Row {
-    /// What an operation costs in a queue that runs one at a time.
+    /// The cost of an operation in a serial queue.
     static func serial(_ scale: Scale) -> Row {
         let count = scale.pick(full: 200_000, quick: 50_000)
         return Row(
             number: 2, question: "serial",
             lines: [
                 Line(
-                    work: "\(count.grouped) blocks added one by one, width 1",
+                    work: "\(count.grouped) blocks added one by one, limit 1",
                     entries: [
                         .queues(OperationsQueues.self) { oneByOne(OperationsQueues.self, count, width: 1) },
                         .queues(FoundationQueues.self) { oneByOne(FoundationQueues.self, count, width: 1) },

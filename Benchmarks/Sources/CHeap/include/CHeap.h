@@ -1,4 +1,4 @@
-// What the Swift module of the C library leaves out: malloc's own statistics.
+// The statistics of malloc, which the Swift module of the C library does not export.
 #ifndef C_HEAP_H
 #define C_HEAP_H
 
