@@ -11,6 +11,7 @@ public enum KeyValueError: Error, Equatable, CustomStringConvertible {
     /// This observer does not observe this path.
     case notObserving(observer: String, class: String, path: String)
 
+    /// A description of the error, with similar names or a remedy where possible.
     public var description: String {
         switch self {
         case .unknownKey(let type, let key, let nearest):

@@ -9,6 +9,7 @@
 public struct KeyValueObserved<Value> {
     private var value: Value
 
+    /// Creates a property with an initial value.
     public init(wrappedValue: Value) { value = wrappedValue }
 
     @available(*, unavailable, message: "@KeyValueObserved requires a class that conforms to KeyValueObservable")

@@ -24,8 +24,10 @@ public enum NSKeyValueSetMutationKind: UInt, Sendable {
 
 /// The keys of the dictionary that an observer by name receives.
 public struct NSKeyValueChangeKey: RawRepresentable, Hashable, Sendable {
+    /// The key as a string.
     public let rawValue: String
 
+    /// Creates a key from a string.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The kind of change, as the `rawValue` of an `NSKeyValueChange`. The entry is always present.

@@ -1,5 +1,6 @@
 /// One change of an observed property.
 public struct NSKeyValueObservedChange<Value> {
+    /// The kinds of change.
     public typealias Kind = NSKeyValueChange
 
     /// The kind of the change.

@@ -1,8 +1,10 @@
 /// The values that an observer receives, and the additional calls that it requests.
 @frozen
 public struct NSKeyValueObservingOptions: OptionSet, Hashable, Sendable {
+    /// The options as bits. The values are those of Foundation.
     public let rawValue: UInt
 
+    /// Creates options from bits.
     @inlinable
     public init(rawValue: UInt) { self.rawValue = rawValue }
 

@@ -76,10 +76,15 @@ extension Operations.OperationQueue.SchedulerTimeType {
         public static func -= (a: inout Stride, b: Stride) { a.magnitude -= b.magnitude }
         public static func *= (a: inout Stride, b: Stride) { a.magnitude *= b.magnitude }
 
+        /// Returns a time of this many seconds.
         public static func seconds(_ s: Int) -> Stride { Stride(TimeInterval(s)) }
+        /// Returns a time of this many seconds.
         public static func seconds(_ s: Double) -> Stride { Stride(s) }
+        /// Returns a time of this many milliseconds.
         public static func milliseconds(_ ms: Int) -> Stride { Stride(TimeInterval(ms) / 1_000) }
+        /// Returns a time of this many microseconds.
         public static func microseconds(_ us: Int) -> Stride { Stride(TimeInterval(us) / 1_000_000) }
+        /// Returns a time of this many nanoseconds.
         public static func nanoseconds(_ ns: Int) -> Stride { Stride(TimeInterval(ns) / 1_000_000_000) }
     }
 }

@@ -21,6 +21,7 @@ extension OperationQueue {
             public let totalUnitCount: Int64
         }
 
+        /// Returns an iterator, which starts with the present state.
         public func makeAsyncIterator() -> Iterator {
             Iterator(progress: progress, ticks: progress?.ticks().makeAsyncIterator())
         }
@@ -36,6 +37,8 @@ extension OperationQueue {
                 self.ticks = ticks
             }
 
+            /// Waits for the next state that differs from the last one; nil after the queue's deallocation or the task's
+            /// cancellation.
             public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
                 while await ticks?.next(isolation: actor) != nil {
                     guard let update = progress?.update else { return nil }
@@ -46,6 +49,8 @@ extension OperationQueue {
                 return nil
             }
 
+            /// Waits for the next state that differs from the last one; nil after the queue's deallocation or the task's
+            /// cancellation.
             public mutating func next() async -> Element? { await next(isolation: nil) }
         }
     }

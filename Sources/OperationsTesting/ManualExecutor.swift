@@ -159,7 +159,9 @@ public final class ManualExecutor: TaskExecutor {
 
     /// The seed with which a test failed.
     public struct FailedSeed: Error, CustomStringConvertible {
+        /// The seed of the executor with which the test failed.
         public let seed: UInt64
+        /// The error that the test threw.
         public let error: any Error
 
         public var description: String { "with ManualExecutor(seed: \(seed)): \(error)" }

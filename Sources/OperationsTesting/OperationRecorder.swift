@@ -13,6 +13,7 @@ public import Operations
 public final class OperationRecorder: Sendable {
     /// One event of an operation.
     public struct Event: Sendable, CustomStringConvertible {
+        /// The kinds of event.
         public enum Kind: Sendable {
             case added, started
             case finished(OperationOutcome?)
@@ -22,6 +23,7 @@ public final class OperationRecorder: Sendable {
         public let time: Duration
         /// The operation's name, or its type if it has no name.
         public let operation: String
+        /// The kind of the event.
         public let kind: Kind
 
         /// The kind of the event, in a word.

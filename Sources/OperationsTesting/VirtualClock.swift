@@ -8,12 +8,16 @@ import SchedulerCore
 public final class VirtualClock: Clock {
     /// An instant, as the time since the clock was created.
     public struct Instant: InstantProtocol {
+        /// The time since the clock was created.
         public let offset: Swift.Duration
 
+        /// Creates an instant at this time after the creation of the clock.
         public init(offset: Swift.Duration = .zero) { self.offset = offset }
 
+        /// Returns the instant that is later by this duration.
         public func advanced(by duration: Swift.Duration) -> Instant { Instant(offset: offset + duration) }
 
+        /// Returns the duration from this instant to another one; negative if the other one is earlier.
         public func duration(to other: Instant) -> Swift.Duration { other.offset - offset }
 
         public static func < (a: Instant, b: Instant) -> Bool { a.offset < b.offset }
@@ -84,9 +88,12 @@ public final class VirtualClock: Clock {
 
     private let state = Locked(State())
 
+    /// Creates a clock whose time is zero.
     public init() {}
 
+    /// The present instant. Only the functions that advance the clock change it.
     public var now: Instant { state.withLock { $0.now } }
+    /// One nanosecond.
     public var minimumResolution: Swift.Duration { .nanoseconds(1) }
 
     /// The number of sleeping tasks.

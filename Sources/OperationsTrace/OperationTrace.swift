@@ -15,8 +15,11 @@ public import Operations
 public final class OperationTrace: Sendable {
     /// The times and the outcome of one operation. Times are relative to the creation of the trace.
     public struct Span: Sendable, Codable, Equatable {
+        /// The operation's name, or its type if it has no name.
         public var name: String
+        /// The name of the queue; empty if the queue has no name.
         public var queue: String
+        /// The time at which the operation was added to its queue, or at which its recording began.
         public var added: Duration
         /// The start; nil if the operation has not started.
         public var started: Duration?
