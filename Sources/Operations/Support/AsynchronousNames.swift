@@ -1,5 +1,6 @@
 // `isAsynchronous` and `isConcurrent` are two names of one property, and a subclass may override either (rule L7). Each
-// default asks the other name, which may be overridden; the mark tells the second default that it is being asked so.
+// default reads the other name, which may be overridden. `askedName` stops the second default from reading the first name
+// again.
 extension Operation {
     final func followedIsConcurrent() -> Bool { asking { (self as any ConcurrentNamed).isConcurrentByName } }
 

@@ -1,7 +1,7 @@
 /// The processor time that Linux control groups leave to a process, as a number of processors.
 ///
-/// A container is often limited to fewer processors than its machine has by a quota: so much processor time in each
-/// period. A process that runs more computing threads than the quota pays for is stopped for the rest of each period.
+/// A container is often limited to fewer processors than its machine has by a quota: an amount of processor time in each
+/// period. A process that runs more computing threads than the quota permits is stopped for the rest of each period.
 struct ControlGroupQuota {
     /// Returns the content of a file, or nil if the file cannot be read.
     let read: (_ path: String) -> String?
@@ -84,8 +84,8 @@ extension ControlGroupQuota {
             (root, point) = (fields[3], fields[4])
         }
 
-        /// Where the files of a group are. A container sees its own group as the root of the mount, but may read its path
-        /// as the machine names it.
+        /// Returns the directory of a group's files. A container sees its own group as the root of the mount, but may
+        /// read its path as the machine names it.
         func directory(of group: Substring) -> String {
             var path = group
             if root != "/", path == root || path.hasPrefix(root + "/") { path = path.dropFirst(root.count) }

@@ -1,12 +1,12 @@
 import SchedulerCore
 
-/// Steps from an operation to others that may be any number of levels deep, such as from a group to its children, when each
-/// step calls code that takes the next one.
+/// Steps from an operation to others, any number of levels deep, when each step calls code that makes the next step. An
+/// example are the children of nested groups.
 ///
-/// Some levels are taken at once: all of it has happened when the caller goes on. What is deeper waits until the
-/// outermost step has returned, and is taken then, on the same thread. So no depth overflows the stack (rule A11).
+/// The first levels run at once: they are complete when the caller continues. Deeper steps wait until the outermost step
+/// has returned, and then run on the same thread. So no depth overflows the stack (rule A11).
 enum Descent {
-    /// The number of levels that are taken at once.
+    /// The number of levels that run at once.
     static let limit = 32
 
     static func step(_ body: @escaping () -> Void) {

@@ -1,4 +1,5 @@
-/// Debug builds count the locks a thread holds, to keep the house rule: never two, and none while calling out.
+/// A count of the locks that a thread holds, in debug builds. It enforces two rules: a thread holds at most one lock, and
+/// calls foreign code without a lock.
 package enum HeldLocks {
     @inlinable @inline(__always)
     package static func willLock() {
@@ -18,16 +19,16 @@ package enum HeldLocks {
     @usableFromInline
     static func count(_ change: Int) {
         let context = ThreadContext.current
-        guard change < 0 || context.heldLocks == 0 else { fatalError("a second lock is taken while one is held") }
+        guard change < 0 || context.heldLocks == 0 else { fatalError("a second lock is taken while a lock is held") }
         context.heldLocks += change
     }
     #endif
 
-    /// Stands in front of every call to code that is not ours.
+    /// Checks that this thread holds no lock. Precedes every call of foreign code.
     @inline(__always)
     package static func assertNone() {
         #if DEBUG
-        guard ThreadContext.current.heldLocks == 0 else { fatalError("called out while a lock is held") }
+        guard ThreadContext.current.heldLocks == 0 else { fatalError("foreign code is called while a lock is held") }
         #endif
     }
 }

@@ -1,10 +1,10 @@
 import CPlatform
 import Synchronization
 
-/// A reference that is set once, by the first who needs it; reading one that was never set costs a load.
+/// A reference that is set once, by the first thread that needs the object. Reading an unset reference costs a load.
 ///
-/// `Synchronization.AtomicLazyReference` is the same, but its unspecialised `load` looks generic metadata up each time,
-/// which was a sixth of the cost of an operation.
+/// `Synchronization.AtomicLazyReference` has the same behavior. But its unspecialized `load` looks up generic metadata at
+/// each call, which was a sixth of the cost of an operation.
 struct LazyReference<Object: AnyObject>: ~Copyable, @unchecked Sendable {
     // Sendable: an atomic that changes once, from 0 to a retained object.
     private let bits = Atomic<UInt>(0)
@@ -14,9 +14,11 @@ struct LazyReference<Object: AnyObject>: ~Copyable, @unchecked Sendable {
     @inline(__always)
     func load() -> Object? { Self.object(bits.load(ordering: .acquiring))?.takeUnretainedValue() }
 
-    /// Calls `body` with the object, if there is one, without counting a reference: whoever calls holds what holds this.
+    /// Calls `body` with the object, if there is one, without counting a reference. The caller holds the owner of this
+    /// reference.
     ///
-    /// Sequentially consistent, as `storeIfNil` is, for who says that he leaves and then looks here once more.
+    /// Sequentially consistent, like `storeIfNil`, for a worker that announces that it leaves and then looks here once
+    /// more.
     @inline(__always)
     @discardableResult
     func withLoaded<Result>(_ body: (Object) -> Result) -> Result? {
@@ -34,7 +36,7 @@ struct LazyReference<Object: AnyObject>: ~Copyable, @unchecked Sendable {
     @inline(__always)
     var isSet: Bool { bits.load(ordering: .sequentiallyConsistent) != 0 }
 
-    /// Keeps `candidate` unless there is an object already; answers the one there is.
+    /// Keeps `candidate` unless there is an object already. Returns the kept object.
     func storeIfNil(_ candidate: consuming Object) -> Object {
         let new = Unmanaged.passRetained(candidate)
         let (done, seen) = bits.compareExchange(

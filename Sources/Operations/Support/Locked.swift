@@ -8,23 +8,23 @@ package import Darwin
 
 /// A value behind a lock, in one allocation.
 ///
-/// The lock is a `pthread_mutex_t` at a fixed address (`os_unfair_lock` on Apple's systems). `Synchronization.Mutex`
-/// would serve but for two things: its slow path is invisible to ThreadSanitizer, which then reports races on what it
-/// guards, and under contention it costs two to three times as much.
+/// The lock is a `pthread_mutex_t` at a fixed address (`os_unfair_lock` on Apple's systems). `Synchronization.Mutex` has
+/// two disadvantages. ThreadSanitizer does not see its slow path, and reports races on the guarded value. Under
+/// contention it costs two to three times as much.
 ///
-/// The house rule: never two locks at once, and nothing of the user's is called, retained for the last time or released
-/// while one is held. Debug builds trap when a thread takes a second lock.
+/// Two rules apply. A thread holds at most one lock. While it holds a lock, it calls no user code, and neither retains
+/// nor releases objects of the user. Debug builds stop when a thread takes a second lock.
 ///
-/// Inlinable, for the other modules of the package: else each of their locks would be taken by way of its value's metadata.
+/// Inlinable for the other modules of the package. Otherwise each of their locks would need the metadata of its value.
 package struct Locked<Value>: @unchecked Sendable {
-    // Sendable holds because `Value` is reached only inside `withLock`.
+    // Sendable, because `Value` is accessed only inside `withLock`.
     #if canImport(Darwin)
     @usableFromInline typealias Lock = os_unfair_lock
     #else
     @usableFromInline typealias Lock = pthread_mutex_t
     #endif
 
-    /// The value is the buffer's header, which the buffer destroys itself; the lock is its one element.
+    /// A buffer whose header is the value and whose single element is the lock. The buffer destroys the value itself.
     @usableFromInline
     final class Storage: ManagedBuffer<Value, Lock> {
         #if !canImport(Darwin)
@@ -46,7 +46,7 @@ package struct Locked<Value>: @unchecked Sendable {
                 lock.initialize(to: pthread_mutex_t())
                 var attributes = pthread_mutexattr_t()
                 pthread_mutexattr_init(&attributes)
-                // Sections are short: who meets another spins a little before it sleeps in the kernel.
+                // Sections are short, so a thread that meets another one spins briefly before it sleeps in the kernel.
                 #if canImport(Glibc)
                 pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_ADAPTIVE_NP))
                 #endif

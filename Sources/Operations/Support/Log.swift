@@ -7,11 +7,11 @@ import Darwin
 #endif
 import Synchronization
 
-/// Where warnings and stall reports go: standard error, one line each, unless a handler is set.
+/// The destination of warnings and stall reports: standard error, one line each, unless a handler is set.
 package enum Log {
     private static let handler = Locked<(@Sendable (String) -> Void)?>(nil)
 
-    /// Sends what follows to `handler` instead of standard error; nil restores that.
+    /// Sends later messages to `handler` instead of standard error; nil restores standard error.
     package static func redirect(to newHandler: (@Sendable (String) -> Void)?) {
         let old = handler.withLock { current in
             let old = current

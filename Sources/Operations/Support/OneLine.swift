@@ -1,5 +1,5 @@
 extension String {
-    /// The text as part of a message of one line: control characters are escaped, so a name cannot forge another message.
+    /// The text as part of a one-line message. Control characters are escaped, so a name cannot forge another message.
     package var onOneLine: String {
         guard unicodeScalars.contains(where: \.endsLine) else { return self }
         return unicodeScalars.reduce(into: "") { text, scalar in
@@ -9,7 +9,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// Whether a terminal or a reader of lines could take it for more than a letter.
+    /// Whether a terminal, or a reader of lines, could treat the character as control.
     fileprivate var endsLine: Bool {
         switch value {
         case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: true

@@ -6,10 +6,10 @@ import Musl
 import Darwin
 #endif
 
-/// One thread's place to sleep. `unpark` before `park` is remembered, once.
+/// The place where one thread sleeps. A call of `unpark` before `park` is remembered once.
 ///
-/// A mutex and a condition variable rather than a Dispatch semaphore: ThreadSanitizer sees them, and they can wait with
-/// a time limit on the monotonic clock.
+/// The implementation uses a mutex and a condition variable in place of a Dispatch semaphore: ThreadSanitizer sees them,
+/// and they can wait with a time limit on the monotonic clock.
 package final class Parker: @unchecked Sendable {
     // Sendable: `isSignalled` is guarded by `mutex`; the pointers are constants.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -38,7 +38,7 @@ package final class Parker: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Sleeps until `unpark` is, or was, called.
+    /// Sleeps until `unpark` is called. Returns at once if `unpark` was called before.
     package func park() {
         pthread_mutex_lock(mutex)
         while !isSignalled { pthread_cond_wait(condition, mutex) }
@@ -46,7 +46,7 @@ package final class Parker: @unchecked Sendable {
         pthread_mutex_unlock(mutex)
     }
 
-    /// The same with a limit in nanoseconds; answers false when the limit was reached first.
+    /// Sleeps until `unpark` is called or the limit is reached. False: the limit was reached first.
     package func park(nanoseconds limit: UInt64) -> Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -70,7 +70,7 @@ package final class Parker: @unchecked Sendable {
     package func unpark() {
         pthread_mutex_lock(mutex)
         isSignalled = true
-        // Signalled under the mutex: the sleeper may free this parker as soon as it has seen the flag.
+        // Signaled under the mutex, because the sleeper may free this parker as soon as it has seen the flag.
         pthread_cond_signal(condition)
         pthread_mutex_unlock(mutex)
     }
@@ -90,7 +90,7 @@ package enum MonotonicClock {
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
-    /// The instant so many nanoseconds from now, or the last one there is.
+    /// Returns the instant this many nanoseconds from now, or the largest instant.
     package static func deadline(after nanoseconds: UInt64) -> UInt64 {
         let (instant, isTooLate) = now.addingReportingOverflow(nanoseconds)
         return isTooLate ? .max : instant

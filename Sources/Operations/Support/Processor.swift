@@ -7,7 +7,7 @@ import Darwin
 #endif
 import CPlatform
 
-/// The processor, from a thread's point of view.
+/// The processors, as the threads of this process use them.
 enum Processor {
     /// The number of processors that this process may use: its affinity and, on Linux, the quota of its control groups
     /// count. Read once, at the first use; at least 1.
@@ -42,7 +42,7 @@ enum Processor {
 
     static func yield() { sched_yield() }
 
-    /// Looks again for some microseconds before a thread goes to sleep, because sleeping and being woken costs more.
+    /// Checks the condition for some microseconds, because sleeping and waking up costs more. Returns the last result.
     @inline(__always)
     static func spin(until condition: () -> Bool) -> Bool {
         for _ in 0..<spins {

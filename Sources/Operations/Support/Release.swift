@@ -1,10 +1,10 @@
-/// Releases chains of any length without recursion.
+/// The release of chains of any length without recursion.
 ///
-/// The last reference to an operation releases its dependencies, and what its closures have captured, whose last references
-/// release theirs: left to the runtime, a chain of a million overflows the stack (rules D8, A11). Here the first `deinit` on
-/// a thread releases in a loop what the nested ones hand over.
+/// The last reference to an operation releases its dependencies and the captures of its closures, whose last references
+/// release theirs. By the runtime alone, a chain of a million operations would overflow the stack (rules D8, A11). Here
+/// the first `deinit` on a thread releases in a loop the objects that nested ones pass to it.
 enum Release {
-    /// Releases what has been put into `context.releases`, unless the loop that does so is under way.
+    /// Releases the objects in `context.releases`, unless an outer call on this thread does.
     static func run(in context: ThreadContext) {
         guard !context.isReleasing, !(context.releases.isEmpty && context.captures.isEmpty) else { return }
         context.isReleasing = true
@@ -20,7 +20,7 @@ enum Release {
         context.isReleasing = false
     }
 
-    /// Puts a closure that an operation has not called, or something else that may have captured operations, to what `run`
-    /// releases. The caller keeps no reference, or it would be the last one and release by recursion after all.
+    /// Adds a closure that an operation has not called, or another object that may have captured operations. The caller
+    /// keeps no reference, because that would be the last one and would release recursively.
     static func add(_ captured: Any) { ThreadContext.current.captures.append(captured) }
 }

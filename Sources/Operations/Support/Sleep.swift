@@ -37,7 +37,7 @@ extension Duration {
     /// A hundred years, which every clock can represent.
     package static var longestSleep: Duration { .seconds(36_525 * 86_400) }
 
-    /// The duration in nanoseconds, from 0 to the greatest number there is.
+    /// The duration in nanoseconds, from 0 to the largest number.
     package var wholeNanoseconds: UInt64 {
         guard self > .zero else { return 0 }
         // Compared first: `components` stops the process for a duration of more seconds than it can represent.

@@ -1,12 +1,12 @@
 import CPlatform
 import Synchronization
 
-/// A lock of one byte for sections of a few instructions that almost never meet, inside an object that has it as a
-/// stored property: it costs no allocation, where `Locked` costs one of some eighty bytes.
+/// A lock of one byte for sections of a few instructions that rarely meet. As a stored property of an object it needs no
+/// allocation; `Locked` needs one of about eighty bytes.
 ///
-/// A thread that meets another looks again for about a microsecond and then yields, so that a holder which lost its core
-/// gets it back. The house rule of `Locked` holds here too. What it guards is declared `@exclusivity(unchecked)`: the
-/// lock is what makes access exclusive.
+/// A thread that meets another one spins for about a microsecond. Then it yields, so that a holder that has lost its core
+/// can continue. The rules of `Locked` apply here too. The guarded properties are declared `@exclusivity(unchecked)`,
+/// because the lock makes access exclusive.
 struct SpinLock: ~Copyable, Sendable {
     private let isHeld = Atomic<Bool>(false)
 
@@ -21,10 +21,10 @@ struct SpinLock: ~Copyable, Sendable {
         return body()
     }
 
-    // Never inlined. The optimizer knows that a store releases nothing, an atomic store included. If it saw this store, it
-    // would move the retain of an object that the section returns behind it, where another thread may have released the
-    // last reference; and it would move a release from behind the store into the section. Nothing moves across a call
-    // that ends in a C function, whose effects the optimizer does not know. `Scripts/unlocks` looks at the generated code.
+    // Never inlined. The optimizer assumes that a store, also an atomic one, releases no object. If it saw this store, it
+    // could move the retain of a returned object behind the store. There another thread may have released the last
+    // reference. It could also move a release from behind the store into the section. No code moves across a call that
+    // ends in a C function, whose effects the optimizer does not know. `Scripts/unlocks` checks the generated code.
     @inline(never)
     private func unlock() {
         cplatform_barrier()

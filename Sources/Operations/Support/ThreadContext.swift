@@ -1,30 +1,31 @@
 import CPlatform
 import SchedulerCore
 
-/// What the system knows about the thread it runs on. Only its own thread touches it.
+/// The state of the thread on which the code runs. Only that thread accesses it.
 package final class ThreadContext {
-    /// The worker whose thread this is. What it runs for its queue is the outermost frame.
+    /// The worker of this thread. Its operation is the outermost frame.
     @exclusivity(unchecked) var worker: Worker?
-    /// The other operations that run here, innermost last.
+    /// The other operations that run on this thread, innermost last.
     @exclusivity(unchecked) var frames: [Frame] = []
-    /// What is to be released by the loop that is under way while `isReleasing`. See `Release`.
+    /// Objects to release by the loop that runs while `isReleasing` is true. See `Release`.
     @exclusivity(unchecked) var releases: [Operation] = []
-    /// The same for what may have captured operations.
+    /// Objects to release that may have captured operations.
     @exclusivity(unchecked) var captures: [Any] = []
     @exclusivity(unchecked) var isReleasing = false
-    /// How many levels of `Descent` are under way, and what is to be done when the outermost one has returned.
+    /// The number of levels of `Descent` that run, and the steps to make when the outermost level has returned.
     @exclusivity(unchecked) var descent = 0
     @exclusivity(unchecked) var deeperSteps = Ring<() -> Void>()
-    /// Operations whom the ledger of resources has something to tell, by the loop that is under way while `isTelling`.
+    /// Operations that the ledger of resources has to ask for their readiness, by the loop that runs while `isTelling` is
+    /// true.
     @exclusivity(unchecked) var toTell = Ring<Operation>()
     @exclusivity(unchecked) var isTelling = false
-    /// For what this thread has announced by key paths that are not known, and not yet made.
+    /// The announcements by unknown key paths that this thread has begun and not yet ended.
     @exclusivity(unchecked) var expectedFlips: [ExpectedFlips] = []
-    /// What was looked up last; see `DependentStates`.
+    /// The result of the last lookup. See `DependentStates`.
     @exclusivity(unchecked) var dependentStates: (type: Operation.Type, states: DependentStates)?
-    /// An operation that is asked whether it is asynchronous under one of the two names; see `AsynchronousNames`.
+    /// An operation whose property is being read under one of its two names. See `AsynchronousNames`.
     var askedName: ObjectIdentifier?
-    /// The operation that `tryStart` starts here, and what the default `start()` found wrong.
+    /// The operation that `tryStart` starts on this thread, and the misuse that the default `start()` has found.
     var trial: ObjectIdentifier?
     var foundMisuse: OperationError?
     let parker = Parker()
@@ -60,7 +61,7 @@ package final class ThreadContext {
         Unmanaged<ThreadContext>.fromOpaque(known).release()
     }
 
-    /// What the calling code is part of.
+    /// The operation and queue that the calling code is part of.
     var innermost: Frame? {
         guard let last = frames.last ?? worker?.frame, last.includesCurrentTask else { return nil }
         return last
@@ -71,16 +72,18 @@ package final class ThreadContext {
         return frames.last { $0.queue != nil }?.queue ?? worker?.frame?.queue
     }
 
-    /// The same, also for a task of an async operation that runs on somebody else's thread.
+    /// The operation and queue of the calling code, also for a task of an async operation on a thread of another
+    /// executor.
     var caller: Frame? { innermost ?? .ofCurrentTask }
 
-    /// Everything that the calling code is part of, in no particular order.
+    /// All operations and queues that the calling code is part of, in no particular order.
     var callerFrames: [Frame] {
         if innermost != nil { return frames + (worker?.frame.map { [$0] } ?? []) }
         return Frame.ofCurrentTask.map { [$0] } ?? []
     }
 
-    /// The operation has said that it runs here. Of the calling code this says nothing.
+    /// Whether the operation has recorded that it runs on this thread. The calling code need not be part of the
+    /// operation.
     func isRunning(_ operation: Operation) -> Bool {
         let sought = Unmanaged.passUnretained(operation).toOpaque()
         return worker?.frame?.operation.toOpaque() == sought || frames.contains { $0.operation.toOpaque() == sought }

@@ -1,7 +1,7 @@
 import CPlatform
 
-/// Asks for properties, overridden or not, for the system's own purposes: if somebody tracks what this thread reads at this
-/// moment, that is none of it (rule K8). And it costs nothing to find out.
+/// Reads properties, overridden or not, for the system itself. If user code tracks the reads of this thread at that
+/// moment, these reads are not tracked (rule K8). The check costs nothing.
 @inline(__always)
 func untracked<Answer>(_ read: () -> Answer) -> Answer {
     let thread = cplatform_this_thread()

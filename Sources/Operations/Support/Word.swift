@@ -1,17 +1,17 @@
 import SchedulerCore
 import Synchronization
 
-/// The state word of one operation: a `Lifecycle` that threads swap.
+/// The state word of one operation: a `Lifecycle` that threads exchange atomically.
 struct Word: ~Copyable {
     private let bits: Atomic<UInt64>
 
     init() { bits = Atomic(Lifecycle().rawValue) }
 
-    // Acquire: who sees a phase also sees what was written before it, such as the queue of an enqueued operation.
+    // Acquire: a thread that sees a phase also sees earlier writes, such as the queue of an enqueued operation.
     @inline(__always)
     var lifecycle: Lifecycle { Lifecycle(rawValue: bits.load(ordering: .acquiring)) }
 
-    /// Swaps the word for what `transition` makes of it; answers the old word, or nil when it declines.
+    /// Replaces the word with the result of `transition`. Returns the old word, or nil when the transition declines.
     @inline(__always)
     @discardableResult
     func update(_ transition: (Lifecycle) -> Lifecycle?) -> Lifecycle? {
@@ -26,7 +26,7 @@ struct Word: ~Copyable {
         return nil
     }
 
-    /// Sets flags that no transition depends on; answers the old word.
+    /// Sets flags that no transition depends on. Returns the old word.
     @discardableResult
     func insert(_ flags: Lifecycle.Flags) -> Lifecycle {
         Lifecycle(rawValue: bits.bitwiseOr(flags.rawValue, ordering: .acquiringAndReleasing).oldValue)
@@ -42,7 +42,7 @@ struct Word: ~Copyable {
         }.unsafelyUnwrapped
     }
 
-    /// The same for a transition with several answers; `next` says which word an answer leads to.
+    /// Replaces the word by a transition with several answers. `next` returns the word that an answer leads to.
     @inline(__always)
     func decide<Answer>(_ transition: (Lifecycle) -> Answer, next: (Answer) -> Lifecycle?) -> Answer {
         var old = lifecycle

@@ -1,19 +1,20 @@
 import SchedulerCore
 import Synchronization
 
-/// Something to be done later, on a thread of the pools.
+/// A timer: work to do later, on a thread of the pools.
 ///
-/// It depends on nothing that may itself stand still: a Dispatch timer's block, say, is not run while all of Dispatch's
-/// threads are blocked, which is when a stall has to be told.
+/// A timer depends on no part that may itself be blocked. For example, the block of a Dispatch timer does not run while
+/// all threads of Dispatch are blocked. Such a stall has to be reported.
 class Appointment: WorkSource, @unchecked Sendable {
-    // Sendable: `next` belongs to who makes the appointment, and from the push on to the monitor; the rest is constant.
-    /// On the monotonic clock, in nanoseconds.
+    // Sendable: `next` belongs to the thread that makes the appointment, and from the push on to the monitor. The rest is
+    // constant.
+    /// The time of the monotonic clock, in nanoseconds.
     let deadline: UInt64
     fileprivate var next: Unmanaged<Appointment>?
 
     init(after delay: Duration) { deadline = MonotonicClock.deadline(after: delay.wholeNanoseconds) }
 
-    /// What is to be done.
+    /// The work to do. Overridden by subclasses.
     func keep() {}
 
     final var urgency: Urgency { .prompt }
@@ -21,13 +22,13 @@ class Appointment: WorkSource, @unchecked Sendable {
     final func work(on worker: Worker) { keep() }
 }
 
-/// Where the monitor finds the appointments made since it last looked: a stack that it takes whole.
+/// The appointments made since the monitor last looked: a stack from which the monitor takes all.
 ///
 /// Lock-free, because appointments are made under a queue's lock.
 struct NewAppointments: ~Copyable, Sendable {
     private let head = Atomic<UInt>(0)
 
-    /// Sequentially consistent, as is what follows it: the look whether the monitor sleeps.
+    /// Adds an appointment. Sequentially consistent, like the later check whether the monitor sleeps.
     func push(_ appointment: Appointment) {
         let new = UInt(bitPattern: Unmanaged.passRetained(appointment).toOpaque())
         var old = head.load(ordering: .relaxed)
@@ -42,7 +43,7 @@ struct NewAppointments: ~Copyable, Sendable {
 
     var isEmpty: Bool { head.load(ordering: .sequentiallyConsistent) == 0 }
 
-    /// Moves all into the heap; those of the same instant in no promised order.
+    /// Moves all appointments into the heap. Appointments of the same instant have no defined order.
     func takeAll(into heap: inout DeadlineHeap<Appointment>) {
         guard !isEmpty else { return }
         var node = Self.appointment(head.exchange(0, ordering: .acquiring))

@@ -1,20 +1,21 @@
 import Dispatch
 
-/// Runs queues on threads that are neither the pools' nor Dispatch's. See `ManualExecutor` in `OperationsTesting`.
+/// A host that runs queues on its own threads, not on threads of the pools or of Dispatch. See `ManualExecutor` in
+/// `OperationsTesting`.
 package protocol QueueHost: TaskExecutor {
-    /// A thread is wanted that calls the queue's `workOnce()`.
+    /// Requests a thread that calls the queue's `workOnce()`.
     func call(_ queue: OperationQueue)
-    /// Which of so many things that may be done now is done first.
+    /// Returns the index of the step to do first, among this many possible steps.
     func choose(among count: Int) -> Int
 }
 
-// The queues whose threads are not the pools': the main queue, queues with an `underlyingQueue`, hosted ones.
+// Queues that do not use threads of the pools: the main queue, queues with an `underlyingQueue`, hosted queues.
 extension OperationQueue {
-    /// A queue that runs on a host's threads.
+    /// Creates a queue that runs on a host's threads.
     package convenience init(on host: any QueueHost) { self.init(kind: .hosted(host)) }
 
-    /// Gets its threads from where the other queue has its own, from now on. For queues inside of operations, before they
-    /// start anything. False: nothing has changed.
+    /// Gives this queue the same source of threads as another queue. For inner queues of operations, before they start an
+    /// operation. False: nothing has changed.
     func adoptKind(of other: OperationQueue) -> Bool {
         let kind: Kind
         switch other.state.withLock({ $0.kind }) {
@@ -34,7 +35,8 @@ extension OperationQueue {
         }
     }
 
-    /// A queue whose operation has been started without a queue, or will never be.
+    /// Gives a queue threads of the pool, because its operation was started without a queue, or will never be added to
+    /// one.
     func becomePlaced() {
         state.withLock { state in
             if case .unplaced = state.kind { state.kind = .pool }
@@ -43,12 +45,12 @@ extension OperationQueue {
 
     var isPlaced: Bool { state.withLock { $0.kind.isPlaced } }
 
-    /// The host, if it has one.
+    /// The host of the queue, if it has one.
     var host: (any QueueHost)? {
         if case .hosted(let host) = state.withLock({ $0.kind }) { host } else { nil }
     }
 
-    /// Brings a worker, whatever runs this queue. The caller has claimed the call (`Signal`).
+    /// Calls a worker for any kind of queue. The caller has claimed the call (`Signal`).
     func callWorker() {
         let (kind, underlying, level) = state.withLock {
             ($0.kind, $0.underlyingQueue, ServiceLevel($0.qualityOfService))
@@ -65,14 +67,15 @@ extension OperationQueue {
         }
     }
 
-    /// Where what belongs to a queue without being one of its operations runs: conditions.
+    /// The executor of work that belongs to a queue without being one of its operations, such as conditions.
     package var executorBeside: any TaskExecutor {
         let (kind, level) = state.withLock { ($0.kind, ServiceLevel($0.qualityOfService)) }
         if case .hosted(let host) = kind { return host }
         return PoolExecutor.of(level)
     }
 
-    /// Runs one operation, or one part of an async one. The dispatch queue's own blocks get their turn in between (Q8, Q10).
+    /// Runs one operation, or one part of an async operation. Other blocks of the dispatch queue run in between (Q8,
+    /// Q10).
     package func workOnce() { workOnce(on: nil) }
 
     private func workOnce(on underlying: DispatchQueue?) {

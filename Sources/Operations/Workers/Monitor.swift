@@ -9,17 +9,18 @@ import CPlatform
 import SchedulerCore
 import Synchronization
 
-/// Looks after the pools while somebody waits for a thread: sees which workers are blocked, so that others take over.
-/// Keeps the appointments too.
+/// The thread that watches the pools while a source waits for a thread. It finds blocked workers, so that other workers
+/// replace them. It also runs the appointments.
 ///
-/// It looks every millisecond at first, then, while the workers compute, less often, up to `longestTick`. After a while
-/// without anything to look after it sleeps, until it is called or an appointment is due, and uses no processor time.
+/// The monitor looks every millisecond at first. While the workers compute, it looks less often, at least each
+/// `longestTick`. After a while without work to watch it sleeps until it is called or an appointment is due, and uses no
+/// processor time.
 final class Monitor: Sendable {
     static let shared = Monitor()
 
     static let shortestTick: UInt64 = 1_000_000
     static let longestTick: UInt64 = 8_000_000
-    /// Looks without finding anything to do before it sleeps.
+    /// The number of looks without a finding before the monitor sleeps.
     private static let patience = 50
 
     private enum Phase { static let unborn: UInt8 = 0, asleep: UInt8 = 1, awake: UInt8 = 2 }
@@ -29,13 +30,13 @@ final class Monitor: Sendable {
     private let births = Locked<[(Worker, WorkerPool.Request)]>([])
     private let newAppointments = NewAppointments()
 
-    /// Starts the thread of a new worker in the place of a thread that must not.
+    /// Starts the thread of a new worker, in place of a thread that must not. False: the caller starts the thread.
     ///
-    /// On Linux a new thread is as nice as the one that makes it, and cannot become less so. So threads that are not as nice
-    /// as the process make none; and this thread is there before the first worker that is nicer. Not only workers are:
-    /// Dispatch makes a thread of its own on that of who gives it something to do, be it a worker of low level that
-    /// resumes a task. It is there before the second of all workers too: where threads are short it would get none later,
-    /// and it is the one that asks again.
+    /// On Linux a new thread has the nice value of the thread that creates it, and cannot reduce that value. So threads
+    /// with a raised nice value create no threads, and the monitor exists before the first worker with a raised value.
+    /// This includes threads of Dispatch: Dispatch creates its threads on the thread that submits work, for example a
+    /// worker of a low level that resumes a task. The monitor also exists before the second worker of all. If threads are
+    /// scarce, the monitor could not get a thread later, and only the monitor requests threads again.
     func takesOver(_ worker: Worker, _ request: WorkerPool.Request) -> Bool {
         let isFirst = !hasWorkers.exchange(true, ordering: .relaxed)
         if !isFirst || worker.pool.level != .normal { beBorn() }
@@ -46,7 +47,7 @@ final class Monitor: Sendable {
         births.withLock { $0.append((worker, request)) }
         wakeIfAsleep()
         parker.unpark()
-        // Where there is no thread to be had for the monitor, nobody delivers.
+        // If the system refuses a thread for the monitor, no thread delivers the worker.
         guard phase.load(ordering: .sequentiallyConsistent) == Phase.unborn else { return true }
         return !births.withLock { births in
             let index = births.firstIndex { $0.0 === worker }
@@ -56,8 +57,8 @@ final class Monitor: Sendable {
         #endif
     }
 
-    /// Has an appointment kept when it is due. May be called under a lock: it takes none but the parker's, and only to
-    /// wake the monitor.
+    /// Runs an appointment when it is due. May be called under a lock: it takes only the parker's lock, and only to wake
+    /// the monitor.
     func make(_ appointment: Appointment) {
         newAppointments.push(appointment)
         wakeIfAsleep()
@@ -74,7 +75,7 @@ final class Monitor: Sendable {
     private func beBorn() { if phase.load(ordering: .relaxed) == Phase.unborn { wakeIfAsleep() } }
 
     func wakeIfAsleep() {
-        // Sequentially consistent against `fallAsleep`: the caller's request was made before this load.
+        // Sequentially consistent with `sleep`: the caller made its request before this load.
         guard phase.load(ordering: .sequentiallyConsistent) != Phase.awake else { return }
         switch phase.exchange(Phase.awake, ordering: .sequentiallyConsistent) {
         case Phase.unborn: spawn()
@@ -116,7 +117,7 @@ final class Monitor: Sendable {
 
     private func sleep(until deadline: UInt64?) {
         phase.store(Phase.asleep, ordering: .sequentiallyConsistent)
-        // A request made before the store has not called; so look once more before sleeping.
+        // A request made before the store has not woken the monitor. So the monitor looks once more before it sleeps.
         deliver()
         if newAppointments.isEmpty, !WorkerPool.pools.contains(where: { $0.survey().isWorthwhile }) {
             if let deadline {

@@ -1,25 +1,26 @@
-/// How fast one worker runs one queue's operations, looked at every so many of them.
+/// The speed at which one worker runs the operations of one queue, measured at intervals.
 ///
-/// When they take less than a microsecond, a second worker only gets in the way: handing the queue's lock from core to
-/// core costs more than the work. Then one worker *sprints*. The others leave; it calls nobody before it runs an
-/// operation, and who adds one need not call it; it promises to look after each. An operation that breaks the pattern,
-/// because it blocks or takes long, makes the promise late, and the `Monitor` calls another worker after two of its
+/// If operations take less than a microsecond, a second worker only disturbs: passing the queue's lock between cores
+/// costs more than the work. Then one worker *sprints*. The other workers leave. The sprinting worker calls no other
+/// worker before it runs an operation, and looks for work after each operation. So adding threads need not call a worker.
+/// An operation that blocks or takes long breaks the pattern. Then the `Monitor` calls another worker after two of its
 /// looks, some milliseconds.
 struct Pace {
     private static let interval = 64
-    /// Nanoseconds an operation, all included.
+    /// The time of a tiny operation in nanoseconds, overhead included.
     private static let tiny: UInt64 = 1_000
 
     private var count = 0
     private var start = MonotonicClock.now
-    /// A worker that loses its core for a moment seems slow once; two slow intervals in a row end the sprint.
+    /// The number of consecutive slow intervals. A worker that loses its core for a moment is slow once. Two slow
+    /// intervals end the sprint.
     private var slowIntervals = 2
-    /// The worker has promised to look after each operation, and the queue's `Signal` says so.
+    /// Whether the worker looks for work after each operation, and the queue's `Signal` has that flag.
     var attends = false
 
     var isSprint: Bool { slowIntervals < 2 }
 
-    /// The answer is of this moment.
+    /// Whether the value of `isSprint` was computed at this moment.
     var isFresh: Bool { count == 0 }
 
     mutating func ranOne() {

@@ -6,8 +6,8 @@ import Musl
 import Darwin
 #endif
 
-/// The five kinds of threads. A thread keeps its level for life: one that was made nicer can not be made less nice again
-/// without privilege (rule P8).
+/// The five kinds of threads. A thread keeps its level: a raised nice value cannot be reduced without privilege (rule
+/// P8).
 package enum ServiceLevel: Int, CaseIterable, Comparable, Sendable {
     case background, utility, normal, userInitiated, userInteractive
 
@@ -24,7 +24,7 @@ package enum ServiceLevel: Int, CaseIterable, Comparable, Sendable {
 
     package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 
-    /// What is added to the process's nice value. The levels above normal take effect only with privilege.
+    /// The number that is added to the process's nice value. The levels above normal take effect only with privilege.
     package var niceness: Int32 {
         switch self {
         case .background: 10
@@ -55,9 +55,10 @@ package enum ServiceLevel: Int, CaseIterable, Comparable, Sendable {
 }
 
 #if !canImport(Darwin)
-/// Nice values, which on Linux each thread has of its own: a new one that of the thread that makes it.
+/// The nice values of threads. On Linux each thread has a value, and a new thread has the value of the thread that
+/// creates it.
 enum Niceness {
-    /// That of the first thread, when it was first asked for: of all threads whose niceness nobody has changed.
+    /// The value of the first thread, at the first read. All threads have this value unless code has changed it.
     static let ofProcess = of(getpid())
     static var ofThread: Int32 { of(0) }
 

@@ -1,32 +1,32 @@
 import Synchronization
 
-/// How many threads work for one queue, so that there are not too many: its width may be far above what a process can
-/// have of them, since async operations need none while they are suspended.
+/// The number of threads that work for one queue, with a limit. The concurrency limit of the queue may be much higher
+/// than the number of threads that a process can have. Suspended async operations need no threads.
 ///
-/// A thread that would be one too many goes away, and leaves a note. Whoever goes and finds the note calls another one.
-/// Each of the two first writes and then reads what the other writes: so one of them sees the other.
+/// A thread beyond the limit leaves and sets a note. A leaving thread that finds the note calls another thread. Each of
+/// the two threads first writes, and then reads the value that the other writes. So one of them sees the other.
 struct ThreadBound: ~Copyable, Sendable {
     private let count = Atomic<Int>(0)
     private let hasNote = Atomic(false)
 
-    /// Counts a thread in; false when it is one too many. It may go when `mayLeave` says so.
+    /// Counts a new thread. False: it is one too many. It may leave when `mayLeave` returns true.
     func enter(limit: Int) -> Bool {
         if count.add(1, ordering: .sequentiallyConsistent).oldValue < limit { return true }
         count.subtract(1, ordering: .sequentiallyConsistent)
         return false
     }
 
-    /// Counts in a thread that is needed whatever the limit says.
+    /// Counts a thread that is needed regardless of the limit.
     func enter() { count.add(1, ordering: .sequentiallyConsistent) }
 
-    /// For a thread that finds that there are enough without it; false when they are not any more.
+    /// Whether a thread beyond the limit may leave. False: there are no longer enough threads without it.
     func mayLeave(limit: Int) -> Bool {
         guard count.load(ordering: .sequentiallyConsistent) >= limit else { return false }
         hasNote.store(true, ordering: .sequentiallyConsistent)
         return count.load(ordering: .sequentiallyConsistent) >= limit
     }
 
-    /// Counts a thread out; true when another one is to be called.
+    /// Counts a thread that leaves. True: the caller has to call another thread.
     func leave() -> Bool {
         count.subtract(1, ordering: .sequentiallyConsistent)
         guard hasNote.load(ordering: .sequentiallyConsistent) else { return false }

@@ -8,7 +8,7 @@ import Darwin
 
 import CPlatform
 
-/// A look at another thread: how much processor time it has used, and whether it sleeps.
+/// A view of another thread: its used processor time, and whether it sleeps.
 struct ThreadClock: Sendable {
     #if canImport(Darwin)
     private let port: mach_port_t
@@ -29,7 +29,7 @@ struct ThreadClock: Sendable {
         return (user + system) * 1_000
     }
 
-    /// A clock that stands still is all there is to see here.
+    /// Always true: this system shows only whether the clock of the thread stands still.
     var isAsleep: Bool { true }
     #else
     private let clock: clockid_t
@@ -48,7 +48,7 @@ struct ThreadClock: Sendable {
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
-    /// The kernel says that the thread sleeps. A clock stands still also when other processes have all the cores.
+    /// Whether the kernel reports that the thread sleeps. A clock also stands still when other processes use all cores.
     var isAsleep: Bool {
         let file = open("/proc/self/task/\(thread)/stat", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return true }

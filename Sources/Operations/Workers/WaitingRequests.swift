@@ -2,8 +2,8 @@ import SchedulerCore
 
 /// The requests that wait for a worker, in the order made.
 ///
-/// Requests of different urgency stand apart. Whether one may be granted is the same for all of its urgency, so the oldest
-/// that may be granted is the first of one of three.
+/// Requests of different urgencies are in separate lines. All requests of an urgency may be granted, or none. So the
+/// oldest request that may be granted is the first of one of three lines.
 struct WaitingRequests {
     private typealias Line = Ring<(request: WorkerPool.Request, number: UInt64)>
 
@@ -24,7 +24,7 @@ struct WaitingRequests {
         }
     }
 
-    /// Removes the oldest request of those urgencies that may be granted. O(1).
+    /// Removes the oldest request of the urgencies that may be granted. O(1).
     mutating func removeFirst(
         shared mayBeShared: Bool, eager mayBeEager: Bool, prompt mayBePrompt: Bool
     ) -> WorkerPool.Request? {

@@ -1,20 +1,21 @@
-/// Something that keeps a worker busy: an operation queue, the extra blocks of a block operation, a task of the system's own.
+/// A source of work for a worker: an operation queue, the extra blocks of a block operation, or a task of the system.
 protocol WorkSource: AnyObject, Sendable {
-    /// When it gets a thread.
+    /// The rule for giving the source a thread.
     var urgency: Urgency { get }
-    /// What the threads are called while they work for it.
+    /// The name of the threads while they work for the source.
     var threadName: String? { get }
-    /// Works on the worker's thread until nothing is left to start, or the worker should yield.
+    /// Works on the worker's thread until no work is left to start, or the worker should yield.
     func work(on worker: Worker)
 }
 
-/// When a source gets a thread. The sources of one urgency do not wait for those of another.
+/// A rule for giving a source a thread. The sources of one urgency do not wait for sources of another urgency.
 enum Urgency: CaseIterable, Sendable {
-    /// The source leaves its parallelism to the system: it gets a thread for a free core, or when the threads at work are
-    /// seen to be blocked.
+    /// The source leaves its parallelism to the system. It gets a thread for a free core, or when the working threads are
+    /// found to be blocked.
     case shared
-    /// The source has asked for its parallelism itself: it gets a thread at once, up to a documented number.
+    /// The source has requested its parallelism itself. It gets a thread at once, up to a documented number.
     case eager
-    /// Time and policies: timers, conditions, stall reports. They get threads of their own, however many others compute.
+    /// The source belongs to timers, conditions or stall reports. It gets a separate thread, regardless of other
+    /// computing threads.
     case prompt
 }

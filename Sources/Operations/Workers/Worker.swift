@@ -11,23 +11,23 @@ import Synchronization
 
 /// One thread of a pool. It works for one source after another, and sleeps in between.
 final class Worker: @unchecked Sendable {
-    // Sendable: `frame` and `namedFor` belong to the worker's own thread; `census` to its pool's lock; the
-    // rest is atomic or constant.
+    // Sendable: `frame` and `namedFor` belong to the worker's own thread, and `census` to its pool's lock. The rest is
+    // atomic or constant.
     let pool: WorkerPool
     let parker = Parker()
-    /// The operation this thread has claimed and runs, and its queue.
+    /// The operation that this thread has claimed and runs, and its queue.
     @exclusivity(unchecked) private(set) var frame: ThreadContext.Frame?
     private var namedFor: String?
-    /// The operation it runs has ended and left a slot that this thread has promised to fill when `start()` returns.
+    /// Whether the running operation has ended, and this thread has yet to fill the slot when `start()` returns.
     ///
-    /// So a chain stays on one thread, and a serial queue wakes nobody between two operations. The promise is passed on
-    /// before anything that may take time: a completion block, a wait. What is left, an override of `start()` that goes
-    /// on after `super.start()`, is noticed by the monitor.
+    /// So a chain stays on one thread, and a serial queue wakes no other thread between two operations. The debt is
+    /// passed on before any step that may take long: a completion block, a wait. In one case it is not: an override of
+    /// `start()` that continues after `super.start()`. The monitor finds that case.
     private let debt = Atomic<Bool>(false)
-    /// Counts operations; the monitor tells by it whether the worker moves.
+    /// The number of operations. The monitor reads it to see whether the worker moves.
     private let progress = Atomic<UInt>(0)
     private let shouldRetire = Atomic<Bool>(false)
-    /// What the pool knows about it.
+    /// The pool's data about the worker.
     var census = WorkerPool.Census()
 
     init(pool: WorkerPool) { self.pool = pool }
@@ -44,36 +44,37 @@ final class Worker: @unchecked Sendable {
         progress.store(progress.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     }
 
-    /// The operation ends on this thread, inside its `start()`: from here on the worker looks for the next one itself.
+    /// Notes that the operation ends on this thread, inside its `start()`. From here on the worker looks for the next one
+    /// itself.
     func willFinish(_ operation: Operation) {
         guard frame?.operation.toOpaque() == Unmanaged.passUnretained(operation).toOpaque() else { return }
         debt.store(true, ordering: .relaxed)
-        // Nothing of the user's can follow in the `start()` of the system's own classes, but in what depends on it: an
-        // overridden `isReady`, or who observes it.
+        // No user code can follow in the `start()` of the system's own classes. User code can run in dependents: an
+        // overridden `isReady`, or an observer.
         if !operation.isPlainBlock || operation.word.lifecycle.contains(.hasDependents) {
             Monitor.shared.wakeIfAsleep()
         }
     }
 
-    /// More could start, but this thread runs its operation first and then looks; see `Pace`.
+    /// Notes that more operations could start, but that this thread runs its operation first and then looks. See `Pace`.
     func promiseToReturn() {
         debt.store(true, ordering: .relaxed)
         Monitor.shared.wakeIfAsleep()
     }
 
-    /// This thread is about to look into the queue in any case.
+    /// Whether this thread is going to look into the queue in any case.
     func owes(_ queue: OperationQueue) -> Bool {
         debt.load(ordering: .relaxed) && frame?.queue?.toOpaque() == Unmanaged.passUnretained(queue).toOpaque()
     }
 
-    /// Something that may take time begins: somebody else keeps the promise.
+    /// Passes the debt to another thread, because a step begins that may take long.
     func passOnDebt() {
         guard debt.exchange(false, ordering: .relaxed), let queue = frame?.queue?.takeUnretainedValue() else { return }
         queue.signal.stopAttending()
         queue.callWorkerIfStartable()
     }
 
-    /// The monitor has seen the promise unkept for too long.
+    /// Takes the debt from a worker that has not acted on it for too long. Called by the monitor.
     func collectDebt() -> Bool { debt.exchange(false, ordering: .relaxed) }
 
     var hasDebt: Bool { debt.load(ordering: .relaxed) }
@@ -81,7 +82,8 @@ final class Worker: @unchecked Sendable {
 
     // MARK: - Between operations
 
-    /// Others wait for a thread, or there are more threads than cores have work for.
+    /// Whether the worker should leave the queue: other sources wait for a thread, or there are more threads than the
+    /// cores can run.
     func shouldYield(to queue: OperationQueue) -> Bool {
         if shouldRetire.load(ordering: .relaxed) { return shouldRetire.exchange(false, ordering: .relaxed) }
         return pool.othersWait(besides: queue.signal.isCalling) && pool.quantumIsOver(of: self)
@@ -91,7 +93,7 @@ final class Worker: @unchecked Sendable {
 
     // MARK: - Blocking
 
-    /// Runs `wait`, which blocks; a worker that does so is replaced meanwhile.
+    /// Runs `wait`, which blocks. Another worker replaces this one meanwhile.
     static func blocking(_ wait: () -> Void) {
         guard let worker = ThreadContext.current.worker else { return wait() }
         worker.passOnDebt()
@@ -123,7 +125,8 @@ final class Worker: @unchecked Sendable {
         start.worker.live(&start.source)
     }
 
-    /// When this has returned the thread holds the source no longer, however long it sleeps then (rule Q1).
+    /// Works for a source. The thread holds no reference to the source when this function has returned, however long the
+    /// thread sleeps then (rule Q1).
     private func serve(_ source: inout (any WorkSource)?) {
         guard let current = source.take() else { return }
         takeName(current.threadName)
@@ -142,7 +145,7 @@ final class Worker: @unchecked Sendable {
         context.worker = nil
     }
 
-    /// Linux keeps 15 bytes of a thread's name.
+    /// Sets the name of the thread. Linux keeps 15 bytes of it.
     private func takeName(_ name: String?) {
         guard name != namedFor else { return }
         namedFor = name

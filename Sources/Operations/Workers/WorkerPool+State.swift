@@ -1,6 +1,6 @@
 import SchedulerCore
 
-// The pool's decisions. Each runs under the pool's lock and touches nothing else.
+// The pool's decisions. Each runs under the pool's lock and accesses no other state.
 extension WorkerPool.State {
     func mayGrant(_ urgency: Urgency) -> Bool {
         let load = self[urgency]
@@ -13,7 +13,7 @@ extension WorkerPool.State {
         return load.active < limit && load.busy < WorkerPool.ceiling
     }
 
-    /// Finds a worker for a request, or room for a new one.
+    /// Finds a worker for a request, or permits a new one.
     mutating func grant(_ request: WorkerPool.Request, in pool: WorkerPool) -> WorkerPool.Grant {
         guard mayGrant(request.urgency) else { return .wait }
         if let worker = idle.popLast() {
@@ -25,15 +25,16 @@ extension WorkerPool.State {
         return .spawn(worker)
     }
 
-    /// The oldest request that may have a worker now.
+    /// Removes the oldest request that may have a worker now.
     mutating func takeRequest() -> WorkerPool.Request? {
         requests.removeFirst(shared: mayGrant(.shared), eager: mayGrant(.eager), prompt: mayGrant(.prompt))
     }
 
-    /// One more worker for prompt sources at each look at which some wait and none was served since the last look: then all
-    /// their workers run code of the user's that takes its time. Up to as many as for eager sources.
+    /// Permits one more worker for prompt sources, at each look at which some wait and none was served since the last
+    /// look. Then all their workers run user code that takes long. The limit is that of eager sources.
     ///
-    /// The allowance covers the surplus that works already. Else the next request would wait for a look for each of those.
+    /// The allowance covers the surplus that works already. Otherwise the next request would wait for one look for each
+    /// of those workers.
     private mutating func helpPromptSources() {
         let isStuck = requests.promptCount > 0 && promptServed == promptServedBefore
         let surplus = max(0, self[.prompt].active - Processor.count)
@@ -51,7 +52,7 @@ extension WorkerPool.State {
         worker.census.lastUsed = .max
     }
 
-    /// The worker is done with its source, which is answered so that it is released without the lock.
+    /// Ends the work for a source. Returns the source, so that it is released without the lock.
     mutating func end(_ worker: Worker) -> (any WorkSource)? {
         busy[ObjectIdentifier(worker)] = nil
         let wasBlocked = worker.census.isBlocked
@@ -79,9 +80,9 @@ extension WorkerPool.State {
 
     /// Compares every busy worker with the last look.
     ///
-    /// One whose processor clock stood still, and that sleeps, is blocked. When all that work are blocked, as many
-    /// again may start: so the number doubles from look to look while operations do nothing but block. When more
-    /// compute than there are cores, the surplus is asked to stop after the operation it runs.
+    /// A worker is blocked if its processor clock stood still and it sleeps. When all working threads are blocked, the
+    /// same number may start again. So the number doubles from look to look while operations only block. When more
+    /// workers compute than there are cores, the surplus is requested to stop after the present operation.
     mutating func survey() -> WorkerPool.Findings {
         var debtors: [any WorkSource] = []
         var computing = 0

@@ -3,19 +3,19 @@ import SchedulerCore
 
 /// The threads of one service level.
 ///
-/// A source asks for one worker at a time. It gets one at once while fewer of its urgency work, not counting the blocked,
-/// than there are cores (for eager sources: than `eagerLimit`). Otherwise the request waits, until a worker has nothing left
-/// to do, waits inside the system, or is seen by the `Monitor` to be blocked. A worker without work sleeps, and its thread
-/// ends after `idleSeconds`.
+/// A source requests one worker at a time. It gets one at once while fewer unblocked workers of its urgency work than
+/// there are cores (for eager sources: than `eagerLimit`). Otherwise the request waits until a worker has no work left,
+/// waits inside the system, or is found blocked by the `Monitor`. A worker without work sleeps, and its thread ends after
+/// `idleSeconds`.
 final class WorkerPool: Sendable {
-    /// The most threads that work for the sources of one urgency, blocked ones included. Well above what one source may
-    /// have: operations of several may wait for one another.
+    /// The most threads that work for the sources of one urgency, blocked threads included. Far above the limit of one
+    /// source, because operations of several sources may wait for each other.
     static let ceiling = 4096
-    /// Up to here sources that ask for their width get threads without delay.
+    /// The number of threads up to which sources that request their parallelism get threads without delay.
     static let eagerLimit = 64
-    /// After so long without work a thread ends.
+    /// The time without work after which a thread ends.
     static let idleSeconds = Atomic<UInt64>(5)
-    /// A worker yields to waiting sources after so many nanoseconds.
+    /// The time in nanoseconds after which a worker yields to waiting sources.
     static let quantum: UInt64 = 2_000_000
 
     private static let all = ServiceLevel.allCases.map { WorkerPool(level: $0) }
@@ -25,7 +25,7 @@ final class WorkerPool: Sendable {
 
     let level: ServiceLevel
     private let state = Locked(State())
-    /// The number of requests that wait, for a look without the lock.
+    /// The number of waiting requests, for reading without the lock.
     private let waiting = Atomic<Int>(0)
 
     private init(level: ServiceLevel) { self.level = level }
@@ -34,18 +34,18 @@ final class WorkerPool: Sendable {
         var idle: [Worker] = []
         var busy: [ObjectIdentifier: Worker] = [:]
         var requests = WaitingRequests()
-        /// The workers of the sources of each urgency. They do not wait for one another: a serial queue that computes for ever
-        /// takes no core from the queues of default width, and time goes on while both compute.
+        /// The workers of the sources of each urgency. They do not wait for each other. A serial queue that computes
+        /// forever takes no core from queues with the default limit, and timers fire while both compute.
         private var shared = Load()
         private var eager = Load()
         private var prompt = Load()
-        /// How many more may work for shared sources because all workers were seen to be blocked; see `Monitor`.
+        /// The number of extra workers for shared sources, because all workers were found blocked. See `Monitor`.
         var allowance = 0
-        /// How many more may work for prompt sources because those that do are slow; see `Monitor`.
+        /// The number of extra workers for prompt sources, because their workers are slow. See `Monitor`.
         var promptAllowance = 0
-        /// How many prompt sources have been served; tells whether those that wait make headway.
+        /// The number of prompt sources that were served. It shows whether waiting sources make progress.
         var promptServed = 0
-        /// The same at the last look.
+        /// The value of `promptServed` at the last look.
         var promptServedBefore = 0
 
         subscript(urgency: Urgency) -> Load {
@@ -68,12 +68,12 @@ final class WorkerPool: Sendable {
 
     struct Load {
         var busy = 0
-        /// Of the busy, those that wait inside the system or were seen to be blocked.
+        /// The number of busy workers that wait inside the system or were found blocked.
         var blocked = 0
         var active: Int { busy - blocked }
     }
 
-    /// A source that wants one worker. What is asked of the source is asked before the lock is taken.
+    /// A request of a source for one worker. The properties of the source are read before the lock is taken.
     struct Request {
         let source: any WorkSource
         let urgency: Urgency
@@ -84,7 +84,7 @@ final class WorkerPool: Sendable {
         }
     }
 
-    /// What the pool knows about one worker. Guarded by the pool's lock.
+    /// The pool's data about one worker. Guarded by the pool's lock.
     struct Census {
         var clock: ThreadClock?
         var source: (any WorkSource)?
@@ -100,7 +100,7 @@ final class WorkerPool: Sendable {
 
     // MARK: - Requests
 
-    /// Asks for one worker for a source.
+    /// Requests one worker for a source.
     func request(_ source: any WorkSource) {
         let request = Request(source)
         let grant = state.withLock { state in
@@ -127,8 +127,8 @@ final class WorkerPool: Sendable {
         return true
     }
 
-    /// Answers false when the system refuses another thread: then the request waits, for one of those there are or for
-    /// the monitor's next try.
+    /// Starts the thread of a worker. False: the system refuses another thread, and the request waits for an existing
+    /// worker or for the monitor's next attempt.
     func spawn(_ worker: Worker, for request: Request) -> Bool {
         if worker.spawn(first: request.source) { return true }
         state.withLock { state in
@@ -162,13 +162,13 @@ final class WorkerPool: Sendable {
         state.withLock { _ in worker.census.clock = clock }
     }
 
-    /// The worker's next source; sleeps until there is one, and answers nil when it should end.
+    /// Returns the worker's next source. Sleeps until there is one; nil: the worker should end.
     func nextSource(for worker: Worker) -> (any WorkSource)? {
         if let found = takeSource(for: worker) { return found }
         return sleep(worker)
     }
 
-    /// The finished source is gone when this has returned, before the worker sleeps.
+    /// Removes a request. The finished source is released when this function has returned, before the worker sleeps.
     private func takeSource(for worker: Worker) -> (any WorkSource)? {
         let (found, finished): ((any WorkSource)?, (any WorkSource)?) = state.withLock { state in
             let finished = state.end(worker)
@@ -197,7 +197,7 @@ final class WorkerPool: Sendable {
         }
     }
 
-    /// The worker waits inside the system, and needs no core meanwhile.
+    /// Notes that the worker waits inside the system, and needs no core meanwhile.
     func workerBlocks(_ worker: Worker) {
         state.withLock { $0.mark(worker, \.isWaiting, true) }
         if waiting.load(ordering: .relaxed) > 0 { grantWaiting() }
@@ -205,7 +205,7 @@ final class WorkerPool: Sendable {
 
     func workerGoesOn(_ worker: Worker) { state.withLock { $0.mark(worker, \.isWaiting, false) } }
 
-    /// Sources other than the asking one, whose own request may be among them, wait for a worker.
+    /// Whether sources other than the asking one wait for a worker. The asking source's own request may be among them.
     func othersWait(besides own: Bool) -> Bool { waiting.load(ordering: .relaxed) > (own ? 1 : 0) }
 
     func quantumIsOver(of worker: Worker) -> Bool {
@@ -215,17 +215,17 @@ final class WorkerPool: Sendable {
 
     // MARK: - Monitoring
 
-    /// What one look has shown.
+    /// The results of one look.
     struct Findings {
-        /// Those whose workers have not kept their promise to look.
+        /// The sources whose workers have not paid their debt.
         var debtors: [any WorkSource] = []
-        /// There is something to look at again.
+        /// Whether the monitor should look again.
         var isWorthwhile = false
-        /// It should be soon.
+        /// Whether the monitor should look again soon.
         var isUrgent = false
     }
 
-    /// One look at all workers.
+    /// Looks at all workers once.
     func survey() -> Findings {
         let findings = state.withLock { $0.survey() }
         for case let queue as OperationQueue in findings.debtors {
