@@ -78,9 +78,9 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
     case rateLimit(queue: String)
     /// The concurrency limit of the queue is reached, or the operation is about to start.
     case slot
-    /// The operation or its group is paused.
-    case held
-    /// The group of the operation has not started.
+    /// The operation or its group is paused, and starts when that is resumed.
+    case paused
+    /// The group that it is part of has not started.
     case group(String)
 
     public var description: String {
@@ -104,7 +104,7 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
         case .key(let key): "waits for its turn under key '\(key)'"
         case .rateLimit(let queue): "waits for a permit of the rate limit of queue '\(queue)'"
         case .slot: "waits for a free slot"
-        case .held: "is paused; resume it"
+        case .paused: "is paused; resume it"
         case .group(let name): "waits for its group \(name) to start"
         }
     }

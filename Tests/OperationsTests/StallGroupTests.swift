@@ -15,7 +15,11 @@ import Testing
 
     @Test func `a group that has not started, or is paused, is not a stall, and its children name their reasons`() {
         let (group, reports) = watchedGroup()
-        let child = Operation(named: "child")
+        let (child, began, mayEnd) = (Operation(named: "child"), Gate(), Gate())
+        let first = BlockOperation {
+            began.open()
+            mayEnd.pass()
+        }
         group.addChild(child)
         let queue = OperationQueue()
         #expect(queue.explain(child).reasons == [.group("GroupOperation 'g'")])
@@ -24,13 +28,17 @@ import Testing
         queue.addOperation(group)
         #expect(queue.explain(child).reasons == [.group("GroupOperation 'g'")])
         StallObserver.letAppointmentsPass()
-        group.setPaused(true)
+        child.addDependency(first)
+        group.addChild(first)
         queue.isSuspended = false
-        while !group.isExecuting {}
-        while queue.explain(child).reasons != [.held] {}
+        began.pass()
+        group.pause()
+        mayEnd.open()
+        first.waitUntilFinished()
+        #expect(queue.explain(child).reasons == [.paused])
         StallObserver.letAppointmentsPass()
         #expect(reports.entries.isEmpty)
-        group.setPaused(false)
+        group.resume()
         group.waitUntilFinished()
     }
 

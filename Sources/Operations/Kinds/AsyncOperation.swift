@@ -29,8 +29,34 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
     override func raiseTask(to lane: PriorityLane) { taskReference.withLoaded { $0.escalate(to: TaskPriority(lane)) } }
 
-    /// Releases work that will not be done. Called by the task, or instead of the task.
-    func releaseWork() { (self as? any WorkDiscarding)?.workIsDiscarded() }
+    /// Called once in place of ``run()`` when the operation ends without it: it was cancelled before it started, or its end
+    /// was announced early.
+    ///
+    /// Does nothing by default. Override it to release or complete things that ``run()`` would have. Called with no lock held,
+    /// before `isFinished` is announced when the operation is cancelled in a queue, on a thread of the queue or of the caller.
+    open func runWasSkipped() {}
+
+    /// Releases work that will not be done. Called by the task, or when there is none.
+    func releaseWork() { runWasSkipped() }
+
+    // MARK: - Pausing
+
+    /// Whether the operation is paused: ``pause()`` was called, and ``resume()`` was not called since.
+    open var isPaused: Bool { hasHold }
+
+    /// Pauses the operation.
+    ///
+    /// The queue does not start a paused operation. An operation that executes continues until its work calls
+    /// ``waitWhilePaused()``; there it releases its slot. A paused operation keeps its place in its queue, and counts among
+    /// the queue's operations. Cancelling a paused operation ends it as any other: the pause has no effect any more.
+    ///
+    /// No effect on a finished operation. Pausing twice is pausing once. An override calls super.
+    open func pause() { hold() }
+
+    /// Ends the pause: the operation starts, or continues, as soon as its queue has a slot for it.
+    ///
+    /// No effect on an operation that is not paused. An override calls super.
+    open func resume() { releaseHold() }
 
     /// Always true: the work continues after `start()` has returned.
     open override var isAsynchronous: Bool { true }
@@ -42,7 +68,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     open override func cancel() {
         super.cancel()
         taskReference.load()?.cancel()
-        goOnAlone()
+        continueWorkAlone()
     }
 
     final override func prepare(for queue: Unmanaged<OperationQueue>) {
@@ -81,7 +107,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     var innerQueue: OperationQueue? { nil }
 
     final override func perform() -> Bool {
-        if word.lifecycle.contains(.gated), goOn() { return false }
+        if word.lifecycle.contains(.gated), continueWork() { return false }
         task(in: nil).launch()
         return false
     }
@@ -96,7 +122,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     final override var executorOfTask: UnownedTaskExecutor? { taskReference.load()?.asUnownedTaskExecutor() }
 
     override func discardWork() {
-        goOn()
+        continueWork()
         if let task = taskReference.load() { task.launch() } else { releaseWork() }
     }
 
@@ -110,24 +136,24 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     }
 }
 
-// For kinds of operations in other modules of this package.
+// For kinds of operations that have results of their own.
 extension AsyncOperation {
-    /// The executor of the operation's own task; nil before the operation is in a queue or started.
-    package final var taskExecutor: (any TaskExecutor)? { taskReference.load() }
-
-    /// Suspends until the operation is finished and has left its queue. A task of a higher priority raises the operation.
+    /// The executor of the operation's task; nil before the operation is in a queue or started.
     ///
-    /// - Throws: `OperationError` on misuse M8.
-    package final func waitForEnd() async throws(OperationError) {
+    /// A task with this executor as its preference runs on the threads of the operation's queue and is part of the operation.
+    public final var taskExecutor: (any TaskExecutor)? { taskReference.load() }
+
+    /// Suspends until the operation is finished and has left its queue. Returns how the operation ended.
+    ///
+    /// Use it to await the result of a subclass. A task of higher priority raises the operation to its own priority,
+    /// whatever the priority policy of the queue. The caller has then looked at a failure; see
+    /// `OperationQueue.unseenFailureHandler`.
+    ///
+    /// - Throws: `OperationError` without waiting, when the operation would wait for itself.
+    @discardableResult
+    public final func waitForOutcome() async throws(OperationError) -> OperationOutcome {
         try await waitUntilFinished(inAnyQueue: true)
-        noteFailureSeen()
+        // A subclass may override `isFinished`; the system knows that the operation has ended.
+        return operationOutcome ?? .succeeded
     }
-
-    /// The failure that the work or a policy has reported.
-    package final var failureReported: (any Error)? { reportedFailure }
-}
-
-/// An async operation of another module of this package that is notified when its `run()` will not be called.
-package protocol WorkDiscarding: AsyncOperation {
-    func workIsDiscarded()
 }

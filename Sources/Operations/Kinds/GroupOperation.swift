@@ -233,8 +233,17 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         }
     }
 
-    /// Pauses or resumes the start of children. Called by the progress of the group.
-    package final func setPaused(_ isPaused: Bool) { steer { $0.isPaused = isPaused } }
+    /// Pauses the group: no child starts while the group is paused. Children that execute continue.
+    open override func pause() {
+        super.pause()
+        steer { $0.isPaused = true }
+    }
+
+    /// Ends the pause of the group.
+    open override func resume() {
+        steer { $0.isPaused = false }
+        super.resume()
+    }
 
     override var innerQueue: OperationQueue? { childQueue }
 

@@ -58,11 +58,12 @@ public struct RetryPolicy: Sendable {
         delay(beforeRetry: retry) { Double.random(in: $0, using: &random) }
     }
 
-    /// Returns the delay before a retry, with jitter from the system's random numbers.
-    ///
-    /// A `SystemRandomNumberGenerator` as an argument is an empty value, for which the compiler passes no address.
-    /// ThreadSanitizer still records the access, and may crash at the address that it reads.
-    package func delay(beforeRetry retry: Int) -> Duration { delay(beforeRetry: retry) { Double.random(in: $0) } }
+    /// The delay before a retry, counted from 1, with jitter from the system's random numbers.
+    public func delay(beforeRetry retry: Int) -> Duration {
+        // Not a `SystemRandomNumberGenerator` passed to the other method: that value is empty, so the compiler passes no
+        // address, and ThreadSanitizer may crash when it looks at the access.
+        delay(beforeRetry: retry) { Double.random(in: $0) }
+    }
 
     private func delay(beforeRetry retry: Int, random: (ClosedRange<Double>) -> Double) -> Duration {
         let delay = backoff.delay(beforeRetry: retry)
@@ -73,8 +74,10 @@ public struct RetryPolicy: Sendable {
         }
     }
 
-    /// Whether the policy permits another attempt after this number of attempts and this error.
-    package func permitsRetry(after attempts: Int, _ error: any Error) -> Bool {
+    /// Whether the policy permits another attempt after `attempts` failed attempts, the last of which failed with the error.
+    ///
+    /// Always false for `CancellationError`.
+    public func permitsRetry(after attempts: Int, _ error: any Error) -> Bool {
         attempts <= retries && !(error is CancellationError) && isRetryable(error)
     }
 

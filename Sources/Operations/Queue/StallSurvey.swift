@@ -182,7 +182,7 @@ struct StallSurvey {
     /// it is paused.
     private mutating func noteSuspension(of queue: OperationQueue, named name: String, at index: Int) {
         guard let owner = queue.owner else { return settle(index, .stuck, .queueSuspended(queue: name)) }
-        if owner.word.lifecycle.isExecuting { return settle(index, .moves, .held) }
+        if owner.word.lifecycle.isExecuting { return settle(index, .moves, .paused) }
         nodes[index].waitsFor.append(position(of: owner))
         ownReasons[index].append(.group(owner.label))
     }
@@ -267,7 +267,7 @@ extension Operation {
     /// Returns the obstacles to the start of the operation besides dependencies.
     fileprivate func gateObstacles() -> [GateObstacle] {
         guard let gates else { return [] }
-        if gates.hold.isOn { return [.init(reason: .held)] }
+        if gates.hold.isOn { return [.init(reason: .paused)] }
         if gates.isTesting { return [.init(reason: .conditions(gates.conditions.map(\.name)))] }
         guard ResourcePool.isWaiting(self) else { return [] }
         return gates.requirements.compactMap { requirement in

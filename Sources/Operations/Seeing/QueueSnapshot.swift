@@ -20,7 +20,8 @@ public struct QueueSnapshot: Sendable, CustomStringConvertible {
 
     /// A kind of reason for which operations wait: a `WaitingReason` without its details.
     public enum Reason: String, Sendable, CaseIterable {
-        case dependencies, conditions, resources, key, rateLimit, barrier, suspended, widthZero, held, ownReadiness,
+        case dependencies, conditions, resources, key, rateLimit, barrier, suspended, widthZero, paused, group,
+            ownReadiness,
             slot
     }
 
@@ -100,7 +101,8 @@ extension WaitingReason {
         switch self {
         case .cycle, .dependency, .dependencyInNoQueue, .inNoQueue: .dependencies
         case .conditions: .conditions
-        case .held, .group: .held
+        case .paused: .paused
+        case .group: .group
         case .resource, .exclusion: .resources
         case .key: .key
         case .rateLimit: .rateLimit

@@ -133,7 +133,7 @@ final class QueueProgress: ContainedProgress, @unchecked Sendable {
 
     private func holdQueue() {
         passHold { isOnHold in
-            if let group { group.setPaused(isOnHold) } else { queue?.setPaused(isOnHold) }
+            if let group { if isOnHold { group.pause() } else { group.resume() } } else { queue?.setPaused(isOnHold) }
         }
     }
 

@@ -53,7 +53,7 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
     public var results: [Result<Value, any Error>] {
         get async {
             // The outcomes of the members replace the outcome of the batch.
-            do { try await waitForEnd() } catch { return members.map { _ in .failure(error) } }
+            do { try await waitForOutcome() } catch { return members.map { _ in .failure(error) } }
             return collected
         }
     }
@@ -90,10 +90,13 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
 
     /// Pauses every member, and begins no further members. A shared transfer pauses only if all its other handles are paused
     /// too.
-    public func pause() { setPaused(true) }
+    public override func pause() { setPaused(true) }
+
+    /// Whether the batch is paused.
+    public override var isPaused: Bool { steering.withLock { $0.isPaused } }
 
     /// Resumes every member.
-    public func resume() {
+    public override func resume() {
         setPaused(false)
         steering.withLock { $0.waiting.take() }?.resume()
     }

@@ -77,7 +77,7 @@ extension HTTPBatchMember where Value == AnyHTTPOperation {
     /// Returns a member for an existing operation of any kind. The value is the operation itself, if the operation succeeds.
     public static func any(_ operation: AnyHTTPOperation) -> Self {
         member(operation) {
-            try await operation.waitForEnd()
+            try await operation.waitForOutcome()
             if case .succeeded = operation.operationOutcome { return operation }
             throw operation.failure
         }

@@ -17,7 +17,7 @@ import Foundation
 /// The operation has dependencies, a priority and completion blocks like every other operation. While the operation waits for
 /// the network, it occupies a slot of its queue and no thread. ``pause()`` stops the transfer and frees the slot. All members
 /// are safe to use on any thread.
-public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendable {
+public class AnyHTTPOperation: AsyncOperation, @unchecked Sendable {
     // Sendable: locks guard the mutable state.
 
     final let transfer: Transfer
@@ -69,19 +69,19 @@ public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendab
 
     /// Stops the transfer and frees the slot. An operation that has not started waits until ``resume()``. No effect after the
     /// operation has finished.
-    public final func pause() {
+    public final override func pause() {
         switch transfer.pause() {
         case .needless: break
         case .hold:
             hold()
             // A resume between the decision and `hold()` finds nothing to release, so check again.
-            if !transfer.isPauseWanted { letGo() }
+            if !transfer.isPauseWanted { releaseHold() }
         case .stop(let attempt):
             // Hold first: a stopped attempt checks whether the operation is held.
             hold()
             transfer.stop(attempt)
             // As above: a resume before `hold()` would otherwise leave the operation held forever.
-            if !transfer.isPauseWanted { letGo() }
+            if !transfer.isPauseWanted { releaseHold() }
         }
     }
 
@@ -89,9 +89,17 @@ public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendab
     ///
     /// The transfer continues where it stopped if the server still has the same resource (`Range` and `If-Range`). Otherwise
     /// the transfer starts over. No effect if the operation is not paused.
-    public final func resume() {
-        if transfer.resume() { letGo() }
+    public final override func resume() {
+        if transfer.resume() { releaseHold() }
     }
+
+    /// Whether a caller has paused the operation.
+    public final override var isPaused: Bool { transfer.isPauseWanted }
+
+    /// Holds the operation back: for a pause, or for a wait before another attempt.
+    private final func hold() { super.pause() }
+    private final func releaseHold() { super.resume() }
+    final var isHeldBack: Bool { super.isPaused }
 
     /// Cancels the operation and stops its transfer.
     public final override func cancel() {
@@ -113,7 +121,7 @@ public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendab
     }
 
     /// Finishes the transfer of an operation that was cancelled before it began.
-    package final func workIsDiscarded() { transfer.finish(cancellation) }
+    public final override func runWasSkipped() { transfer.finish(cancellation) }
 
     private final func transferAndRetry() async throws {
         var failures = 0
@@ -175,8 +183,8 @@ public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendab
     private final func pauseHere() async throws {
         hold()
         // A resume after this check releases the operation, because the operation is held by now.
-        if !transfer.isPauseWanted { letGo() }
-        await standAside()
+        if !transfer.isPauseWanted { releaseHold() }
+        await waitWhilePaused()
         try Task.checkCancellation()
     }
 
@@ -189,9 +197,9 @@ public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendab
             let timer = Task {
                 // A timer that was cancelled must not release the hold of the next timer.
                 do { try await ticker.sleepUntil(end) } catch { return }
-                if !self.transfer.isPauseWanted { self.letGo() }
+                if !self.transfer.isPauseWanted { self.releaseHold() }
             }
-            await standAside()
+            await waitWhilePaused()
             timer.cancel()
             try Task.checkCancellation()
         }
@@ -211,7 +219,7 @@ public class AnyHTTPOperation: AsyncOperation, WorkDiscarding, @unchecked Sendab
 
     /// The error of an operation that finished without a value.
     final var failure: any Error {
-        if let failure = failureReported, !(failure is CancellationError) { return failure }
+        if case .failed(let failure) = operationOutcome { return failure }
         return cancellation
     }
 

@@ -43,7 +43,7 @@ public final class HTTPDownloadOperation: AnyHTTPOperation, @unchecked Sendable 
     /// - Throws: `HTTPError`, also after cancelling; the error of a policy, such as `OperationTimeout`.
     public var value: String {
         get async throws {
-            try await waitForEnd()
+            try await waitForOutcome()
             if transfer.record.withLock({ $0.isComplete }) { return target }
             throw failure
         }

@@ -66,7 +66,7 @@ public final class HTTPOperation<Value: Sendable>: AnyHTTPOperation, @unchecked 
     /// - Throws: `HTTPError`, also after cancelling; the error of a policy, such as `OperationTimeout`.
     public var value: Value {
         get async throws {
-            try await waitForEnd()
+            try await waitForOutcome()
             if let decoded { return decoded }
             throw failure
         }

@@ -47,11 +47,11 @@ import Testing
             let operation = HTTPOperation(get("nonsense"), session: session)
             async let pausing: Void = Task { operation.pause() }.value
             async let resuming: Void = Task {
-                while operation.state == .ready, !operation.isHeld {}; operation.resume()
+                while operation.state == .ready, !operation.isHeldBack {}; operation.resume()
             }.value
             _ = await (pausing, resuming)
             operation.resume()
-            #expect(operation.state == .ready && !operation.isHeld)
+            #expect(operation.state == .ready && !operation.isHeldBack)
             operation.cancel()
         }
     }

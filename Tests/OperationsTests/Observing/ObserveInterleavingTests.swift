@@ -153,8 +153,8 @@ import Testing
         }
 
         override func run() async throws {
-            hold()
-            await standAside()
+            pause()
+            await waitWhilePaused()
             await mayEnd.pass()
         }
     }
@@ -170,7 +170,7 @@ import Testing
             guard change.newValue!, log.entries.count == 2 else { return }
             operation.afterRead.withLock { hook in
                 hook = {
-                    operation.letGo()
+                    operation.resume()
                     goesOn.pass()
                 }
             }

@@ -3,11 +3,11 @@ import KeyValueObserving
 import TestSupport
 import Testing
 
-/// Work in two parts, with a stop in between if it is held.
+/// Work in two parts, with a point in between where it can pause.
 private final class TwoParts: AsyncOperation, @unchecked Sendable {
     let begins = AsyncGate()
-    let mayStand = AsyncGate()
-    let goesOn = AsyncGate()
+    let mayPause = AsyncGate()
+    let continues = AsyncGate()
     let mayEnd = AsyncGate()
     let journal = Journal<String>()
     private let counter: ConcurrencyCounter?
@@ -21,43 +21,43 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         journal.append("first")
         counter?.enter()
         begins.open()
-        await mayStand.pass()
+        await mayPause.pass()
         counter?.leave()
-        await standAside()
+        await waitWhilePaused()
         counter?.enter()
         journal.append(isCancelled ? "cancelled" : "second")
-        goesOn.open()
+        continues.open()
         await mayEnd.pass()
         counter?.leave()
         try Task.checkCancellation()
     }
 
-    /// Has it stand aside, and waits until it does.
-    func stand(in queue: OperationQueue) async {
+    /// Pauses the operation, and waits until it has released its slot.
+    func pauses(in queue: OperationQueue) async {
         await begins.pass()
-        hold()
-        mayStand.open()
+        pause()
+        mayPause.open()
         // Its slot is free when another one has had it.
         await queue.addTask {}.waitUntilFinished()
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct StandAsideTests {
+@Suite(.timeLimit(.minutes(5))) struct PauseTests {
     private func queue(width: Int = 1) -> OperationQueue {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = width
         return queue
     }
 
-    @Test func `a paused operation releases its slot, and resumes where it was`() async {
+    @Test func `a paused operation releases its slot and continues where it was`() async {
         let queue = queue()
         let operation = TwoParts()
         queue.addOperation(operation)
-        await operation.stand(in: queue)
+        await operation.pauses(in: queue)
         #expect(!operation.isExecuting && !operation.isFinished)
-        #expect(queue.explain(operation).reasons == [.held])
+        #expect(queue.explain(operation).reasons == [.paused])
         operation.mayEnd.open()
-        operation.letGo()
+        operation.resume()
         await operation.waitUntilFinished()
         #expect(operation.journal.entries == ["first", "second"])
         #expect(operation.operationOutcome?.description == "succeeded")
@@ -70,21 +70,21 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         operation.qualityOfService = .userInitiated
         queue.addOperation(operation)
         await operation.begins.pass()
-        operation.hold()
+        operation.pause()
         let other = queue.addTask {}
-        operation.mayStand.open()
+        operation.mayPause.open()
         await other.waitUntilFinished()
         operation.mayEnd.open()
-        operation.letGo()
+        operation.resume()
         await operation.waitUntilFinished()
         #expect(operation.journal.entries == ["first", "second"])
     }
 
-    @Test func `a resumed operation waits for a slot like any other operation`() async {
+    @Test func `a resumed operation waits for a slot`() async {
         let queue = queue()
         let operation = TwoParts()
         queue.addOperation(operation)
-        await operation.stand(in: queue)
+        await operation.pauses(in: queue)
         let isOpen = AsyncGate()
         let began = AsyncGate()
         let other = queue.addTask {
@@ -92,17 +92,17 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
             await isOpen.pass()
         }
         await began.pass()
-        operation.letGo()
+        operation.resume()
         #expect(operation.isReady && !operation.isExecuting)
         #expect(queue.explain(operation).reasons == [.slot])
         isOpen.open()
-        await operation.goesOn.pass()
+        await operation.continues.pass()
         #expect(other.isFinished && operation.isExecuting)
         operation.mayEnd.open()
         await operation.waitUntilFinished()
     }
 
-    @Test func `an operation that is cancelled while paused ends once, through its queue, after its work`() async {
+    @Test func `a paused operation that is cancelled ends in its queue, once, after its work`() async {
         let queue = queue()
         let operation = TwoParts()
         let completions = Guarded(0)
@@ -112,9 +112,9 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
             completed.open()
         }
         queue.addOperation(operation)
-        await operation.stand(in: queue)
+        await operation.pauses(in: queue)
         operation.cancel()
-        await operation.goesOn.pass()
+        await operation.continues.pass()
         #expect(!operation.isFinished && operation.isExecuting)
         operation.mayEnd.open()
         await queue.waitUntilAllOperationsAreFinished()
@@ -122,28 +122,28 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         #expect(operation.operationOutcome?.description == "was cancelled")
         // The block delays nobody: neither who waits for the queue nor what runs after it there (rule W1).
         await completed.pass()
-        operation.letGo()
+        operation.resume()
         await queue.addTask {}.waitUntilFinished()
         #expect(completions.withLock { $0 } == 1)
     }
 
-    @Test func `an operation that is paused before its start starts when it is resumed or cancelled`() async {
+    @Test func `an operation paused before its start starts when it is resumed or cancelled`() async {
         let queue = queue()
         for isCancelled in [false, true] {
             let operation = TwoParts()
-            operation.hold()
-            operation.mayStand.open()
+            operation.pause()
+            operation.mayPause.open()
             operation.mayEnd.open()
             queue.addOperation(operation)
             await queue.addTask {}.waitUntilFinished()
             #expect(!operation.isFinished && operation.journal.entries.isEmpty)
-            if isCancelled { operation.cancel() } else { operation.letGo() }
+            if isCancelled { operation.cancel() } else { operation.resume() }
             await operation.waitUntilFinished()
             #expect(operation.journal.entries == (isCancelled ? [] : ["first", "second"]))
         }
     }
 
-    @Test func `a pause point has no effect on an operation that is not paused or is cancelled`() async {
+    @Test func `a point where work can pause has no effect without a pause or after cancellation`() async {
         let queue = queue()
         let free = TwoParts()
         let cancelled = TwoParts()
@@ -151,31 +151,31 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
             operation.mayEnd.open()
             queue.addOperation(operation)
         }
-        free.mayStand.open()
+        free.mayPause.open()
         await cancelled.begins.pass()
-        cancelled.hold()
+        cancelled.pause()
         cancelled.cancel()
-        cancelled.mayStand.open()
+        cancelled.mayPause.open()
         await queue.waitUntilAllOperationsAreFinished()
         #expect(free.journal.entries == ["first", "second"])
         #expect(cancelled.journal.entries == ["first", "cancelled"])
     }
 
-    @Test func `an operation in no queue stays paused until it is resumed or cancelled`() async {
+    @Test func `without a queue an operation pauses until it is resumed or cancelled`() async {
         for isCancelled in [false, true] {
             let operation = TwoParts()
             operation.start()
             await operation.begins.pass()
-            operation.hold()
-            operation.mayStand.open()
+            operation.pause()
+            operation.mayPause.open()
             operation.mayEnd.open()
-            if isCancelled { operation.cancel() } else { operation.letGo() }
+            if isCancelled { operation.cancel() } else { operation.resume() }
             await operation.waitUntilFinished()
             #expect(operation.journal.entries == ["first", isCancelled ? "cancelled" : "second"])
         }
     }
 
-    @Test func `observers see isExecuting change to false and back, and the queue's watchers see one start`() async {
+    @Test func `observers see isExecuting change, and the events of the queue have one start`() async {
         let queue = queue()
         let operation = TwoParts()
         let states = Journal<Bool>()
@@ -184,11 +184,11 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         }
         let events = queue.events
         queue.addOperation(operation)
-        await operation.stand(in: queue)
+        await operation.pauses(in: queue)
         // Its slot is free before its observers have been told.
         while states.entries.count < 2 { await Task.yield() }
         operation.mayEnd.open()
-        operation.letGo()
+        operation.resume()
         await operation.waitUntilFinished()
         token.invalidate()
         #expect(states.entries == [true, false, true, false])
@@ -200,14 +200,14 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         #expect(starts == 1)
     }
 
-    @Test func `a paused operation releases its resources, and has them again when it resumes`() async throws {
+    @Test func `a paused operation releases its resources and acquires them again`() async throws {
         let queue = queue(width: 4)
         let operation = TwoParts()
         operation.addRequirement(.exclusive("stand-aside"))
         queue.addOperation(operation)
         await operation.begins.pass()
-        operation.hold()
-        operation.mayStand.open()
+        operation.pause()
+        operation.mayPause.open()
         let isOpen = AsyncGate()
         let began = AsyncGate()
         let other = TaskOperation {
@@ -219,7 +219,7 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         await began.pass()
         // The resource is given back before the slot.
         while operation.isExecuting { await Task.yield() }
-        operation.letGo()
+        operation.resume()
         #expect(!operation.isExecuting)
         isOpen.open()
         operation.mayEnd.open()
@@ -227,26 +227,26 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         #expect(operation.journal.entries == ["first", "second"])
     }
 
-    @Test func `a paused operation also releases its turn under a key`() async throws {
+    @Test func `a paused operation releases its turn under a limit key`() async throws {
         let queue = queue(width: 4)
         try queue.setLimitPerKey(1)
         let operation = TwoParts()
         operation.mayEnd.open()
         queue.addOperation(operation, limitKey: "host")
         await operation.begins.pass()
-        operation.hold()
-        operation.mayStand.open()
+        operation.pause()
+        operation.mayPause.open()
         let other = TaskOperation {}
         queue.addOperation(other, limitKey: "host")
         await other.waitUntilFinished()
         #expect(!operation.isFinished)
-        operation.letGo()
+        operation.resume()
         await operation.waitUntilFinished()
         #expect(operation.journal.entries == ["first", "second"])
     }
 
     @Test(arguments: 0..<UInt64(8))
-    func `hundreds of operations, paused, resumed and cancelled at once, never exceed the limit, and all end`(
+    func `hundreds of operations paused, resumed and cancelled at once keep the limit, and all end`(
         seed: UInt64
     ) async {
         let queue = queue(width: 3)
@@ -255,7 +255,7 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         let operations = (0..<300).map { _ in TwoParts(counter: counter) }
         for operation in operations {
             operation.mayEnd.open()
-            if random.chance(50) { operation.mayStand.open() }
+            if random.chance(50) { operation.mayPause.open() }
         }
         await queue.addOperations(operations, waitUntilFinished: false)
         let orders = operations.map { ($0, isCancelled: random.chance(25)) }
@@ -263,12 +263,12 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
             for (operation, isCancelled) in orders {
                 group.addTask {
                     for _ in 0..<3 {
-                        operation.hold()
+                        operation.pause()
                         await Task.yield()
-                        operation.mayStand.open()
+                        operation.mayPause.open()
                         await Task.yield()
                         if isCancelled { operation.cancel() }
-                        operation.letGo()
+                        operation.resume()
                     }
                 }
             }

@@ -1,40 +1,38 @@
-// The way back from executing: an async operation pauses. It releases its slot and its resources and waits again,
-// although its work has begun. The same things start it again as any operation: a slot, its turn, its resources. Then its
-// queue starts it once more, and the work continues where it was.
+// The way back from executing: a paused async operation releases its slot and its resources. The operation is then one of
+// the waiting operations of its queue again, although its work has begun. The queue starts the operation once more when the
+// operation is resumed and has a slot, its turn and its resources. The work then continues where it was.
 
 import SchedulerCore
 
-/// A pause of an operation, for as long as its owner wants. Part of its `Gates`.
+/// The pause of an operation. Part of its `Gates`.
 struct Hold {
     var isOn = false
-    /// The suspended work; nil while the work is not suspended.
+    /// The work, while it waits to continue.
     var standing: Standing?
 
     struct Standing {
         let continuation: CheckedContinuation<Void, Never>
-        /// Whether a queue resumes the work. If false, the operation is in no queue and uses no slot.
+        /// Whether the operation's queue resumes the work. An operation without a queue holds no slot.
         let isInQueue: Bool
     }
 }
 
 extension AsyncOperation {
-    /// Whether the operation is paused: it does not start, and its suspended work does not continue, until it is resumed
-    /// or cancelled.
-    package final var isHeld: Bool { attachments?.withLock { $0.extras?.gates?.hold.isOn } ?? false }
+    final var hasHold: Bool { attachments?.withLock { $0.extras?.gates?.hold.isOn } ?? false }
 
-    /// Pauses the operation. An executing operation continues until it calls `standAside()`.
-    package final func hold() {
+    /// The default `pause()`.
+    final func hold() {
         ownAttachments.withExtras { extras in
             var gates = extras.gates ?? Gates()
             gates.hold.isOn = true
-            // An operation that has started becomes gated when its work suspends.
+            // An operation that has started becomes gated when its work pauses.
             _ = word.update { $0.becameGated() }
             extras.gates = gates
         }
     }
 
-    /// Resumes the operation: it starts or continues as soon as its queue has a slot for it.
-    package final func letGo() {
+    /// The default `resume()`.
+    final func releaseHold() {
         let standing = attachments?.withLock { state -> Hold.Standing? in
             state.extras?.gates?.hold.isOn = false
             return state.takeStandingAlone()
@@ -43,11 +41,15 @@ extension AsyncOperation {
         reconsiderReadiness()
     }
 
-    /// Suspends the work while the operation is paused, and releases its slot. Called from the operation's own task.
+    /// Suspends the work while the operation is paused. Call it from ``run()``, at the points where the work can stop.
     ///
-    /// The work continues when the operation is resumed and has a slot again, or is cancelled. Meanwhile `isExecuting` is
-    /// false, if the operation is in a queue.
-    package final func standAside() async {
+    /// A paused operation in a queue releases its slot, its resources and its turn under a limit key here, and
+    /// `isExecuting` becomes false. The operation keeps its place: after ``resume()`` it waits for a slot in the order of
+    /// its priority and of its adding. Then `isExecuting` becomes true again, and the call returns.
+    ///
+    /// Returns at once when the operation is not paused. Returns also when the operation is cancelled, with a slot: check
+    /// `Task.isCancelled` after the call.
+    public final func waitWhilePaused() async {
         let isInQueue = word.lifecycle.hasQueue
         await withCheckedContinuation { continuation in
             let mustStand = attachments?.withLock { state in
@@ -57,32 +59,34 @@ extension AsyncOperation {
             }
             guard mustStand == true else { return continuation.resume() }
             if isInQueue, leaveSlot() {
-                // Resumed or cancelled before the operation was waiting: no thread has read its readiness then.
-                if !isHeld || word.lifecycle.isCancelled { reconsiderReadiness() }
+                // Another thread may have resumed or cancelled it before it was one of the waiting operations. That
+                // thread then found nothing to start.
+                if !hasHold || word.lifecycle.isCancelled { reconsiderReadiness() }
             } else if !isInQueue, !word.lifecycle.isCancelled {
                 // `cancel` resumes the work.
             } else {
-                goOn()
+                continueWork()
             }
         }
     }
 
-    /// Continues suspended work. Returns whether there was suspended work.
+    /// Continues the paused work. Returns whether there was paused work.
     @discardableResult
-    final func goOn() -> Bool {
+    final func continueWork() -> Bool {
         let standing = attachments?.withLock { $0.extras?.gates?.hold.standing.take() }
         standing?.continuation.resume()
         return standing != nil
     }
 
-    /// Continues the suspended work of a cancelled operation that is in no queue.
-    final func goOnAlone() {
+    /// Continues the paused work of a cancelled operation that is in no queue.
+    final func continueWorkAlone() {
         attachments?.withLock { $0.takeStandingAlone() }?.continuation.resume()
     }
 
-    /// Releases the slot. False: the operation is cancelled or has ended, and keeps its slot for its remaining work.
+    /// Releases the slot. Returns false when the operation is cancelled or has ended: then it keeps its slot for the rest
+    /// of its work.
     private final func leaveSlot() -> Bool {
-        // Retained, because another thread may start and end the operation as soon as it waits.
+        // The queue is retained: another thread may start the operation as soon as it is waiting, and end it.
         guard let queue = queue?.takeUnretainedValue() else { return false }
         withdrawFromResources()
         let hasStartable = announcing([.isExecuting]) { queue.giveSlotBack(of: self) }
@@ -92,7 +96,7 @@ extension AsyncOperation {
 }
 
 extension OperationQueue {
-    /// Returns whether an operation can start now; nil when the operation has kept its slot.
+    /// Returns whether an operation may start now; nil when the operation has kept its slot.
     fileprivate func giveSlotBack(of operation: Operation) -> Bool? {
         withState { state in
             guard let lifecycle = operation.word.update({ $0.stoodAside() }) else { return nil }
