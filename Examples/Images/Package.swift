@@ -10,7 +10,7 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "ImageLoading",
-            dependencies: ["LoopbackServer", "Operations", "OperationsImages", "OperationsNetworking"].map { name in
+            dependencies: ["HTTPTestServer", "Operations", "OperationsImages", "OperationsNetworking"].map { name in
                 .product(name: name, package: "swift-operations")
             },
             swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)])

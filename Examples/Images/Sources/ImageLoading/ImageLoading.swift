@@ -1,5 +1,5 @@
 import Foundation
-import LoopbackServer
+import HTTPTestServer
 import Operations
 import OperationsImages
 import OperationsNetworking
@@ -25,7 +25,7 @@ typealias OperationQueue = Operations.OperationQueue
 
     /// Loads a photograph for nine views, in three sizes.
     static func sharing(_ album: Album) async throws {
-        try await LoopbackServer.with(handler: { album.photo.response(to: $0) }) { server in
+        try await HTTPTestServer.with(handler: { album.photo.response(to: $0) }) { server in
             let loader = ImageLoader()
             let sizes = [64, 256, 1024]
             let tokens = (0..<9).map { loader.load(server.url + "/photo.jpg", options: .thumbnail(sizes[$0 % 3])) }
@@ -44,7 +44,7 @@ typealias OperationQueue = Operations.OperationQueue
 
     /// Loads a drawing twice with a disk cache, as after a restart of the program.
     static func caching(_ album: Album, _ folder: String) async throws {
-        try await LoopbackServer.with(handler: { album.drawing.response(to: $0) }) { server in
+        try await HTTPTestServer.with(handler: { album.drawing.response(to: $0) }) { server in
             var configuration = ImageLoader.Configuration()
             configuration.cache = try HTTPCache(directory: folder)
             for start in 1...2 {
@@ -63,7 +63,7 @@ typealias OperationQueue = Operations.OperationQueue
     /// Raises the priority of one of six waiting photographs.
     static func rising(_ album: Album) async throws {
         let gate = LoopbackGate()
-        try await LoopbackServer.with(handler: { request in
+        try await HTTPTestServer.with(handler: { request in
             try? await gate.pass()
             return album.drawing.response(to: request)
         }) { server in
@@ -87,7 +87,7 @@ typealias OperationQueue = Operations.OperationQueue
     static func pausing(_ album: Album) async throws {
         let gate = LoopbackGate()
         let half = album.photo.body.length / 2
-        try await LoopbackServer.with(handler: { request in
+        try await HTTPTestServer.with(handler: { request in
             let response = album.photo.response(to: request)
             return request.number == 1 ? response.with(.stalls(.afterBody(half), until: gate)) : response
         }) { server in
@@ -109,7 +109,7 @@ typealias OperationQueue = Operations.OperationQueue
 
     /// Loads photographs ahead, and one that does not exist.
     static func prefetching(_ album: Album) async throws {
-        try await LoopbackServer.with(handler: { request in
+        try await HTTPTestServer.with(handler: { request in
             request.path.hasSuffix("7") ? .notFound : album.drawing.response(to: request)
         }) { server in
             let loader = ImageLoader()

@@ -1,0 +1,125 @@
+package import HTTPTypes
+
+/// The `Cache-Control` of a request or a response (RFC 9111 §5.2, RFC 5861, RFC 8246). The parser accepts every input
+/// and skips unknown directives. The first of several equal directives wins, and an invalid number has the most
+/// cautious meaning.
+package struct CacheControl: Equatable, Sendable {
+    /// The directives by their lowercase names. The value is the argument without quotation marks, or nil if the
+    /// directive has no argument.
+    private var directives: [String: String?] = [:]
+
+    /// The greatest number of seconds. A greater number counts as this value (RFC 9111 §1.2.2).
+    static let mostSeconds = 1 << 31
+
+    package init() {}
+
+    /// Parses the `Cache-Control` of a response.
+    package init(ofResponse fields: HTTPFields) {
+        for line in fields[values: .cacheControl] { parse(line) }
+    }
+
+    /// Parses the `Cache-Control` of a request. `Pragma: no-cache` applies if the request has no `Cache-Control`
+    /// (§5.4).
+    package init(ofRequest fields: HTTPFields) {
+        self.init(ofResponse: fields)
+        guard !fields.contains(.cacheControl), let pragma = HTTPField.Name("Pragma") else { return }
+        var other = CacheControl()
+        for line in fields[values: pragma] { other.parse(line) }
+        if other.has("no-cache") { directives["no-cache"] = .some(nil) }
+    }
+
+    package func has(_ name: String) -> Bool { directives[name] != nil }
+
+    /// Returns the argument of the directive, or nil if the directive or its argument is missing.
+    package func argument(_ name: String) -> String? { directives[name] ?? nil }
+
+    package var noStore: Bool { has("no-store") }
+    /// Whether the directive is present. A list of field names as argument makes no difference, as in most caches.
+    package var noCache: Bool { has("no-cache") }
+    package var mustRevalidate: Bool { has("must-revalidate") }
+    package var mustUnderstand: Bool { has("must-understand") }
+    package var isPublic: Bool { has("public") }
+    package var isPrivate: Bool { has("private") }
+    package var isImmutable: Bool { has("immutable") }
+    package var onlyIfCached: Bool { has("only-if-cached") }
+    /// The maximum age in seconds, or 0 if the number is invalid.
+    package var maxAge: Int? { seconds("max-age", broken: 0) }
+    /// The required remaining lifetime in seconds, or the greatest number if the number is invalid.
+    package var minFresh: Int? { seconds("min-fresh", broken: Self.mostSeconds) }
+    /// The accepted staleness in seconds. Without an argument every staleness is accepted.
+    package var maxStale: Int? {
+        if case .some(.none) = directives["max-stale"] { return .max }
+        return seconds("max-stale", broken: 0)
+    }
+    /// The time in seconds after the end of the lifetime, or 0 if the number is invalid.
+    package var staleIfError: Int? { seconds("stale-if-error", broken: 0) }
+
+    private func seconds(_ name: String, broken: Int) -> Int? {
+        guard let argument = directives[name] else { return nil }
+        return argument.flatMap { Self.deltaSeconds($0) } ?? broken
+    }
+
+    /// Returns a number that consists of digits only, limited to `mostSeconds`. Returns nil for other text.
+    package static func deltaSeconds(_ text: some StringProtocol) -> Int? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
+        return text.utf8.reduce(0) { min($0 * 10 + Int($1 - 48), mostSeconds) }
+    }
+
+    // MARK: - Parsing
+
+    private mutating func parse(_ line: String) {
+        var rest = Array(line.utf8)[...]
+        while !rest.isEmpty {
+            let name = take(&rest) { $0 != Self.comma && $0 != Self.equals }
+            var argument: String?
+            if rest.first == Self.equals {
+                rest.removeFirst()
+                argument = takeArgument(&rest)
+            }
+            if rest.first == Self.comma { rest.removeFirst() }
+            let key = name.lowercased()
+            if !key.isEmpty, directives[key] == nil { directives[key] = .some(argument) }
+        }
+    }
+
+    private func takeArgument(_ rest: inout ArraySlice<UInt8>) -> String {
+        rest = rest.drop(while: Self.isSpace)
+        if rest.first == Self.quote, let quoted = takeQuoted(&rest) {
+            _ = take(&rest) { $0 != Self.comma }
+            return quoted
+        }
+        return take(&rest) { $0 != Self.comma }
+    }
+
+    /// Returns nil and consumes nothing if the closing quotation mark is missing. The parser then still finds later
+    /// directives, such as `no-store`.
+    private func takeQuoted(_ rest: inout ArraySlice<UInt8>) -> String? {
+        var (text, index) = ([UInt8](), rest.startIndex + 1)
+        while index < rest.endIndex {
+            switch rest[index] {
+            case Self.quote:
+                rest = rest[(index + 1)...]
+                return String(decoding: text, as: UTF8.self)
+            case Self.backslash where index + 1 < rest.endIndex:
+                text.append(rest[index + 1])
+                index += 2
+            case let byte:
+                text.append(byte)
+                index += 1
+            }
+        }
+        return nil
+    }
+
+    private func take(_ rest: inout ArraySlice<UInt8>, while isPart: (UInt8) -> Bool) -> String {
+        var taken = rest.prefix(while: isPart)
+        rest = rest[taken.endIndex...]
+        taken = taken.drop(while: Self.isSpace)
+        while let last = taken.last, Self.isSpace(last) { taken.removeLast() }
+        return String(decoding: taken, as: UTF8.self)
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 }
+    private static let (comma, equals) = (UInt8(ascii: ","), UInt8(ascii: "="))
+    private static let (quote, backslash) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))
+}

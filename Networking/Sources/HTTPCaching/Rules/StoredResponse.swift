@@ -1,0 +1,96 @@
+package import Foundation
+import HTTPCore
+package import HTTPTypes
+
+/// The stored head of a response, with the times of the request and of the response's arrival.
+package struct StoredResponse: Equatable, Sendable {
+    package var response: HTTPResponse
+    package var requestTime: Date
+    package var responseTime: Date
+
+    /// Creates the stored head from a received head, without the fields that concern the connection (RFC 9111 §3.1).
+    package init(_ response: HTTPResponse, requestTime: Date, responseTime: Date) {
+        self.response = response
+        self.response.headerFields = Self.storable(response.headerFields)
+        self.requestTime = requestTime
+        self.responseTime = responseTime
+    }
+
+    package var control: CacheControl { CacheControl(ofResponse: response.headerFields) }
+
+    /// The date in the response's field Date, or the time of arrival.
+    package var date: Date {
+        response.headerFields[.date].flatMap { HTTPDate.parse($0, now: responseTime) } ?? responseTime
+    }
+
+    /// The conditions that revalidate the response (§4.3.1). Empty if the response has no validator.
+    package var conditions: HTTPFields {
+        var fields = HTTPFields()
+        if let tag = response.headerFields[values: .eTag].first, !tag.isEmpty { fields[.ifNoneMatch] = tag }
+        if let date = response.headerFields[values: .lastModified].first, HTTPDate.parse(date, now: responseTime) != nil
+        {
+            fields[.ifModifiedSince] = date
+        }
+        return fields
+    }
+
+    // MARK: - Fields
+
+    private static let connectionFields: Set<String> = [
+        "connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authentication-info",
+        "proxy-authorization", "te", "trailer", "transfer-encoding", "upgrade",
+    ]
+
+    /// The fields that a 304 or a response to HEAD never changes, because they describe the stored body (§3.2).
+    private static let bodyFields: Set<String> = [
+        "content-encoding", "content-length", "content-range", "content-type", "etag",
+    ]
+
+    private static func storable(_ fields: HTTPFields) -> HTTPFields {
+        let named = fields[values: .connection].flatMap { $0.split(separator: ",") }
+            .map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
+        let dropped = connectionFields.union(named)
+        return HTTPFields(fields.filter { !dropped.contains($0.name.canonicalName) })
+    }
+
+    /// Returns the stored head after the server has confirmed that the response is valid (§3.2, §4.3.4). Returns nil if
+    /// the confirmation concerns another response.
+    package func validated(by update: HTTPResponse, requestTime: Date, responseTime: Date) -> StoredResponse? {
+        guard isSameRepresentation(update.headerFields) else { return nil }
+        let new = Self.storable(update.headerFields).filter { !Self.bodyFields.contains($0.name.canonicalName) }
+        let replaced = Set(new.map(\.name))
+        let kept = response.headerFields.filter { field in
+            // The stored Age describes the original response, not the revalidation.
+            field.name != .age && !replaced.contains(field.name)
+        }
+        var result = self
+        result.response.headerFields = HTTPFields(kept + new)
+        result.requestTime = requestTime
+        result.responseTime = responseTime
+        // Without a Date in the update, the old date would keep the response as old as before.
+        if !replaced.contains(.date) { result.response.headerFields[.date] = HTTPDate.format(responseTime) }
+        return result
+    }
+
+    /// Returns the stored head after a response to HEAD (§4.3.5). Returns nil if the stored response is out of date.
+    package func freshened(byHead head: HTTPResponse, requestTime: Date, responseTime: Date) -> StoredResponse? {
+        let (old, new) = (response.headerFields, head.headerFields)
+        for name in [HTTPField.Name.eTag, .lastModified, .contentLength] where new.contains(name) {
+            guard old[name] == new[name] else { return nil }
+        }
+        guard !conditions.isEmpty, head.status.code == 200, response.status.code == 200 else { return nil }
+        return validated(by: head, requestTime: requestTime, responseTime: responseTime)
+    }
+
+    /// Returns whether the update describes the stored response (§4.3.4). The weak comparison of entity tags decides if
+    /// the update has a tag. Otherwise the modification date decides.
+    private func isSameRepresentation(_ update: HTTPFields) -> Bool {
+        func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
+        let stored = response.headerFields
+        if let tag = update[values: .eTag].first {
+            return stored[values: .eTag].first.map { opaque($0) == opaque(tag) } ?? false
+        }
+        guard !stored.contains(.eTag), let date = update[values: .lastModified].first else { return true }
+        return stored[values: .lastModified].first == date
+    }
+}

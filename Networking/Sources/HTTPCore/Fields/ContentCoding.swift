@@ -1,0 +1,15 @@
+package import HTTPTypes
+
+extension HTTPFields {
+    /// The codings of the body, in lower case and in the order in which the server applied them, without `identity`.
+    package var contentCodings: [String] {
+        guard let value = self[.contentEncoding] else { return [] }
+        let codings = value.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }
+        return codings.filter { $0 != "identity" }.map(String.init)
+    }
+
+    /// Whether the body is not compressed, according to `Content-Encoding`.
+    package var isIdentityCoded: Bool {
+        contentCodings.isEmpty
+    }
+}

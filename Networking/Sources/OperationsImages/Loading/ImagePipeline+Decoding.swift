@@ -1,0 +1,61 @@
+import HTTPCaching
+import Operations
+import OperationsNetworking
+
+// Step 4 of 5: pixels.
+extension ImagePipeline {
+    /// Decodes the variants that wait for an original, which has arrived.
+    func isPresent(_ original: Int, _ file: Original) {
+        let (variants, gone, old) = state.withLock { state -> ([Int], [DecodedImage], OriginalWork?) in
+            guard let key = state.board.key(ofOriginal: original) else { return ([], [], nil) }
+            let old = state.originals[original]
+            state.originals[original]?.original = file
+            // `file` contains the body, so that the request is no longer needed.
+            state.originals[original]?.http = nil
+            // The image may have changed, so that the other sizes in memory are out of date.
+            let isNew = key.policy.refreshes && file.kept.source == .network
+            let gone = isNew ? state.memory.removeAll { $0.name == key.name } : []
+            return (state.board.isPresent(original, stored: file.kept.isStored), gone, old)
+        }
+        withExtendedLifetime((gone, old)) {}
+        for variant in variants { decode(variant, file) }
+    }
+
+    func decode(_ variant: Int, of original: Int) {
+        guard let file = state.withLock({ $0.originals[original]?.original }) else { return }
+        decode(variant, file)
+    }
+
+    private func decode(_ variant: Int, _ file: Original) {
+        guard let key = state.withLock({ $0.board.key(ofVariant: variant) }) else { return }
+        let decoding = DecodeOperation(configuration.decoder, file, key.decoding) { result in
+            self.decoded(variant, result, file)
+        }
+        guard keep(decoding, for: variant) else { return }
+        adjustPriority(variant: variant)
+        decodings.addOperation(decoding)
+    }
+
+    private func decoded(_ variant: Int, _ result: Result<DecodedImage, any Error>, _ file: Original) {
+        do {
+            end(variant, with: try result.get(), from: file)
+        } catch {
+            let reason = (error as? ImageError).map { ImageLoadError.Reason.image($0) } ?? .decoder(error)
+            guard file.kept.isStored, reason.isDamage else { return fail(variant: variant, reason, file) }
+            replace(variant, reason, file)
+        }
+    }
+
+    /// Removes an unusable file from disk and loads it again, once for all variants that detect the damage.
+    private func replace(_ variant: Int, _ reason: ImageLoadError.Reason, _ file: Original) {
+        guard let key = state.withLock({ $0.board.key(ofVariant: variant) })?.original else { return }
+        guard key.policy.usesNetwork else { return fail(variant: variant, reason, file) }
+        switch state.withLock({ $0.board.isDamaged(variant) }) {
+        case .load(let original), .seek(let original):
+            write(key.name) { await $0.removeData(forKey: key.name) }
+            transfer(original, stale: nil)
+        case .decode(let original): decode(variant, of: original)
+        case .gone, .waits: break
+        }
+    }
+}

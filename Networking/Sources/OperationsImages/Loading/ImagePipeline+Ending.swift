@@ -1,0 +1,117 @@
+import HTTPCore
+import HTTPTypes
+import Operations
+import OperationsNetworking
+
+// Step 5 of 5: the image or the failure.
+extension ImagePipeline {
+    /// The objects of ended requests, which the pipeline releases without the lock.
+    private struct Ended {
+        var tokens: [ImageToken] = []
+        var operations: [Operation?] = []
+        var originals: [OriginalWork?] = []
+        var images: [DecodedImage] = []
+        var failures: [FailureMemory.Failure?] = []
+        var idleWaiters: [CheckedContinuation<Void, Never>] = []
+
+        mutating func add(_ ending: ImageBoard.Ending, original: Int?, from state: inout State) {
+            tokens += ending.waiters.compactMap { state.tokens.removeValue(forKey: $0) }
+            operations.append(state.operations.removeValue(forKey: ending.variant))
+            if ending.isLast, let original { originals.append(state.originals.removeValue(forKey: original)) }
+            idleWaiters += state.takeIdleWaiters()
+        }
+
+        func tell(_ outcome: (ImageToken) -> ImageToken.Outcome) {
+            for token in tokens { token.end(outcome(token)) }
+            for waiter in idleWaiters { waiter.resume() }
+        }
+    }
+
+    /// - Parameter file: The file that was decoded, or nil for a stored thumbnail.
+    func end(_ variant: Int, with image: DecodedImage, from file: Original?) {
+        let (ended, key, isFirst) = state.withLock { state -> (Ended, ImageBoard.VariantKey?, Bool) in
+            var ended = Ended()
+            let original = state.board.original(ofVariant: variant)
+            guard let key = state.board.key(ofVariant: variant), let ending = state.board.ends(variant) else {
+                return (ended, nil, false)
+            }
+            let isFirst = original.flatMap { state.originals[$0]?.isStored } == false
+            if let original, file?.kept.isStored == false { state.originals[original]?.isStored = true }
+            if key.original.policy.writesMemory {
+                let memoryKey = MemoryKey(key.original.name, key.decoding)
+                ended.images = state.memory.insert(image, for: memoryKey, cost: image.byteCount)
+            }
+            ended.failures.append(state.failures.forget(key.original.failureName))
+            ended.add(ending, original: original, from: &state)
+            return (ended, key, isFirst)
+        }
+        guard let key else { return }
+        // The write is enqueued before the waiters are notified, so that `waitUntilIdle` includes the write.
+        if let file { store(image, of: file, key, isFirst: isFirst) }
+        ended.tell { .success(LoadedImage(image: image, source: file?.kept.source ?? .disk, url: $0.url)) }
+    }
+
+    func fail(variant: Int, _ reason: ImageLoadError.Reason, _ file: Original) {
+        let now = configuration.ticker.now()
+        let ended = state.withLock { state in
+            var ended = Ended()
+            let original = state.board.original(ofVariant: variant)
+            guard let key = state.board.key(ofVariant: variant), let ending = state.board.ends(variant) else {
+                return ended
+            }
+            let shown = HTTPAddress.redacted(key.original.request.url)
+            let error = ImageLoadError(reason, url: shown, response: file.kept.response)
+            ended.failures = state.failures.remember(
+                error, of: key.original.failureName, decoding: key.decoding, now: now)
+            ended.add(ending, original: original, from: &state)
+            return ended
+        }
+        ended.tell { .failure(ImageLoadError(reason, url: $0.url, response: file.kept.response)) }
+    }
+
+    /// Fails the variants that wait for an original.
+    func fail(_ original: Int, _ reason: ImageLoadError.Reason, _ response: HTTPResponse? = nil) {
+        let now = configuration.ticker.now()
+        let ended = state.withLock { state in
+            var ended = Ended()
+            guard let key = state.board.key(ofOriginal: original) else { return ended }
+            let error = ImageLoadError(reason, url: HTTPAddress.redacted(key.request.url), response: response)
+            ended.failures = state.failures.remember(
+                error, of: key.failureName, decoding: ImageDecodingOptions(), now: now)
+            for ending in state.board.fails(original) { ended.add(ending, original: original, from: &state) }
+            return ended
+        }
+        ended.tell { .failure(ImageLoadError(reason, url: $0.url, response: response)) }
+    }
+
+    // MARK: - Cancelling
+
+    func cancel(_ waiter: Int) {
+        var gone: (operation: Operation?, original: OriginalWork?)
+        let (token, leaving, idleWaiters) = state.withLock { state in
+            let leaving = state.board.leave(waiter)
+            if case .stops(let variant, let original, let isLast) = leaving {
+                gone.operation = state.operations.removeValue(forKey: variant)
+                if isLast { gone.original = state.originals.removeValue(forKey: original) }
+            }
+            let token = leaving == .needless ? nil : state.tokens.removeValue(forKey: waiter)
+            return (token, leaving, state.takeIdleWaiters())
+        }
+        switch leaving {
+        case .needless: break
+        case .goesOn(let variant, let original), .stops(let variant, let original, isLast: false):
+            adjustPriority(variant: variant, original: original)
+        case .stops: break
+        }
+        gone.operation?.cancel()
+        gone.original?.preparing?.cancel()
+        gone.original?.http?.cancel()
+        if let token { token.end(.failure(ImageLoadError(.cancelled, url: token.url))) }
+        for waiter in idleWaiters { waiter.resume() }
+    }
+
+    func cancelAll() {
+        let tokens = state.withLock { Array($0.tokens.values) }
+        for token in tokens { token.cancel() }
+    }
+}

@@ -1,0 +1,152 @@
+import HTTPCore
+import HTTPTypes
+import Operations
+import OperationsNetworking
+
+// Step 3 of 5: the network.
+extension ImagePipeline {
+    /// Starts the transfer of an original that is not on disk or must be revalidated.
+    func isAbsent(_ original: Int, stale: StaleOriginal? = nil) {
+        switch state.withLock({ $0.board.isAbsent(original) }) {
+        case .gone: break
+        case .refuse: fail(original, .notCached)
+        case .load: transfer(original, stale: stale)
+        }
+    }
+
+    func transfer(_ original: Int, stale: StaleOriginal?) {
+        guard let key = state.withLock({ $0.board.key(ofOriginal: original) }) else { return }
+        guard let modifier = configuration.requestModifier else { return send(key.request, original, stale) }
+        let preparing = Task {
+            guard let request = await modifier(key.request) else { return fail(original, .requestRefused) }
+            send(request, original, stale)
+        }
+        let isWanted = state.withLock { state in
+            state.originals[original]?.preparing = preparing
+            return state.originals[original] != nil
+        }
+        if !isWanted { preparing.cancel() }
+    }
+
+    private func send(_ request: HTTPOperationRequest, _ original: Int, _ stale: StaleOriginal?) {
+        var request = request
+        var stale = stale
+        // The session's cache revalidates by itself, and the caller's own conditions have precedence.
+        if configuration.session.configuration.cache != nil || request.fields[.ifNoneMatch] != nil
+            || request.fields[.ifModifiedSince] != nil
+        {
+            stale = nil
+        }
+        for field in stale?.validators.conditions ?? [:] { request.fields.append(field) }
+        guard let urgency = state.withLock({ $0.board.urgency(ofOriginal: original) }) else { return }
+        let http = client.load(request, as: .imageAnswer, priority: .init(rawValue: urgency) ?? .normal)
+        let (isWanted, isFollowed, old) = state.withLock { state in
+            let old = state.originals[original]?.http
+            state.originals[original]?.http = http
+            return (state.originals[original] != nil, state.originals[original]?.isFollowed == true, old)
+        }
+        withExtendedLifetime(old) {}
+        guard isWanted else { return http.cancel() }
+        adjustPriority(original: original)
+        if isFollowed { pump(http, of: original) }
+        Task { [stale] in
+            do {
+                // Awaiting the value would give the transfer this task's priority, which no caller requested.
+                await http.operation.waitUntilFinished()
+                try receive(try await http.value, of: original, by: http, stale)
+            } catch let error as HTTPError {
+                fail(original, ImageLoadError.Reason(error.reason), error.response)
+            } catch let refusal as Refusal {
+                fail(original, refusal.reason, refusal.response)
+            } catch {
+                fail(original, .transfer(.connection(error)))
+            }
+        }
+    }
+
+    private struct Refusal: Error {
+        let reason: ImageLoadError.Reason
+        let response: HTTPResponse
+    }
+
+    private func receive(
+        _ answer: ImageAnswer, of original: Int, by http: HTTPToken<ImageAnswer>, _ stale: StaleOriginal?
+    ) throws {
+        guard let response = configuration.responseModifier.map({ $0(answer.response) }) ?? answer.response else {
+            throw Refusal(reason: .responseRefused, response: answer.response)
+        }
+        if response.status == .notModified, let stale { return isPresent(original, stale.file) }
+        if let reason = objection(to: response) { throw Refusal(reason: reason, response: response) }
+        guard !answer.body.isEmpty else { throw Refusal(reason: .image(.emptyData), response: response) }
+        let bytes: [UInt8]
+        do { bytes = try opened(answer.body) } catch { throw Refusal(reason: .decryption(error), response: response) }
+        // The last report precedes the image, so that a progress stream is complete before it ends.
+        tell(http.operation.transferProgress, of: original, isLast: true)
+        let source = http.operation.servedFromCache ? LoadedImage.Source.disk : .network
+        let data = configuration.decryptor.map { _ in answer.body }
+        let kept = Original.Kept(encrypted: data, response: response, source: source, isStored: false)
+        isPresent(original, Original(bytes: bytes, kept))
+    }
+
+    private func objection(to response: HTTPResponse) -> ImageLoadError.Reason? {
+        if response.status == .notModified { return .notModified }
+        var serializer = HTTPSerializer.imageAnswer
+        (serializer.acceptableStatuses, serializer.acceptableTypes) = (
+            HTTPSerializer<ImageAnswer>.successes, configuration.acceptableTypes
+        )
+        return serializer.objection(to: response).map { ImageLoadError.Reason($0) }
+    }
+
+    // MARK: - Progress
+
+    /// Sends progress reports to this waiter and to other followers of the same original.
+    func follow(_ waiter: Int) {
+        let (http, token, told, isNew, original) = state.withLock { state in
+            let original = state.board.original(ofWaiter: waiter)
+            let work = original.flatMap { state.originals[$0] }
+            if let original { state.originals[original]?.isFollowed = true }
+            return (work?.http, state.tokens[waiter], work?.told, work?.isFollowed == false, original)
+        }
+        if let token, let told { token.tell(told) }
+        if isNew, let http, let original { pump(http, of: original) }
+    }
+
+    private func pump(_ http: HTTPToken<ImageAnswer>, of original: Int) {
+        let updates = http.operation.transferProgressUpdates
+        Task { [weak self] in for await progress in updates { self?.tell(progress, of: original) } }
+    }
+
+    /// Sends a report with a number. Two concurrent reports can arrive in the wrong order, and the number lets the
+    /// receiver drop the older report.
+    private func tell(_ progress: HTTPProgress, of original: Int, isLast: Bool = false) {
+        let (tokens, report) = state.withLock { state -> ([ImageToken], NumberedProgress?) in
+            guard let work = state.originals[original], work.isFollowed, work.told?.isLast != true else {
+                return ([], nil)
+            }
+            let report = NumberedProgress(progress: progress, number: (work.told?.number ?? 0) + 1, isLast: isLast)
+            state.originals[original]?.told = report
+            return (state.board.waiters(ofOriginal: original).compactMap { state.tokens[$0] }, report)
+        }
+        guard let report else { return }
+        for token in tokens { token.tell(report) }
+    }
+
+    func transfer(of waiter: Int) -> AnyHTTPOperation? {
+        let http = state.withLock { state in
+            state.board.original(ofWaiter: waiter).flatMap { state.originals[$0]?.http }
+        }
+        return http?.operation
+    }
+}
+
+extension ImageLoadError.Reason {
+    init(_ reason: HTTPError.Reason) {
+        switch reason {
+        case .cancelled: self = .cancelled
+        case .emptyBody: self = .image(.emptyData)
+        case .unacceptableStatus(let status): self = .unacceptableStatus(status)
+        case .unacceptableType(let type): self = .unacceptableType(type)
+        case let reason: self = .transfer(reason)
+        }
+    }
+}

@@ -1,0 +1,246 @@
+import HTTPCaching
+import HTTPCore
+import HTTPTypes
+import Operations
+import OperationsNetworking
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The execution of the decisions of `ImageBoard`. Lookups on disk, transfers, decoding and writes to disk have
+/// separate queues.
+///
+/// An image passes through five steps, each in one file: begin (this file), seek, transfer, decode, end.
+final class ImagePipeline: Sendable {
+    let configuration: ImageLoader.Configuration
+    /// The queue of transfers.
+    let client: HTTPClientQueue
+    /// The queue of lookups, which run one at a time. Transfers are therefore queued in the order of the requests.
+    let lookups = OperationQueue()
+    let decodings = OperationQueue()
+    /// The queue of writes, which run one at a time, because the write of an original removes the variants of its
+    /// predecessor.
+    let writes = OperationQueue()
+    let state: Locked<State>
+    /// The field Accept of requests without this field.
+    private let accept: String
+
+    /// The state under one lock. With several locks, a request between the arrival of an image in memory and the end of
+    /// its variant would make the image again.
+    struct State {
+        var board = ImageBoard()
+        var memory: RecentlyUsed<MemoryKey, DecodedImage>
+        var failures: FailureMemory
+        /// The handles that wait for an image.
+        var tokens: [Int: ImageToken] = [:]
+        var originals: [Int: OriginalWork] = [:]
+        /// The operation that looks for a variant or decodes it.
+        var operations: [Int: Operation] = [:]
+        /// The last write of each name, which runs after the earlier writes.
+        var writing: [String: (number: Int, operation: Operation)] = [:]
+        var lastWriting = 0
+        var idleWaiters: [CheckedContinuation<Void, Never>] = []
+
+        /// Returns the tasks in `waitUntilIdle` if no handle waits, and clears the list.
+        mutating func takeIdleWaiters() -> [CheckedContinuation<Void, Never>] {
+            guard tokens.isEmpty else { return [] }
+            defer { idleWaiters = [] }
+            return idleWaiters
+        }
+    }
+
+    /// The key of an image in memory. The memory limit of the decoding is not a part of the key.
+    struct MemoryKey: Hashable {
+        let name: String
+        let maxPixelSize: Int?
+        let frames: ImageDecodingOptions.Frames
+
+        init(_ name: String, _ decoding: ImageDecodingOptions) {
+            self.name = name
+            maxPixelSize = decoding.maxPixelSize
+            frames = decoding.frames
+        }
+    }
+
+    init(_ configuration: ImageLoader.Configuration) {
+        self.configuration = configuration
+        let types = configuration.decoder.types.map(\.description)
+        accept = (types + ["*/*;q=0.1"]).joined(separator: ", ")
+        client = HTTPClientQueue(withoutTurns: max(1, configuration.width), session: configuration.session)
+        state = Locked(
+            State(
+                memory: RecentlyUsed(
+                    costLimit: configuration.memoryLimit, countLimit: configuration.memoryCountLimit),
+                failures: FailureMemory(duration: configuration.failureMemory)))
+        (client.queue.name, lookups.name) = ("images", "images, lookups on disk")
+        (decodings.name, writes.name) = ("images, decoding", "images, writing to disk")
+        lookups.maxConcurrentOperationCount = 1
+        decodings.maxConcurrentOperationCount = max(1, configuration.decodingWidth)
+        writes.maxConcurrentOperationCount = 1
+        order = configuration.order
+    }
+
+    var order: OperationQueue.PriorityPolicy.Order {
+        get { client.queue.priorityPolicy.order }
+        // Only the numbers of a policy can be invalid, so the initializer never throws for an order.
+        set {
+            if let policy = try? OperationQueue.PriorityPolicy(order: newValue) { client.queue.priorityPolicy = policy }
+        }
+    }
+
+    // MARK: - Begin
+
+    func load(_ url: String, _ options: ImageLoadOptions, _ priority: Operation.QueuePriority) -> ImageToken {
+        let (name, now, policy) = (name(of: url, options), configuration.ticker.now(), options.cache)
+        let shown = HTTPAddress.redacted(url)
+        let original = ImageBoard.OriginalKey(
+            request: request(for: url, options), name: name, policy: policy,
+            changes: configuration.session.changeCount)
+        let key = ImageBoard.VariantKey(original: original, decoding: options.decoding)
+        let (token, joining) = state.withLock { state -> (ImageToken, ImageBoard.Joining?) in
+            if policy.readsMemory, !policy.refreshes, let image = state.memory.use(MemoryKey(name, options.decoding)) {
+                let loaded = LoadedImage(image: image, source: .memory, url: shown)
+                return (ImageToken(url: shown, outcome: .success(loaded), priority: priority), nil)
+            }
+            if !options.retryFailed,
+                let failure = state.failures.failure(of: original.failureName, decoding: options.decoding, now: now)
+            {
+                let error = ImageLoadError(.failedBefore(failure.reason), url: shown, response: failure.response)
+                return (ImageToken(url: shown, outcome: .failure(error), priority: priority), nil)
+            }
+            let joining = state.board.join(key, priority: priority.rawValue)
+            let token = ImageToken(url: shown, waiter: joining.waiter, pipeline: self, priority: priority)
+            state.tokens[joining.waiter] = token
+            if state.originals[joining.original] == nil { state.originals[joining.original] = OriginalWork() }
+            return (token, joining)
+        }
+        if let joining {
+            if joining.begins { begin(joining.variant, key, priority) }
+            adjustPriority(variant: joining.variant, original: joining.original)
+        }
+        return token
+    }
+
+    private func request(for url: String, _ options: ImageLoadOptions) -> HTTPOperationRequest {
+        var request = options.request
+        (request.url, request.method, request.body) = (url, .get, .none)
+        if request.fields[.accept] == nil { request.fields[.accept] = accept }
+        if options.cache.refreshes, request.cachePolicy == .default { request.cachePolicy = .askAlways }
+        return request
+    }
+
+    func imageInMemory(_ url: String, _ options: ImageLoadOptions) -> DecodedImage? {
+        let name = name(of: url, options)
+        return state.withLock { $0.memory.use(MemoryKey(name, options.decoding)) }
+    }
+
+    // MARK: - Priorities
+
+    func setPriority(_ priority: Operation.QueuePriority, of waiter: Int) {
+        let change = state.withLock { $0.board.setPriority(priority.rawValue, of: waiter) }
+        if let change { adjustPriority(variant: change.variant, original: change.original) }
+    }
+
+    /// Gives the operations the highest priority of their waiters.
+    func adjustPriority(variant: Int? = nil, original: Int? = nil) {
+        var applied: (Int?, Int?)?
+        while true {
+            let (priorities, operation, http) = state.withLock { state in
+                (
+                    (
+                        variant.flatMap { state.board.urgency(ofVariant: $0) },
+                        original.flatMap { state.board.urgency(ofOriginal: $0) }
+                    ),
+                    variant.flatMap { state.operations[$0] }, original.flatMap { state.originals[$0]?.http }
+                )
+            }
+            // The loop checks again after a change, because a concurrent call can apply an older priority later.
+            if let applied, applied == priorities { return }
+            let (ofVariant, ofOriginal) = (priorities.0.map(priority), priorities.1.map(priority))
+            if let operation, let ofVariant, operation.queuePriority != ofVariant {
+                operation.queuePriority = ofVariant
+            }
+            if let http, let ofOriginal, http.priority != ofOriginal { http.priority = ofOriginal }
+            applied = priorities
+        }
+    }
+
+    private func priority(_ urgency: Int) -> Operation.QueuePriority { .init(rawValue: urgency) ?? .normal }
+
+    // MARK: - Idle
+
+    func waitUntilIdle() async {
+        repeat {
+            await withCheckedContinuation { continuation in
+                let isIdle = state.withLock { state in
+                    if !state.tokens.isEmpty { state.idleWaiters.append(continuation) }
+                    return state.tokens.isEmpty
+                }
+                if isIdle { continuation.resume() }
+            }
+            await lookups.waitUntilAllOperationsAreFinished()
+            await client.waitUntilIdle()
+            await decodings.waitUntilAllOperationsAreFinished()
+            await writes.waitUntilAllOperationsAreFinished()
+        } while !state.withLock { $0.tokens.isEmpty }
+    }
+}
+
+/// The state of an original during its transfer and after its arrival.
+struct OriginalWork {
+    /// The task that runs the request modifier.
+    var preparing: Task<Void, Never>?
+    var http: HTTPToken<ImageAnswer>?
+    var original: Original?
+    /// Whether the original is stored on disk or is being stored.
+    var isStored = false
+    /// Whether a handle follows the progress.
+    var isFollowed = false
+    /// The last report.
+    var told: NumberedProgress?
+}
+
+/// A progress report with its number in the order of the reports.
+struct NumberedProgress: Sendable {
+    let progress: HTTPProgress
+    let number: Int
+    let isLast: Bool
+}
+
+/// An image file as the decoder receives it.
+final class Original: Sendable {
+    let bytes: [UInt8]
+    let kept: Kept
+
+    /// The properties of the file.
+    struct Kept: Sendable {
+        /// The received data, if it differs from the file.
+        let encrypted: Data?
+        let response: HTTPResponse?
+        /// The source of the file.
+        let source: LoadedImage.Source
+        /// Whether the file comes from the loader's own cache.
+        let isStored: Bool
+    }
+
+    init(bytes: [UInt8], _ kept: Kept) {
+        self.bytes = bytes
+        self.kept = kept
+    }
+}
+
+/// The result of a transfer.
+struct ImageAnswer: Sendable {
+    let body: Data
+    let response: HTTPResponse
+}
+
+extension HTTPSerializer where Value == ImageAnswer {
+    /// A serializer that accepts every status, because the response modifier runs before the check.
+    static var imageAnswer: Self {
+        Self(acceptableStatuses: nil) { ImageAnswer(body: $0, response: $1) }
+    }
+}

@@ -1,0 +1,136 @@
+import AsyncHTTPClient
+import HTTPCore
+import NIOCore
+import SystemPackage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The pacing and the notifications of a request body that is being sent.
+struct Sending: Sendable {
+    /// Suspends until this number of bytes may be sent.
+    let pass: @Sendable (Int) async throws -> Void
+    /// Called before these bytes are handed over. A call at the request for the next portion would be too late: the last call
+    /// could follow the end of the transfer.
+    let whenSent: @Sendable (Int) -> Void
+    /// Called when these bytes are on the wire.
+    let whenGone: @Sendable (Int) -> Void
+}
+
+/// The portions of a request body, each delayed by the bandwidth caps.
+struct PacedPortions<Base: AsyncSequence & Sendable>: AsyncSequence, Sendable
+where Base.Element == ByteBuffer {
+    let base: Base
+    let sending: Sending
+
+    func makeAsyncIterator() -> Iterator { Iterator(base: base.makeAsyncIterator(), sending: sending) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        var base: Base.AsyncIterator
+        let sending: Sending
+        /// The number of bytes that were handed out, and are on the wire when the next portion is requested.
+        var onItsWay = 0
+
+        @concurrent
+        mutating func next() async throws -> ByteBuffer? {
+            if onItsWay > 0 { sending.whenGone(onItsWay) }
+            onItsWay = 0
+            guard let portion = try await base.next() else { return nil }
+            onItsWay = portion.readableBytes
+            try await sending.pass(onItsWay)
+            sending.whenSent(onItsWay)
+            return portion
+        }
+    }
+}
+
+/// The bytes of a request body. Each file is opened when its turn comes, and closed after it was read or when the iterator is
+/// released. Bytes that a file grows by after its length was announced are not sent.
+struct UploadPortions: AsyncSequence, Sendable {
+    let segments: [MultipartLayout.Segment]
+    /// Returns the number of bytes to send at a time.
+    let size: @Sendable () -> Int
+
+    func makeAsyncIterator() -> Iterator { Iterator(left: segments[...], size: size) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        var left: ArraySlice<MultipartLayout.Segment>
+        let size: @Sendable () -> Int
+        var file: OpenFile?
+        /// The offset in the first remaining segment.
+        var offset: Int64 = 0
+
+        mutating func next() throws -> ByteBuffer? {
+            guard let segment = left.first else { return nil }
+            let portion = try read(Int(Swift.min(segment.length - offset, Int64(size()))), of: segment)
+            offset += Int64(portion.readableBytes)
+            if offset == segment.length {
+                left.removeFirst()
+                (offset, file) = (0, nil)
+            }
+            return portion
+        }
+
+        private mutating func read(_ count: Int, of segment: MultipartLayout.Segment) throws -> ByteBuffer {
+            switch segment {
+            case .bytes(let data):
+                return ByteBuffer(bytes: data[(data.startIndex + Int(offset))...].prefix(count))
+            case .file(let path, _):
+                let file = try file ?? OpenFile(path)
+                self.file = file
+                return try file.read(count)
+            }
+        }
+    }
+
+    final class OpenFile: Sendable {
+        private let descriptor: SystemFile
+        private let path: String
+
+        init(_ path: String) throws {
+            self.path = path
+            do {
+                descriptor = try SystemFile.open(FilePath(path), .readOnly, options: .closeOnExec)
+            } catch {
+                throw TransferFailure(.cannotRead(path: path, error))
+            }
+        }
+
+        deinit { try? descriptor.close() }
+
+        /// Returns at least 1 byte and at most `count` bytes.
+        func read(_ count: Int) throws -> ByteBuffer {
+            var buffer = ByteBuffer()
+            do {
+                try buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: count) { bytes in
+                    try descriptor.read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[..<count]))
+                }
+                if buffer.readableBytes == 0 { throw FileHasShrunk() }
+            } catch {
+                throw TransferFailure(.cannotRead(path: path, error))
+            }
+            return buffer
+        }
+
+        /// Returns the length of a file.
+        ///
+        /// - Throws: `cannotRead`, also for an existing file without read permission.
+        static func length(of path: String) throws -> Int64 {
+            try OpenFile(path).length()
+        }
+
+        private func length() throws -> Int64 {
+            do { return try descriptor.seek(offset: 0, from: .end) } catch {
+                throw TransferFailure(.cannotRead(path: path, error))
+            }
+        }
+    }
+}
+
+/// An error for a file that ended before its announced length.
+struct FileHasShrunk: Error, CustomStringConvertible {
+    var description: String { "the file became shorter while it was being sent" }
+}

@@ -1,0 +1,245 @@
+public import HTTPCore
+public import HTTPTypes
+public import Operations
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A queue of HTTP requests to one service or to many.
+///
+/// The client has a base address, default fields, and one queue with a concurrency limit in all and one for each host. Hosts
+/// take turns.
+///
+/// Identical safe requests that run at the same time share one transfer. After a request that is not safe, such as POST, has
+/// ended, a new request joins no earlier transfer. The request that is not safe may belong to another client of the session.
+/// All members are safe to use on any thread.
+public final class HTTPClientQueue: Sendable {
+    /// The queue that runs the requests. You can change its concurrency limit, suspension and service level at any time.
+    public let queue: OperationQueue
+    /// The session that runs the transfers.
+    public let session: HTTPSession
+    let settings: Locked<Settings>
+    /// Whether hosts take turns and may have limits.
+    private let hasTurns: Bool
+    let shares = Locked(Shares())
+    let events = Broadcast<HTTPEvent>()
+    let ledger = RequestLedger()
+    /// The queue in which batches wait for their members. The members run in `queue`.
+    let batches = OperationQueue()
+
+    struct Settings {
+        var base: HTTPAddress?
+        var fields: HTTPFields
+        var coding: any HTTPCoding = JSONCoding()
+        var credentialFields: Set<String> = []
+        var sharesTransfers = true
+    }
+
+    /// The transfers that requests may join.
+    struct Shares {
+        var coalescer = Coalescer<Sharing, Int>()
+        var operations: [Int: HTTPOperation<HTTPAnswer>] = [:]
+    }
+
+    /// Creates a client.
+    ///
+    /// - Parameters:
+    ///   - base: The base of relative addresses; nil if all addresses are absolute.
+    ///   - fields: The default fields. A request that has a field of the same name keeps its own.
+    ///   - width: The largest number of concurrent requests.
+    ///   - widthPerHost: The largest number of concurrent requests to one host; nil for no limit.
+    ///   - session: The session that runs the transfers.
+    /// - Throws: `PolicyError` for a limit per host below 1; `HTTPError` for an invalid base.
+    public convenience init(
+        base: String? = nil, fields: HTTPFields = [:], width: Int = 16, widthPerHost: Int? = 8,
+        session: HTTPSession = .shared
+    ) throws {
+        var address: HTTPAddress?
+        if let base {
+            address = HTTPAddress(base)
+            if address == nil { throw HTTPError(.invalidURL, url: HTTPAddress.redacted(base)) }
+        }
+        self.init(Settings(base: address, fields: fields), width: width, hasTurns: true, session: session)
+        try queue.setLimitPerKey(widthPerHost)
+    }
+
+    /// Creates a client without a base, in which hosts do not take turns. The queue's own order applies.
+    package convenience init(withoutTurns width: Int, session: HTTPSession) {
+        self.init(Settings(base: nil, fields: [:]), width: width, hasTurns: false, session: session)
+    }
+
+    private init(_ settings: Settings, width: Int, hasTurns: Bool, session: HTTPSession) {
+        self.hasTurns = hasTurns
+        self.session = session
+        self.settings = Locked(settings)
+        queue = OperationQueue()
+        queue.name = settings.base.map { "HTTP \($0.origin)" } ?? "HTTP"
+        queue.maxConcurrentOperationCount = width
+        batches.name = queue.name.map { "batches of \($0)" }
+        batches.maxConcurrentOperationCount = .max
+    }
+
+    /// The default fields. A request that has a field of the same name keeps its own. With a base, `Authorization`,
+    /// `Proxy-Authorization`, `Cookie` and the ``credentialFields`` go to the base's origin only.
+    public var fields: HTTPFields {
+        get { settings.withLock { $0.fields } }
+        set { settings.withLock { $0.fields = newValue } }
+    }
+
+    /// The names of further credential fields besides `Authorization`, `Proxy-Authorization` and `Cookie`, such as `X-Api-Key`.
+    /// The names are case-insensitive.
+    ///
+    /// Default ``fields`` of these names go to the base's origin only. Fields of these names follow no redirect to another
+    /// origin. The cache does not serve a response to requests with other values.
+    ///
+    /// A request can name more credential fields in its `RedirectPolicy`.
+    public var credentialFields: Set<String> {
+        get { settings.withLock { $0.credentialFields } }
+        set { settings.withLock { $0.credentialFields = newValue } }
+    }
+
+    /// Whether identical safe requests that run at the same time share a transfer. A change affects requests that are added
+    /// afterwards.
+    public var sharesTransfers: Bool {
+        get { settings.withLock { $0.sharesTransfers } }
+        set { settings.withLock { $0.sharesTransfers = newValue } }
+    }
+
+    /// Whether the client starts no further requests. Running requests continue.
+    public var isSuspended: Bool {
+        get { queue.isSuspended }
+        set { queue.isSuspended = newValue }
+    }
+
+    /// Cancels all requests and batches. The values of these requests throw an `HTTPError` with the reason `cancelled`.
+    public func cancelAll() {
+        // Batches first: they would otherwise begin further members.
+        batches.cancelAllOperations()
+        queue.cancelAllOperations()
+    }
+
+    /// Suspends until no request is running or waiting.
+    public func waitUntilIdle() async {
+        await batches.waitUntilAllOperationsAreFinished()
+        await queue.waitUntilAllOperationsAreFinished()
+    }
+
+    // MARK: - Requests
+
+    /// Adds a request. The client completes the request with its base and fields. Without a field `Accept`, the request gets
+    /// that of the serializer.
+    public func load<Value>(
+        _ request: HTTPOperationRequest, as serializer: HTTPSerializer<Value>,
+        priority: Operation.QueuePriority = .normal
+    ) -> HTTPToken<Value> {
+        HTTPToken(join(completed(request, for: serializer), priority), serializer)
+    }
+
+    /// Adds a GET request.
+    public func get<Value>(
+        _ url: String, as serializer: HTTPSerializer<Value>, priority: Operation.QueuePriority = .normal
+    ) -> HTTPToken<Value> {
+        load(HTTPOperationRequest(.get, url), as: serializer, priority: priority)
+    }
+
+    /// Adds a HEAD request. The value is empty; use the `response` of the handle's operation.
+    public func head(_ url: String, priority: Operation.QueuePriority = .normal) -> HTTPToken<Data> {
+        load(HTTPOperationRequest(.head, url), as: .data, priority: priority)
+    }
+
+    /// Adds a DELETE request.
+    public func delete<Value>(
+        _ url: String, as serializer: HTTPSerializer<Value>, priority: Operation.QueuePriority = .normal
+    ) -> HTTPToken<Value> {
+        load(HTTPOperationRequest(.delete, url), as: serializer, priority: priority)
+    }
+
+    /// Adds a POST request with a body of the given content type.
+    public func post<Value>(
+        _ url: String, _ body: HTTPRequestBody, type: String = "application/octet-stream",
+        as serializer: HTTPSerializer<Value>, priority: Operation.QueuePriority = .normal
+    ) -> HTTPToken<Value> {
+        send(.post, url, body, type, serializer, priority)
+    }
+
+    /// Adds a PUT request with a body of the given content type.
+    public func put<Value>(
+        _ url: String, _ body: HTTPRequestBody, type: String = "application/octet-stream",
+        as serializer: HTTPSerializer<Value>, priority: Operation.QueuePriority = .normal
+    ) -> HTTPToken<Value> {
+        send(.put, url, body, type, serializer, priority)
+    }
+
+    /// Adds a PATCH request with a body of the given content type.
+    public func patch<Value>(
+        _ url: String, _ body: HTTPRequestBody, type: String = "application/octet-stream",
+        as serializer: HTTPSerializer<Value>, priority: Operation.QueuePriority = .normal
+    ) -> HTTPToken<Value> {
+        send(.patch, url, body, type, serializer, priority)
+    }
+
+    /// Adds a download. Downloads do not share transfers.
+    public func download(
+        _ url: String, to target: String, digest: HTTPDigest? = nil, priority: Operation.QueuePriority = .normal
+    ) -> HTTPDownloadOperation {
+        let operation = HTTPDownloadOperation(
+            completed(HTTPOperationRequest(.get, url)), to: target, digest: digest, session: session)
+        operation.queuePriority = priority
+        // The operation is new, so no other thread has added it.
+        try? enqueue(operation)
+        return operation
+    }
+
+    private func send<Value>(
+        _ method: HTTPRequest.Method, _ url: String, _ body: HTTPRequestBody, _ type: String,
+        _ serializer: HTTPSerializer<Value>, _ priority: Operation.QueuePriority
+    ) -> HTTPToken<Value> {
+        load(
+            HTTPOperationRequest(method, url, fields: [.contentType: type], body: body), as: serializer,
+            priority: priority)
+    }
+
+    /// Returns the request with an absolute address and all default fields.
+    func completed(_ request: HTTPOperationRequest) -> HTTPOperationRequest {
+        let settings = settings.withLock { $0 }
+        var request = request
+        if let base = settings.base, let address = base.resolving(request.url) {
+            let own = address.origin == base.origin ? address.withCredentials(of: base) : address
+            request.url = own.textWithCredentials
+        }
+        request.redirects.credentialFields.formUnion(settings.credentialFields)
+        // Credentials for the base must not go to another origin.
+        let isElsewhere = settings.base.map { $0.origin != HTTPAddress(request.url)?.origin } ?? false
+        for field in settings.fields where request.fields[field.name] == nil {
+            if isElsewhere, field.name.isCredential(or: request.redirects.credentialFields) { continue }
+            request.fields.append(field)
+        }
+        return request
+    }
+
+    /// Returns the completed request, with the serializer's field `Accept`.
+    func completed(
+        _ request: HTTPOperationRequest, for serializer: HTTPSerializer<some Any>
+    ) -> HTTPOperationRequest { completed(request).accepting(serializer) }
+
+    /// - Throws: The misuse error of an operation that is in a queue already. The ledger does not count such an operation.
+    func enqueue(_ operation: AnyHTTPOperation) throws(OperationError) {
+        ledger.added(operation)
+        operation.transfer.follow { [weak events, weak ledger, unowned operation] kind, url in
+            // Another queue may have taken the operation meanwhile. Do not report its events here.
+            guard ledger?.noted(kind, of: operation) == true else { return }
+            events?.tell(HTTPEvent(kind: kind, url: url))
+        }
+        do {
+            guard hasTurns else { return try queue.tryAddOperation(operation) }
+            let host = operation.transfer.address?.origin.description ?? ""
+            try queue.tryAddOperation(operation, limitKey: host)
+        } catch {
+            ledger.refused(operation)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,2 @@
+@_exported public import HTTPCaching
+@_exported public import HTTPCore

@@ -1,0 +1,69 @@
+import HTTPCaching
+import HTTPTypes
+import TestSupport
+import Testing
+
+@Suite struct CacheControlTests {
+    private func control(_ lines: String...) -> CacheControl {
+        CacheControl(ofResponse: fields(lines.map { "Cache-Control: \($0)" }))
+    }
+
+    @Test(
+        arguments: [
+            ("max-age=60", 60), ("MAX-AGE=60", 60), ("max-age = 60", 60), ("max-age=\"60\"", 60), ("max-age=060", 60),
+            ("max-age=1, max-age=2", 1), ("no-cache,max-age=5", 5), (", ,max-age=5,,", 5), ("\tmax-age=5\t", 5),
+            ("x=\"max-age=1, y\", max-age=2", 2), ("x=\"\\\", max-age=1\", max-age=2", 2),
+            ("max-age=99999999999999999999", 1 << 31), ("max-age=2147483648", 1 << 31),
+            ("max-age", 0), ("max-age=", 0), ("max-age=-1", 0), ("max-age=1.5", 0), ("max-age=ten", 0),
+            ("max-age=1 2", 0),
+            ("max-age=٣", 0), ("x=\"max-age=1", nil), ("s-maxage=5", nil), ("", nil), ("maxage=5", nil),
+        ] as [(String, Int?)])
+    func `max-age is parsed, and an invalid max-age means stale`(line: String, expected: Int?) {
+        #expect(control(line).maxAge == expected)
+    }
+
+    @Test func `directives are found alone, with arguments, on several lines and among unknown directives`() {
+        let read = control(
+            "private=\"Set-Cookie, X-A\", community=\"UCI\", NO-CACHE=\"X, Y\"", "immutable, must-revalidate")
+        #expect(read.isPrivate && read.noCache && read.isImmutable && read.mustRevalidate)
+        #expect(!read.noStore && !read.isPublic && !read.mustUnderstand)
+        #expect(read.argument("private") == "Set-Cookie, X-A" && read.argument("community") == "UCI")
+        #expect(read.has("community") && !read.has("ucI") && read.argument("immutable") == nil)
+    }
+
+    @Test func `an unclosed quotation mark hides no later directive`() {
+        #expect(control("x=\"abc, no-store").noStore)
+        #expect(control("x=\"abc\\", "no-store").noStore)
+        #expect(control("private=\"", "no-store").noStore)
+    }
+
+    @Test(arguments: [
+        ("max-stale", Int.max), ("max-stale=10", 10), ("max-stale=x", 0), ("max-stale=", 0),
+    ])
+    func `max-stale without a number means any`(line: String, expected: Int) {
+        #expect(CacheControl(ofRequest: fields("Cache-Control: \(line)")).maxStale == expected)
+    }
+
+    @Test func `an invalid min-fresh is never satisfied, and an invalid stale-if-error allows nothing`() {
+        #expect(control("min-fresh=x").minFresh == 1 << 31)
+        #expect(control("stale-if-error=x").staleIfError == 0)
+    }
+
+    @Test func `Pragma counts only in requests without Cache-Control`() {
+        #expect(CacheControl(ofRequest: fields("Pragma: x, No-Cache")).noCache)
+        #expect(!CacheControl(ofRequest: fields("Pragma: no-cache", "Cache-Control: max-age=5")).noCache)
+        #expect(!CacheControl(ofResponse: fields("Pragma: no-cache")).noCache)
+        #expect(!CacheControl(ofRequest: fields("Pragma: other")).noCache)
+    }
+
+    @Test(arguments: 0..<200 as Range<UInt64>)
+    func `every input is parsed without a crash`(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        let parts = ["max-age", "=", "\"", "\\", ",", " ", "no-store", "9", "é", ";", "\t", "private"]
+        for _ in 0..<50 {
+            let line = (0..<random.below(20)).map { _ in random.pick(parts) }.joined()
+            let read = control(line)
+            #expect((0...(1 << 31)).contains(read.maxAge ?? 0), "\(line)")
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import OperationsImages
+import Testing
+import TestSupport
+
+struct ImageHeaderTests {
+    private func size(_ bytes: [UInt8]) throws -> [Int] {
+        let header = try ImageHeader(bytes)
+        return [header.width, header.height, header.frameCount]
+    }
+
+    // MARK: - Sizes
+
+    @Test func `every format's size is read from its headers`() throws {
+        #expect(try size(ImageFiles.jpeg(640, 480)) == [640, 480, 1])
+        #expect(try size(ImageFiles.png(70_000, 3)) == [70_000, 3, 1])
+        #expect(try size(ImageFiles.gif(screen: (300, 200), frames: 1)) == [300, 200, 1])
+        #expect(try size(ImageFiles.losslessWebP) == [8, 8, 1])
+        #expect(try size(ImageFiles.lossyWebP) == [8, 8, 1])
+        #expect(try size(ImageFiles.webP([ImageFiles.canvas(1 << 24, 5)])) == [1 << 24, 5, 1])
+    }
+
+    @Test func `the frames of an animation are counted`() throws {
+        #expect(try size(ImageFiles.gif(frames: 3)) == [1, 1, 3])
+        let frames = Array(repeating: ImageFiles.frame(4, 4), count: 7)
+        #expect(try size(ImageFiles.webP([ImageFiles.canvas(4, 4)] + frames)) == [4, 4, 7])
+    }
+
+    @Test func `a frame that exceeds the canvas counts with its full size`() throws {
+        #expect(try size(ImageFiles.gif(screen: (1, 1), frames: 1, frameSize: (65_535, 9))) == [65_535, 9, 1])
+        let webP = ImageFiles.webP([ImageFiles.canvas(4, 4), ImageFiles.frame(9_000, 2)])
+        #expect(try size(webP) == [9_000, 4, 1])
+    }
+
+    @Test func `interlaced images are detected`() throws {
+        #expect(try ImageHeader(ImageFiles.progressiveJPEG).isInterlaced)
+        #expect(try ImageHeader(ImageFiles.interlacedPNG).isInterlaced)
+        #expect(try !ImageHeader(ImageFiles.jpeg(8, 8)).isInterlaced)
+        #expect(try !ImageHeader(ImageFiles.png(8, 8)).isInterlaced)
+    }
+
+    // MARK: - Memory
+
+    @Test func `a hundred bytes can require gigabytes`() throws {
+        let bomb = try ImageHeader(ImageFiles.png(65_535, 65_535))
+        #expect(bomb.decodedByteCount() == 65_535 * 65_535 * 4)
+        #expect(try ImageHeader(ImageFiles.jpeg(100, 100)).decodedByteCount() == 40_000)
+        #expect(try ImageHeader(ImageFiles.jpeg(100, 100, progressive: true)).decodedByteCount() > 100_000)
+    }
+
+    @Test func `extreme sizes and numbers of frames do not overflow`() throws {
+        let largest = try ImageHeader(ImageFiles.png(Int(Int32.max), Int(Int32.max), interlaced: true))
+        #expect(largest.decodedByteCount(frames: .max) == .max)
+        #expect(largest.decodedByteCount() == .max)
+    }
+
+    // MARK: - Bad data
+
+    @Test func `empty data, an unknown format and a zero size are different errors`() {
+        #expect(throws: ImageError.emptyData) { try ImageHeader([]) }
+        #expect(throws: ImageError.unknownFormat) { try ImageHeader(Array("<html>".utf8)) }
+        #expect(throws: ImageError.zeroSize(.png)) { try ImageHeader(ImageFiles.png(0, 5)) }
+        #expect(throws: ImageError.zeroSize(.jpeg)) { try ImageHeader(ImageFiles.jpeg(5, 0)) }
+        #expect(throws: ImageError.zeroSize(.gif)) { try ImageHeader(ImageFiles.gif(frameSize: (0, 1))) }
+    }
+
+    @Test func `a progressive image with a thousand scans is refused`() throws {
+        #expect(try size(ImageFiles.jpeg(8, 8, progressive: true, scans: 10)) == [8, 8, 1])
+        #expect(throws: ImageError.self) { try ImageHeader(ImageFiles.jpeg(8, 8, progressive: true, scans: 1_000)) }
+    }
+
+    @Test(arguments: samples)
+    func `a file truncated anywhere has a size or a typed error`(sample: [UInt8]) throws {
+        let whole = try ImageHeader(sample)
+        for count in sample.indices {
+            do throws(ImageError) {
+                let header = try ImageHeader(Array(sample.prefix(count)))
+                #expect(header.width <= whole.width && header.height <= whole.height)
+            } catch {
+                #expect(error == .emptyData || error == .unknownFormat || isUndecodable(error))
+            }
+        }
+    }
+
+    @Test func `a hundred thousand damaged files give a size or a typed error`() throws {
+        var random = SeededRandom(seed: 7)
+        var read = 0
+        for round in 0..<100_000 {
+            var bytes = Self.samples[round % Self.samples.count]
+            for _ in 0...random.below(4) { bytes[random.below(bytes.count)] = UInt8(truncatingIfNeeded: random.next()) }
+            if random.chance(20) { bytes.removeLast(random.below(bytes.count)) }
+            guard let header = try? ImageHeader(bytes) else { continue }
+            read += 1
+            if header.width <= 0 || header.height <= 0 || header.frameCount <= 0 || header.decodedByteCount() <= 0 {
+                Issue.record("seed 7, round \(round): \(header)")
+            }
+        }
+        #expect(read > 10_000)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a megabyte of the smallest blocks is parsed in linear time`() throws {
+        let blocks = [UInt8](repeating: 1, count: 1_000_000) + [0]
+        let gif = ImageFiles.gif(frames: 1).dropLast() + [0x21, 0xFE] + blocks + [0x3B]
+        #expect(try size(Array(gif)) == [1, 1, 1])
+        let fill = [UInt8](repeating: 0xFF, count: 1_000_000)
+        #expect(throws: ImageError.self) { try ImageHeader([0xFF, 0xD8] + fill) }
+        #expect(try size(ImageFiles.jpeg(8, 8, progressive: true) + fill) == [8, 8, 1])
+        let chunk = (tag: "abcd", body: [UInt8]())
+        let chunks = Array(repeating: chunk, count: 100_000)
+        #expect(try size(ImageFiles.webP([ImageFiles.canvas(4, 4)] + chunks)) == [4, 4, 1])
+    }
+
+    private static let samples: [[UInt8]] = [
+        ImageFiles.jpeg(640, 480), ImageFiles.jpeg(8, 8, progressive: true, scans: 3), ImageFiles.png(640, 480),
+        ImageFiles.gif(screen: (9, 9)), ImageFiles.losslessWebP, ImageFiles.lossyWebP,
+        ImageFiles.webP([ImageFiles.canvas(40, 40), ImageFiles.frame(40, 40), ImageFiles.frame(20, 20)]),
+    ]
+
+    private func isUndecodable(_ error: ImageError) -> Bool {
+        if case .undecodable = error { true } else { false }
+    }
+}

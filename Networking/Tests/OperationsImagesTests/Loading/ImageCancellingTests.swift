@@ -1,0 +1,119 @@
+import HTTPTypes
+import HTTPTestServer
+import Operations
+import OperationsImages
+import OperationsNetworking
+import TestSupport
+import Testing
+
+/// Tests of cancellation at every stage of a request (rule I2).
+@Suite(.timeLimit(.minutes(5))) struct ImageCancellingTests {
+    @Test func `a request cancelled before its transfer sends nothing`() async throws {
+        try await HTTPTestServer.with(handler: { _ in .image(4, 2) }) { server in
+            let loader = ImageLoader.plain()
+            loader.isSuspended = true
+            let token = loader.load("http://me:secret@127.0.0.1:\(server.port)/a")
+            token.cancel()
+            let failure = await token.failure
+            #expect(failure?.isCancellation == true && failure?.url == server.url + "/a")
+            loader.isSuspended = false
+            await loader.waitUntilIdle()
+            #expect(server.requests.isEmpty)
+            #expect(await loader.load(server.url + "/a").ending == "4x2 network")
+        }
+    }
+
+    @Test func `a request cancelled during its transfer closes the connection`() async throws {
+        let gate = LoopbackGate()
+        try await HTTPTestServer.with(handler: { _ in
+            LoopbackResponse.image(4, 2, padding: 1000).with(.stalls(.afterBody(10), until: gate))
+        }) { server in
+            let loader = ImageLoader.plain()
+            let tokens = (0..<3).map { loader.load(server.url + "/a", options: .thumbnail($0 + 1)) }
+            await gate.reached()
+            tokens[0].cancel()
+            #expect(await tokens[0].failure?.isCancellation == true)
+            #expect(tokens[1].outcomeSoFar == nil && tokens[1].transfer?.isCancelled == false)
+            tokens[1].cancel()
+            tokens[2].cancel()
+            for token in tokens { #expect(await token.failure?.isCancellation == true) }
+            await loader.waitUntilIdle()
+            await server.openConnections(are: 0)
+            #expect(server.requests.count == 1 && tokens[1].transfer == nil)
+        }
+    }
+
+    @Test func `decoding stops when its last request is cancelled`() async throws {
+        let (begun, goesOn) = (AsyncGate(), Gate())
+        let decoder = StubDecoder(begun: begun, goesOn: goesOn)
+        try await HTTPTestServer.with(handler: { _ in .image(4, 2) }) { server in
+            let loader = ImageLoader.plain(decoder)
+            let (one, other) = (loader.load(server.url + "/a"), loader.load(server.url + "/a"))
+            await begun.pass()
+            one.cancel()
+            #expect(await one.failure?.isCancellation == true)
+            other.cancel()
+            #expect(await other.failure?.isCancellation == true)
+            goesOn.open()
+            await loader.waitUntilIdle()
+            #expect(decoder.givenUp.withLock { $0 } == 1 && loader.memoryCount == 0)
+            // The cancellation is not remembered as a failure.
+            #expect(await loader.load(server.url + "/a").ending == "4x2 network")
+        }
+    }
+
+    @Test func `a request cancelled during decoding does not affect other requests`() async throws {
+        let (begun, goesOn) = (AsyncGate(), Gate())
+        let decoder = StubDecoder(begun: begun, goesOn: goesOn)
+        try await HTTPTestServer.with(handler: { _ in .image(4, 2) }) { server in
+            let loader = ImageLoader.plain(decoder)
+            let (one, other) = (loader.load(server.url + "/a"), loader.load(server.url + "/a"))
+            await begun.pass()
+            one.cancel()
+            goesOn.open()
+            #expect(await other.ending == "4x2 network")
+            #expect(await one.ending == "cancelled" && decoder.givenUp.withLock { $0 } == 0)
+        }
+    }
+
+    @Test func `a cancellation after the end has no effect`() async throws {
+        try await HTTPTestServer.with(handler: { _ in .image(4, 2) }) { server in
+            let loader = ImageLoader.plain()
+            let token = loader.load(server.url + "/a")
+            #expect(await token.ending == "4x2 network")
+            token.cancel()
+            token.priority = .high
+            #expect(await token.ending == "4x2 network" && token.priority == .high)
+        }
+    }
+
+    @Test func `cancelAll ends each request at every stage`() async throws {
+        try await withHeldImages { server, gate in
+            let loader = ImageLoader.plain { $0.width = 2 }
+            let tokens = (0..<50).map { loader.load("\(server.url)/\($0 % 20)", options: .thumbnail($0 % 3 + 1)) }
+            await gate.reached(2)
+            loader.cancelAll()
+            for token in tokens { #expect(await token.failure?.isCancellation == true) }
+            await loader.waitUntilIdle()
+            #expect(loader.queue.snapshot().executing + loader.queue.snapshot().waiting == 0)
+            gate.open()
+            #expect(await loader.load(server.url + "/1").ending == "4x2 network")
+        }
+    }
+
+    @Test func `a request after the last cancellation starts a new transfer`() async throws {
+        let gate = LoopbackGate()
+        try await HTTPTestServer.with(handler: { request in
+            if request.number == 1 { try? await gate.pass() }
+            return .image(4, 2)
+        }) { server in
+            let loader = ImageLoader.plain()
+            let first = loader.load(server.url + "/a")
+            await gate.reached()
+            first.cancel()
+            let second = loader.load(server.url + "/a")
+            #expect(await second.ending == "4x2 network")
+            #expect(await first.ending == "cancelled")
+        }
+    }
+}

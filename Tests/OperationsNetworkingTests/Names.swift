@@ -1,8 +1,0 @@
-#if Networking
-import Operations
-
-// For the whole module, because its files also import Foundation.
-typealias Operation = Operations.Operation
-typealias OperationQueue = Operations.OperationQueue
-typealias BlockOperation = Operations.BlockOperation
-#endif

@@ -1,0 +1,70 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+func operations(_ product: String) -> Target.Dependency { .product(name: product, package: "swift-operations") }
+
+/// Fetched and built with the trait only.
+func fetching(_ product: String, of package: String) -> Target.Dependency {
+    .product(name: product, package: package, condition: .when(traits: ["Fetch"]))
+}
+
+let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
+
+let package = Package(
+    name: "opq",
+    platforms: [.macOS(.v15)],
+    products: [.executable(name: "opq", targets: ["opq"])],
+    traits: [
+        .trait(
+            name: "Fetch",
+            description: """
+                `opq fetch`. Builds swift-operations-networking; needs the headers of SQLite and zlib (Debian: \
+                libsqlite3-dev, zlib1g-dev).
+                """),
+        .trait(
+            name: "Images", description: "`opq fetch --thumbnail`. Needs libvips (Debian: libvips-dev).",
+            enabledTraits: ["Fetch"]),
+    ],
+    dependencies: [
+        .package(name: "swift-operations", path: ".."),
+        .package(
+            name: "swift-operations-networking", path: "../Networking",
+            traits: [.trait(name: "Images", condition: .when(traits: ["Images"]))]),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+    ],
+    targets: [
+        .target(name: "CProcess"),
+        .target(
+            name: "WorkflowEngine",
+            dependencies: [
+                "CProcess", operations("Operations"), operations("OperationsTrace"), systemPackage,
+                .product(name: "Yams", package: "Yams"),
+            ],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "opq",
+            dependencies: [
+                "CProcess", "WorkflowEngine", operations("Operations"), operations("OperationsTrace"), systemPackage,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                fetching("OperationsNetworking", of: "swift-operations-networking"),
+                fetching("OperationsImages", of: "swift-operations-networking"),
+            ],
+            swiftSettings: settings),
+        .target(name: "CTestRun", path: "Tests/CTestRun"),
+        .target(
+            name: "TestSupport", dependencies: ["CTestRun", operations("OperationsTesting")], path: "Tests/TestSupport",
+            swiftSettings: settings),
+        .testTarget(
+            name: "WorkflowEngineTests", dependencies: ["TestSupport", "WorkflowEngine", operations("Operations")],
+            swiftSettings: settings),
+    ]
+)

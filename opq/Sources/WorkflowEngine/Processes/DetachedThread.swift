@@ -1,0 +1,34 @@
+import Glibc
+
+/// Starts a thread, which ends when `body` returns. Swift's tasks would share threads with code that blocks.
+///
+/// - Parameter name: The name of the thread, of at most 15 bytes.
+/// - Returns: Whether the system had a thread.
+package func startThread(named name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
+    let start = Unmanaged.passRetained(ThreadStart(name: name, body: body))
+    var thread = pthread_t()
+    let error = pthread_create(
+        &thread, nil,
+        { argument in
+            let start = Unmanaged<ThreadStart>.fromOpaque(argument.unsafelyUnwrapped).takeRetainedValue()
+            pthread_setname_np(pthread_self(), start.name)
+            start.body()
+            return nil
+        }, start.toOpaque())
+    guard error == 0 else {
+        start.release()
+        return false
+    }
+    pthread_detach(thread)
+    return true
+}
+
+private final class ThreadStart: Sendable {
+    let name: String
+    let body: @Sendable () -> Void
+
+    init(name: String, body: @escaping @Sendable () -> Void) {
+        self.name = name
+        self.body = body
+    }
+}

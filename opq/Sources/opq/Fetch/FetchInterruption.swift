@@ -1,0 +1,34 @@
+#if Fetch
+import Dispatch
+import Glibc
+import Synchronization
+
+/// Cancels a fetch at the first `SIGINT`, `SIGTERM` or `SIGHUP`, and ends the process at the second.
+final class FetchInterruption: Sendable {
+    private static let signals = [SIGINT, SIGTERM, SIGHUP]
+
+    // Not used again. The sources listen as long as they are referenced.
+    nonisolated(unsafe) private let sources: [any DispatchSourceSignal]
+    private let count = Atomic(0)
+
+    /// Whether there was a signal.
+    var hasHappened: Bool { count.load(ordering: .sequentiallyConsistent) > 0 }
+
+    /// Listens for signals as long as the object lives.
+    init(cancel: @escaping @Sendable () -> Void) {
+        let queue = DispatchQueue(label: "opq.interruption")
+        let signals = Self.signals.filter { !isIgnored($0) }
+        sources = signals.map { DispatchSource.makeSignalSource(signal: $0, queue: queue) }
+        for (source, number) in zip(sources, signals) {
+            // A dispatch source receives a signal only if its default action is off.
+            signal(number, SIG_IGN)
+            source.setEventHandler { [weak self] in
+                guard let self else { return }
+                let count = count.add(1, ordering: .sequentiallyConsistent).newValue
+                if count == 1 { cancel() } else { _exit(130) }
+            }
+            source.activate()
+        }
+    }
+}
+#endif
