@@ -18,7 +18,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [.library(name: "BenchmarkReport", targets: ["BenchmarkReport"])],
     dependencies: [
-        .package(name: "swift-operations", path: "..", traits: []),
+        .package(name: "swift-operations", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ],
     targets: [

@@ -13,7 +13,7 @@ let libraries = ["Operations", "OperationsFoundation", "OperationsTesting", "Ope
 let package = Package(
     name: "Examples",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "swift-operations", path: "..", traits: [])],
+    dependencies: [.package(name: "swift-operations", path: "..")],
     targets: names.map { name in
         .executableTarget(
             name: name,

@@ -81,6 +81,11 @@ let package = Package(
                 .product(name: "SwiftASN1", package: "swift-asn1"),
             ],
             path: "Tests/HTTPTestServer", swiftSettings: settings),
+        // Loads images from a server of its own: `swift run --traits Images ImageLoading`.
+        .executableTarget(
+            name: "ImageLoading",
+            dependencies: ["HTTPTestServer", "OperationsImages", "OperationsNetworking", operations("Operations")],
+            path: "Examples/ImageLoading", swiftSettings: settings),
         .target(name: "CTestRun", path: "Tests/CTestRun"),
         .target(
             name: "TestSupport", dependencies: ["CTestRun", operations("OperationsTesting")], path: "Tests/TestSupport",

@@ -14,7 +14,8 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "Benchmarks", path: ".."),
-        .package(name: "swift-operations", path: "../..", traits: ["Networking", "Images"]),
+        .package(name: "swift-operations", path: "../.."),
+        .package(name: "swift-operations-networking", path: "../../Networking", traits: ["Images"]),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -27,8 +28,8 @@ let package = Package(
             dependencies: [
                 .product(name: "BenchmarkReport", package: "Benchmarks"),
                 .product(name: "Operations", package: "swift-operations"),
-                .product(name: "OperationsNetworking", package: "swift-operations"),
-                .product(name: "OperationsImages", package: "swift-operations"),
+                .product(name: "OperationsNetworking", package: "swift-operations-networking"),
+                .product(name: "OperationsImages", package: "swift-operations-networking"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -7,7 +7,7 @@
 # What this machine cannot do, for want of root or of a tool, is skipped with a line.
 set -u
 opq=$(realpath "${1:-.build/debug/opq}")
-root=$(realpath "$(dirname "$0")/..")
+root=$(realpath "$(dirname "$0")/../..")
 work=$(mktemp -d)
 passed=0 failed=0
 mounted=
@@ -21,11 +21,12 @@ trap 'exit 1' HUP INT TERM
 
 # Everything that is run is where any user may read it.
 chmod 755 "$work"
-mkdir -p "$work/bin" "$work/project/Examples" "$work/tmp"
+mkdir -p "$work/bin" "$work/project/opq" "$work/project/Networking" "$work/tmp"
 cp "$opq" "$work/bin/opq"
-cp "$root/Tests/opq-session.sh" "$root/Tests/session.sh" "$work/bin"
+cp "$root/opq/Tests/opq-session.sh" "$root/opq/Tests/session.sh" "$work/bin"
 cp -R "$root/Sources" "$root/Tests" "$work/project"
-cp -R "$root/Examples/Workflows" "$work/project/Examples"
+for package in Networking opq; do cp -RL "$root/$package/Sources" "$root/$package/Tests" "$work/project/$package"; done
+cp -R "$root/opq/Workflows" "$work/project/opq"
 chmod -R a+rX "$work"
 chmod 1777 "$work/tmp"
 
@@ -58,7 +59,7 @@ session() { as_user env TMPDIR="$work/tmp" "$@" sh "$work/bin/opq-session.sh" "$
 
 # first_command COMMAND...: the README's first command, run by this command; also sees that nothing has failed.
 first_command() {
-    as_user env TMPDIR="$work/tmp" "$@" "$work/bin/opq" run "$work/project/Examples/Workflows/digest.yml" > "$work/first" 2>&1
+    as_user env TMPDIR="$work/tmp" "$@" "$work/bin/opq" run "$work/project/opq/Workflows/digest.yml" > "$work/first" 2>&1
     actual=$?
     tail -n 3 "$work/first"
     [ $actual -eq 0 ] && tail -n 1 "$work/first" | grep -Eq '^digest: [0-9]+ succeeded in '

@@ -1,4 +1,3 @@
-
 /// A policy that determines how a request uses the cache.
 ///
 /// The policies `onlyIfCached`, `cachedElseLoad` and `fallsBackOnFailure` serve a stored response of any age, even if

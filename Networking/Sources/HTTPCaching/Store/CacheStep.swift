@@ -1,4 +1,3 @@
-
 /// The steps of storing a body, in order. A crash between two steps leaves the cache usable, and tests crash there.
 package enum CacheStep: String, CaseIterable, Sendable {
     case temporaryFileMade
