@@ -1,15 +1,10 @@
 extension OperationTrace {
-    /// Returns an HTML page that shows the times at which operations waited and ran. The page needs only a browser.
-    ///
-    /// - Parameter title: The heading of the page.
-    public func htmlTimeline(title: String = "Operations") -> String { htmlTimeline(title: title, outputs: [:]) }
-
-    /// Returns an HTML page with the output of some operations.
+    /// Returns an HTML page with a timeline of the operations. The page needs nothing except a browser.
     ///
     /// - Parameters:
     ///   - title: The heading of the page.
-    ///   - outputs: The output of operations, by their names. The page shows the output of an operation that did not succeed.
-    package func htmlTimeline(title: String, outputs: [String: String]) -> String {
+    ///   - outputs: Texts, by the names of operations. The page shows a text below its operation if that did not succeed.
+    public func htmlTimeline(title: String = "Operations", outputs: [String: String] = [:]) -> String {
         let spans = spans
         let end = max(spans.map { $0.finished ?? $0.started ?? $0.added }.max() ?? .zero, .milliseconds(1))
         let page = TimelinePage(spans: spans, end: end, outputs: outputs)

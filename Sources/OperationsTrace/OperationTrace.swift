@@ -31,8 +31,9 @@ public final class OperationTrace: Sendable {
         public var isSuccess: Bool
     }
 
-    /// An error that describes the outcome in its own words, in place of `failed: `.
-    package protocol Ending: Error {
+    /// An error with its own description of the end of an operation. A span has the description in place of "failed: …".
+    public protocol Ending: Error {
+        /// The end of the operation, such as "skipped: no input".
         var ending: String { get }
     }
 

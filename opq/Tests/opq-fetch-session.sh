@@ -110,11 +110,12 @@ fetch 0 - -o c --quiet < list
 check 'quiet mode prints nothing' test ! -s out
 
 # --- Interruptions ---------------------------------------------------------------------------------------------------
+# A shell that is not interactive ignores SIGINT in its background jobs, and opq keeps an ignored signal ignored.
 
 printf '%s/slow/big sha256:%s\n' "$base" "$(digest www/big)" > slow
 for signal in INT KILL; do
     rm -rf d
-    "$opq" fetch slow -o d > out 2> err &
+    env --default-signal=INT "$opq" fetch slow -o d > out 2> err &
     fetching=$!
     tries=0
     until [ "$(stat -c %s d/.big.part 2> /dev/null || echo 0)" -gt 1000000 ] || [ "$tries" -gt 300 ]; do

@@ -4,6 +4,7 @@
 #if defined(__linux__)
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -58,4 +59,6 @@ int cprocess_processors(void) {
     if (sched_getaffinity(0, sizeof set, &set)) return (int)sysconf(_SC_NPROCESSORS_ONLN);
     return CPU_COUNT(&set);
 }
+
+int cprocess_set_thread_name(const char *name) { return pthread_setname_np(pthread_self(), name); }
 #endif

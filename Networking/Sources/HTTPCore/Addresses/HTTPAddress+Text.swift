@@ -1,11 +1,11 @@
 /// Descriptions for errors and logs, without user name and password.
 extension HTTPAddress: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    package var description: String { fragment.map { "\(resource)#\($0)" } ?? resource }
-    package var debugDescription: String { description }
-    package var customMirror: Mirror { Mirror(self, children: [:]) }
+    public var description: String { fragment.map { "\(resource)#\($0)" } ?? resource }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
 
     /// The description for an error or a log, with at most 2000 characters.
-    package var redacted: String {
+    public var redacted: String {
         let text = description
         // A text never has more characters than bytes.
         return text.utf8.count <= 2000 ? text : String(text.prefix(2000))
@@ -13,7 +13,7 @@ extension HTTPAddress: CustomStringConvertible, CustomDebugStringConvertible, Cu
 
     /// Returns an invalid address for an error or a log. The function removes a possible user name and password,
     /// removes control characters, and returns at most 2000 characters.
-    package static func redacted(_ text: String) -> String {
+    public static func redacted(_ text: String) -> String {
         if let address = HTTPAddress(text) { return address.redacted }
         // The code compares bytes, because an `@` with a combining accent is another `Character` but contains the byte
         // of an `@`.
@@ -28,7 +28,7 @@ extension HTTPAddress: CustomStringConvertible, CustomDebugStringConvertible, Cu
 
 /// An encoding as one string that includes the user name and the password. The owner of the saved file may know them.
 extension HTTPAddress: Codable {
-    package init(from decoder: any Decoder) throws {
+    public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let address = HTTPAddress(try container.decode(String.self)) else {
             throw DecodingError.dataCorruptedError(
@@ -37,13 +37,13 @@ extension HTTPAddress: Codable {
         self = address
     }
 
-    package func encode(to encoder: any Encoder) throws {
+    public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(textWithCredentials)
     }
 
     /// The complete URL with user name and password. Do not use the text in logs.
-    package var textWithCredentials: String {
+    public var textWithCredentials: String {
         guard user != nil || password != nil else { return description }
         func encoded(_ text: String?) -> String { PercentEncoding.encode((text ?? "").utf8) { $0.isUnreserved } }
         let credentials = encoded(user) + (password.map { ":" + encoded($0) } ?? "")

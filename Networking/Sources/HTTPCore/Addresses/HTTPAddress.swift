@@ -5,7 +5,7 @@
 /// The parser rejects text that different programs interpret in different ways. Examples are control characters,
 /// several `@`, and backslashes or escapes in the authority. The parser also rejects hosts that are not ASCII, and
 /// hosts that end in a number but are not IPv4 addresses.
-package struct HTTPAddress: Hashable, Sendable {
+public struct HTTPAddress: Hashable, Sendable {
     private struct Parts: Hashable, Sendable {
         let origin: Origin
         var user: String?
@@ -34,27 +34,28 @@ package struct HTTPAddress: Hashable, Sendable {
 
     private init(_ parts: Parts) { storage = Storage(parts) }
 
-    package var origin: Origin { storage.parts.origin }
+    public var origin: Origin { storage.parts.origin }
     /// The decoded user name from the part before the `@`.
-    package var user: String? { storage.parts.user }
+    public var user: String? { storage.parts.user }
     /// The decoded password from the part before the `@`.
-    package var password: String? { storage.parts.password }
+    public var password: String? { storage.parts.password }
     /// The percent-encoded path, which begins with a slash.
-    package var path: String { storage.parts.path }
+    public var path: String { storage.parts.path }
     /// The percent-encoded query without the question mark.
-    package var query: String? { storage.parts.query }
-    package var fragment: String? { storage.parts.fragment }
+    public var query: String? { storage.parts.query }
+    /// The percent-encoded fragment without the number sign.
+    public var fragment: String? { storage.parts.fragment }
     /// The text of the URL without user name, password and fragment.
-    package var resource: String { storage.resource }
+    public var resource: String { storage.resource }
 
-    package static func == (left: HTTPAddress, right: HTTPAddress) -> Bool {
+    public static func == (left: HTTPAddress, right: HTTPAddress) -> Bool {
         left.storage === right.storage || left.storage.parts == right.storage.parts
     }
 
-    package func hash(into hasher: inout Hasher) { hasher.combine(storage.parts) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(storage.parts) }
 
     /// Returns nil if the text is not an absolute `http` or `https` URL. The parser ignores spaces around the URL.
-    package init?(_ text: some StringProtocol) { self.init(bytes: text.utf8) }
+    public init?(_ text: some StringProtocol) { self.init(bytes: text.utf8) }
 
     package init?(bytes: some Sequence<UInt8>) {
         guard let reference = AddressReference(bytes), let name = reference.scheme,
@@ -65,7 +66,7 @@ package struct HTTPAddress: Hashable, Sendable {
 
     /// Resolves a reference that was found at this address (RFC 3986, section 5). Returns nil if the reference is
     /// invalid or has a scheme other than `http` and `https`.
-    package func resolving(_ text: some StringProtocol) -> HTTPAddress? { resolving(bytes: text.utf8) }
+    public func resolving(_ text: some StringProtocol) -> HTTPAddress? { resolving(bytes: text.utf8) }
 
     package func resolving(bytes: some Sequence<UInt8>) -> HTTPAddress? {
         guard let reference = AddressReference(bytes) else { return nil }
@@ -100,39 +101,39 @@ package struct HTTPAddress: Hashable, Sendable {
                 }))
     }
 
-    package enum Scheme: String, Sendable {
+    public enum Scheme: String, Sendable {
         case http, https
 
-        package var defaultPort: Int { self == .http ? 80 : 443 }
+        public var defaultPort: Int { self == .http ? 80 : 443 }
     }
 
     /// The scheme, the host and the port of a server. Credentials for one origin are not valid for another origin.
-    package struct Origin: Hashable, Sendable, CustomStringConvertible {
-        package let scheme: Scheme
+    public struct Origin: Hashable, Sendable, CustomStringConvertible {
+        public let scheme: Scheme
         /// The host in lower case. An IPv6 address is in brackets.
-        package let host: String
-        package let port: Int
+        public let host: String
+        public let port: Int
 
         /// The value of the field `Host`: the host, and the port unless it is the default port of the scheme.
-        package var authority: String { port == scheme.defaultPort ? host : "\(host):\(port)" }
-        package var description: String { "\(scheme.rawValue)://\(authority)" }
+        public var authority: String { port == scheme.defaultPort ? host : "\(host):\(port)" }
+        public var description: String { "\(scheme.rawValue)://\(authority)" }
     }
 
     /// The path and the query, as in the first line of a request.
-    package var requestTarget: String { query.map { "\(path)?\($0)" } ?? path }
+    public var requestTarget: String { query.map { "\(path)?\($0)" } ?? path }
 
-    package var withoutFragment: HTTPAddress { withFragment(nil) }
-    package var withoutCredentials: HTTPAddress { with { ($0.user, $0.password) = (nil, nil) } }
+    public var withoutFragment: HTTPAddress { withFragment(nil) }
+    public var withoutCredentials: HTTPAddress { with { ($0.user, $0.password) = (nil, nil) } }
 
     /// Returns the address with the user name and the password of `other`.
-    package func withCredentials(of other: HTTPAddress) -> HTTPAddress {
+    public func withCredentials(of other: HTTPAddress) -> HTTPAddress {
         with { ($0.user, $0.password) = (other.user, other.password) }
     }
 
-    package func withFragment(_ fragment: String?) -> HTTPAddress { with { $0.fragment = fragment } }
+    public func withFragment(_ fragment: String?) -> HTTPAddress { with { $0.fragment = fragment } }
 
     /// Returns the address with an encoded query added to its query.
-    package func appending(query more: String) -> HTTPAddress {
+    public func appending(query more: String) -> HTTPAddress {
         if more.isEmpty { return self }
         return with { $0.query = $0.query.map { $0.isEmpty ? more : "\($0)&\(more)" } ?? more }
     }

@@ -198,7 +198,7 @@ public struct HTTPDigest: Sendable, Hashable, Codable {
     }
 
     /// Whether the file has this digest. Returns false if the file cannot be read. Reads the whole file.
-    package func matches(fileAt path: String) -> Bool {
+    public func matches(fileAt path: String) -> Bool {
         guard let file = try? SystemFile.open(FilePath(path), .readOnly, options: .closeOnExec) else { return false }
         defer { try? file.close() }
         return (try? Self(of: file)) == self

@@ -48,9 +48,10 @@ public final class HTTPDownloadOperation: AnyHTTPOperation, @unchecked Sendable 
         }
     }
 
-    /// The outcome of a finished operation.
-    package var downloadResult: Result<String, any Error> {
-        transfer.record.withLock { $0.isComplete } ? .success(target) : .failure(failure)
+    /// The path of the file or the failure; nil until the operation has finished.
+    public var result: Result<String, any Error>? {
+        guard isFinished else { return nil }
+        return transfer.record.withLock { $0.isComplete } ? .success(target) : .failure(failure)
     }
 
     override func complete() async { transfer.record.withLock { $0.isComplete = true } }

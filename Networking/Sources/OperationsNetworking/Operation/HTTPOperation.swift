@@ -71,8 +71,10 @@ public final class HTTPOperation<Value: Sendable>: AnyHTTPOperation, @unchecked 
         }
     }
 
-    /// The outcome of a finished operation.
-    package var resultSoFar: Result<Value, any Error> { decoded.map { .success($0) } ?? .failure(failure) }
+    /// The decoded answer or the failure; nil until the operation has finished.
+    public var result: Result<Value, any Error>? {
+        isFinished ? decoded.map { .success($0) } ?? .failure(failure) : nil
+    }
 
     // Callers that share a transfer check the status after the transfer has ended. This check is too late for a retry, and does
     // not happen if the transfer fails.

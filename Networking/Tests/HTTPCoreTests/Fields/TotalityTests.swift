@@ -16,7 +16,7 @@ import Testing
             #expect(HTTPAddress(address.description)?.description == address.description)
         }
         #expect(!HTTPAddress.redacted(text).utf8.contains { $0 < 0x20 || $0 == 0x7F })
-        #expect(FileName.isUsable(FileName.sanitised(text)))
+        #expect(DownloadFileName.isUsable(DownloadFileName.sanitized(text)))
         _ = ContentDisposition.fileName(text)
         _ = AuthenticationChallenge.parse(text)
         _ = ContentRange(text)

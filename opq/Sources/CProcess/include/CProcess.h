@@ -32,6 +32,9 @@ int cprocess_ended(pid_t identifier, int *status);
 /// A pipe whose ends are closed on `exec` and make nobody wait. Answers 0, or -1 and `errno`.
 int cprocess_pipe(int ends[_Nonnull 2]);
 
+/// Names the calling thread. At most 15 bytes are kept; longer names are refused.
+int cprocess_set_thread_name(const char *name);
+
 /// How many processors this process may use.
 int cprocess_processors(void);
 

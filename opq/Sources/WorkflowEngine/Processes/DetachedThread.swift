@@ -1,17 +1,18 @@
+import CProcess
 import Glibc
 
 /// Starts a thread, which ends when `body` returns. Swift's tasks would share threads with code that blocks.
 ///
 /// - Parameter name: The name of the thread, of at most 15 bytes.
 /// - Returns: Whether the system had a thread.
-package func startThread(named name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
+package func startThread(named name: String, _ body: sending @escaping () -> Void) -> Bool {
     let start = Unmanaged.passRetained(ThreadStart(name: name, body: body))
     var thread = pthread_t()
     let error = pthread_create(
         &thread, nil,
         { argument in
             let start = Unmanaged<ThreadStart>.fromOpaque(argument.unsafelyUnwrapped).takeRetainedValue()
-            pthread_setname_np(pthread_self(), start.name)
+            cprocess_set_thread_name(start.name)
             start.body()
             return nil
         }, start.toOpaque())
@@ -23,11 +24,11 @@ package func startThread(named name: String, _ body: @escaping @Sendable () -> V
     return true
 }
 
-private final class ThreadStart: Sendable {
+private final class ThreadStart {
     let name: String
-    let body: @Sendable () -> Void
+    let body: () -> Void
 
-    init(name: String, body: @escaping @Sendable () -> Void) {
+    init(name: String, body: @escaping () -> Void) {
         self.name = name
         self.body = body
     }

@@ -92,19 +92,20 @@ final class Fetch: Sendable {
     }
 
     private func downloaded(_ item: FetchList.Item, _ download: HTTPDownloadOperation, replaces: Bool) {
-        switch download.downloadResult {
-        case .success:
+        switch download.result {
+        case .success?:
             makeThumbnail(of: item)
             ended(item, .downloaded(download.metrics.received), replaces: replaces)
-        case .failure(let error as HTTPError) where error.isCancellation: ended(item, .cancelled)
-        case .failure(let error): ended(item, .failed("\(error)"))
+        case .failure(let error as HTTPError)? where error.isCancellation: ended(item, .cancelled)
+        case .failure(let error)?: ended(item, .failed("\(error)"))
+        case nil: break
         }
     }
 
     private func copied(
         _ original: FetchList.Item, to item: FetchList.Item, _ download: HTTPDownloadOperation?, replaces: Bool
     ) {
-        if let download, case .failure(let error) = download.downloadResult {
+        if let download, case .failure(let error)? = download.result {
             return ended(item, (error as? HTTPError)?.isCancellation == true ? .cancelled : .failed("\(error)"))
         }
         do {

@@ -111,7 +111,8 @@ struct FetchCommand: ParsableCommand {
             page.start()
             page.waitUntilFinished()
             let url = page.redirects.last ?? list
-            return FetchList(urls: PageImages.urls(in: try page.resultSoFar.get(), at: url)).items
+            let text = try page.result?.get() ?? ""
+            return FetchList(urls: PageImages.urls(in: text, at: url)).items
         }
         let text: String
         if list == "-" {

@@ -61,7 +61,7 @@ struct FetchList {
                 digest = HTTPDigest(sha256: String(detail.dropFirst(7)))
                 if digest == nil { throw Problem(text: "'\(detail)' is not sha256: and 64 hexadecimal digits") }
             } else if name == nil {
-                do { name = try FileName.checked(detail, url: url) } catch {
+                do { name = try DownloadFileName.checked(detail, url: url) } catch {
                     throw Problem(text: "'\(detail)' cannot be the name of a file in the folder")
                 }
             } else {
@@ -70,7 +70,9 @@ struct FetchList {
         }
         if let name, names.contains(name) { throw Problem(text: "the name '\(name)' appears twice") }
         let unique =
-            name ?? unused(FileName.sanitised(String(address.path.split(separator: "/").last ?? ""), fallback: "index"))
+            name
+            ?? unused(
+                DownloadFileName.sanitized(String(address.path.split(separator: "/").last ?? ""), fallback: "index"))
         names.insert(unique)
         items.append(Item(url: address.textWithCredentials, name: unique, digest: digest))
     }

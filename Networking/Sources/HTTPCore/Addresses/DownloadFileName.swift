@@ -1,18 +1,18 @@
 package import HTTPTypes
 
 /// Names for the files of downloads. A usable name is exactly one component of a path.
-package enum FileName {
+public enum DownloadFileName {
     /// The maximum length of a file name on Linux, in bytes of UTF-8.
-    package static let maximumLength = 255
+    public static let maximumLength = 255
 
     /// Whether a file with this name is always stored in the requested folder and not elsewhere.
-    package static func isUsable(_ name: String) -> Bool {
+    public static func isUsable(_ name: String) -> Bool {
         !name.isEmpty && name != "." && name != ".." && name.utf8.count <= maximumLength
             && name.unicodeScalars.allSatisfy { !isForbidden($0) }
     }
 
     /// Returns the name, or throws `HTTPError.Reason.unusableName` if the name is not usable.
-    package static func checked(_ name: String, url: String) throws(HTTPError) -> String {
+    public static func checked(_ name: String, url: String) throws(HTTPError) -> String {
         guard isUsable(name) else { throw HTTPError(.unusableName(name), url: url) }
         return name
     }
@@ -22,7 +22,7 @@ package enum FileName {
     ///
     /// The function removes directories, with slashes or backslashes. The function also removes leading dots, because a
     /// leading dot hides the file. Names that Windows reserves remain unchanged.
-    package static func sanitised(_ name: String, fallback: String = "download") -> String {
+    public static func sanitized(_ name: String, fallback: String = "download") -> String {
         let last = name.split(omittingEmptySubsequences: true) { $0 == "/" || $0 == "\\" }.last ?? ""
         let scalars = last.unicodeScalars.filter { !isForbidden($0) }
         let tail = scalars.drop { $0.properties.isWhitespace || $0 == "." }
@@ -36,11 +36,11 @@ package enum FileName {
         by fields: HTTPFields, at address: HTTPAddress, fallback: String = "download"
     ) -> String {
         if let name = fields[values: .contentDisposition].lazy.compactMap(ContentDisposition.fileName).first {
-            let clean = sanitised(name, fallback: "")
+            let clean = sanitized(name, fallback: "")
             if !clean.isEmpty { return clean }
         }
         let last = address.path.split(separator: "/").last ?? ""
-        return sanitised(String(decoding: PercentEncoding.decode(last), as: UTF8.self), fallback: fallback)
+        return sanitized(String(decoding: PercentEncoding.decode(last), as: UTF8.self), fallback: fallback)
     }
 
     private static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {

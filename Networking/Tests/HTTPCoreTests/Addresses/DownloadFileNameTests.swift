@@ -10,8 +10,8 @@ import Testing
         String(repeating: "ü", count: 128),
     ])
     func `a name that leads elsewhere or imitates another name is refused`(name: String) {
-        #expect(!FileName.isUsable(name))
-        let error = #expect(throws: HTTPError.self) { try FileName.checked(name, url: "http://h/") }
+        #expect(!DownloadFileName.isUsable(name))
+        let error = #expect(throws: HTTPError.self) { try DownloadFileName.checked(name, url: "http://h/") }
         guard case .unusableName(name) = error?.reason else { return #expect(Bool(false), "\(error as Any)") }
     }
 
@@ -20,7 +20,7 @@ import Testing
         String(repeating: "a", count: 255),
     ])
     func `other names are used unchanged`(name: String) throws {
-        #expect(try FileName.checked(name, url: "") == name)
+        #expect(try DownloadFileName.checked(name, url: "") == name)
     }
 
     @Test(arguments: [
@@ -32,7 +32,7 @@ import Testing
         ("...", "download"),
     ])
     func `every text is converted to a usable name`(name: String, clean: String) {
-        #expect(FileName.sanitised(name) == clean)
+        #expect(DownloadFileName.sanitized(name) == clean)
     }
 
     @Test(arguments: [
@@ -41,8 +41,8 @@ import Testing
         "." + String(repeating: "b", count: 1000),
     ])
     func `a name that is too long is cut between characters and keeps its extension`(name: String) {
-        let clean = FileName.sanitised(name)
-        #expect(FileName.isUsable(clean))
+        let clean = DownloadFileName.sanitized(name)
+        #expect(DownloadFileName.isUsable(clean))
         if let end = name.split(separator: ".").dropFirst().last { #expect(clean.hasSuffix(".\(end)")) }
         #expect(clean == "download" || clean.utf8.count > 200 || clean.hasSuffix(".png"))
     }
@@ -52,7 +52,7 @@ import Testing
         var random = SeededRandom(seed: seed)
         let pieces = ["..", "/", "\\", "\0", "a", "ü", "\n", ".", " ", "%2f", "\u{202E}", "👍", "\u{301}", "日"]
         let name = (0..<random.below(400)).map { _ in random.pick(pieces) }.joined()
-        #expect(FileName.isUsable(FileName.sanitised(name)))
+        #expect(DownloadFileName.isUsable(DownloadFileName.sanitized(name)))
     }
 
     @Test(
@@ -90,6 +90,6 @@ import Testing
         var fields = HTTPFields()
         fields[.contentDisposition] = disposition
         let address = try #require(HTTPAddress(url))
-        #expect(FileName.suggested(by: fields, at: address) == name)
+        #expect(DownloadFileName.suggested(by: fields, at: address) == name)
     }
 }
