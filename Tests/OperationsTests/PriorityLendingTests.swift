@@ -30,7 +30,7 @@ import Testing
             )
             (low.queuePriority, urgent.queuePriority) = (.low, .veryHigh)
             urgent.addDependency(low)
-            held.queue.addOperations([low, normal, urgent], waitUntilFinished: false)
+            await held.queue.addOperations([low, normal, urgent], waitUntilFinished: false)
             held.queue.priorityPolicy = try .init(inheritsPriority: true)
             held.release()
             precondition(log.entries == ["low", "urgent", "normal"], "\(log.entries)")
