@@ -62,6 +62,7 @@ public enum OperationError: Error, Equatable, Sendable, CustomStringConvertible 
             "underlyingQueue of \(queue) was set while it holds operations (M4). Set it before adding the first."
         case .lateExecutionBlock(let operation):
             "a block was added to \(operation), which executes or has finished (M5). Add blocks before it starts."
+        case .negativeWidth(let queue, let width):
             """
             maxConcurrentOperationCount of \(queue) was set to \(width) (M6). Use 0 or more, or \
             OperationQueue.defaultMaxConcurrentOperationCount.
