@@ -14,6 +14,6 @@ public struct NSKeyValueObservingOptions: OptionSet, Hashable, Sendable {
     @inlinable public static var old: Self { Self(rawValue: 2) }
     /// A first call, made before the observing function returns, with the present value if the options contain `new`.
     @inlinable public static var initial: Self { Self(rawValue: 4) }
-    /// A call before each change, in addition to the one after it.
+    /// A call before each change, in addition to the call after it.
     @inlinable public static var prior: Self { Self(rawValue: 8) }
 }

@@ -64,7 +64,7 @@ struct SchedulerTimeTypeTests {
     }
 
     /// Rule U2.
-    @Test func `a queue is a scheduler to generic code`() {
+    @Test func `generic code can use a queue as a scheduler`() {
         func interval(_ scheduler: some Scheduler) -> Bool {
             scheduler.now < scheduler.now.advanced(by: .seconds(60))
         }

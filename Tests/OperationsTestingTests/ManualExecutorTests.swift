@@ -5,7 +5,7 @@ import Testing
 
 /// Rule N4: the test decides each step.
 @Suite(.timeLimit(.minutes(5))) struct ManualExecutorTests {
-    @Test func `nothing happens until a step is made, and each step is one operation`() {
+    @Test func `nothing runs before a step, and each step runs one operation`() {
         let executor = ManualExecutor()
         let queue = executor.makeQueue()
         let log = Journal<Int>()

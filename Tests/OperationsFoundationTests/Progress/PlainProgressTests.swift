@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `an observed progress is still a progress to its user`() {
+    @Test func `an observed progress still works as an ordinary progress`() {
         let progress = Progress(totalUnitCount: 3)
         let token = progress.observe(\.isFinished) { _, _ in }
         progress.becomeCurrent(withPendingUnitCount: 1)

@@ -51,7 +51,7 @@ import Testing
         #expect(queue.progress.completedUnitCount == 1)
     }
 
-    @Test func `a finished child counts as the unit only when main has returned`() {
+    @Test func `a finished child completes the unit only after main has returned`() {
         let queue = OperationQueue()
         queue.progress.totalUnitCount = 1
         queue.addOperation {

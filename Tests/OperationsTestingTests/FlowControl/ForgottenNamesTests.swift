@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `a name is known while an operation waits for it`() {
+    @Test func `a name is kept while an operation waits for it`() {
         let executor = ManualExecutor()
         let (queue, clock) = (executor.makeQueue(), VirtualClock())
         let operations = (0..<2).map { _ in TaskOperation { try await clock.sleep(for: .seconds(1)) } }

@@ -7,7 +7,7 @@ import Testing
     private let executor = ManualExecutor()
     private let clock = VirtualClock()
 
-    @Test func `keys take turns, however many operations each has`() {
+    @Test func `keys take turns, for any number of operations`() {
         let queue = executor.makeQueue()
         queue.maxConcurrentOperationCount = 1
         let log = Journal<String>()

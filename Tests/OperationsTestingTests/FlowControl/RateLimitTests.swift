@@ -16,13 +16,13 @@ import Testing
         return log.entries
     }
 
-    @Test func `a bucket lets its burst start at once and then one at a time`() throws {
+    @Test func `a token bucket starts its burst at once and then one operation at a time`() throws {
         let queue = executor.makeQueue()
         queue.setRateLimit(try .tokenBucket(10, per: .seconds(1), burst: 3), clock: clock)
         #expect(starts(6, queue) == [0, 0, 0, 100, 200, 300])
     }
 
-    @Test func `a sliding window lets its number start in any period`() throws {
+    @Test func `a sliding window starts at most its number of operations in each period`() throws {
         let queue = executor.makeQueue()
         queue.setRateLimit(try .slidingWindow(2, per: .seconds(1)), clock: clock)
         #expect(starts(5, queue) == [0, 0, 1000, 1000, 2000])
