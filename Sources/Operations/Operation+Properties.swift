@@ -10,7 +10,8 @@ extension Operation {
         reconsiderPriority()
     }
 
-    /// Reads `queuePriority`, overridden or not, and tells the queue; it re-orders before it starts the next (rule P3).
+    /// Reads `queuePriority`, overridden or not, and passes the value to the queue. The queue orders its operations again
+    /// before the next start (rule P3).
     final func reconsiderPriority() {
         let lane = untracked { queuePriority.lane }
         let lent = word.lifecycle.lends
@@ -19,8 +20,8 @@ extension Operation {
         } next: {
             $0.next
         }
-        // Read after the word has said that it waits in a queue, which from then on it cannot leave before this push. Read
-        // before, it might be the one of before it was added: none.
+        // Read after the word has shown that the operation waits in a queue. From then on it cannot leave the queue
+        // before this push. An earlier read might find the queue from before the addition: none.
         if case .push = reordering { queue?.takeUnretainedValue().push(self, last: nil) }
         if PriorityLending.isUsed, word.lifecycle.lends > lent { lendOn() }
     }

@@ -2,7 +2,7 @@
 public typealias DeadlineHeap<Element> = RankedHeap<UInt64, Element>
 
 extension RankedHeap where Rank == UInt64 {
-    /// When the first element is due; nil when there is none.
+    /// The deadline of the first element; nil when the heap is empty.
     public var earliest: UInt64? { first?.rank }
 
     /// Removes and returns the first element, unless it is due only after `now`.

@@ -1,23 +1,22 @@
-/// When something may start next, at most so many a period. A plain value; times are nanoseconds of any one clock, which
-/// never goes back.
+/// A limiter of the number of starts in a period. A plain value. Times are nanoseconds of one clock that never goes back.
 public struct RateLimiter: Sendable {
     public enum Rule: Equatable, Sendable {
-        /// Permits come in evenly, `count` a period, and up to `burst` of them are kept.
+        /// Permits arrive evenly, `count` in each period, and up to `burst` of them are kept.
         case tokenBucket(count: UInt64, period: UInt64, burst: UInt64)
-        /// In no span of a period start more than `count`.
+        /// In any time span of one period there are at most `count` starts.
         case slidingWindow(count: UInt64, period: UInt64)
     }
 
     public let rule: Rule
-    /// Of the token bucket: the permits there are, in parts of which a permit has `period`. So nothing is ever rounded.
+    /// For the token bucket: the present permits, in parts of which a permit has `period`. So no value is ever rounded.
     private var credit: UInt128 = 0
     private var lastRefill: UInt64?
-    /// Of the sliding window: when the last `count` started, never descending.
+    /// For the sliding window: the times of the last `count` starts, in ascending order.
     private var starts = Ring<UInt64>()
 
     public init(_ rule: Rule) { self.rule = rule }
 
-    /// Whether something may start now.
+    /// Whether a start is permitted now.
     public mutating func mayStart(at now: UInt64) -> Bool {
         switch rule {
         case .tokenBucket(let count, let period, let burst):
@@ -29,7 +28,7 @@ public struct RateLimiter: Sendable {
         }
     }
 
-    /// Something starts now, as `mayStart` has permitted. Answers the time under which the start is noted.
+    /// Records a start, which `mayStart` has permitted. Returns the time under which the start is recorded.
     @discardableResult
     public mutating func started(at now: UInt64) -> UInt64 {
         switch rule {
@@ -37,16 +36,16 @@ public struct RateLimiter: Sendable {
             credit -= UInt128(period)
             return now
         case .slidingWindow:
-            // Threads read the time before they take turns, so one that comes later may bring an earlier time.
+            // Threads read the time before they take turns, so a later thread may have an earlier time.
             let time = max(now, starts.last ?? 0)
             starts.append(time)
             return time
         }
     }
 
-    /// What was said to start has not started after all: its permit is there again. O(starts noted since).
+    /// Removes a recorded start that did not happen, and restores its permit. O(starts recorded since).
     ///
-    /// - Parameter time: What `started` has answered.
+    /// - Parameter time: The result of `started`.
     public mutating func takeBackStart(at time: UInt64) {
         switch rule {
         case .tokenBucket(_, let period, let burst):
@@ -60,8 +59,8 @@ public struct RateLimiter: Sendable {
         }
     }
 
-    /// The earliest instant at which something may start, after `mayStart` has said no at this one; the last instant there
-    /// is, when it would be later than that.
+    /// Returns the earliest instant of the next start, after `mayStart` has returned false at this instant. The largest
+    /// instant, if the start would be later.
     public func nextStart(after now: UInt64) -> UInt64 {
         let (start, wait): (UInt64, UInt128) =
             switch rule {
@@ -73,7 +72,8 @@ public struct RateLimiter: Sendable {
     }
 
     private mutating func refill(_ now: UInt64, _ count: UInt64, _ period: UInt64, _ burst: UInt64) {
-        // Less than a nanosecond's worth above the burst, so that nothing is lost where a permit comes between two.
+        // The limit is less than a nanosecond's worth above the burst, so that no time is lost when a permit arrives
+        // between two readings.
         let full = UInt128(burst) * UInt128(period) + UInt128(count) - 1
         guard let last = lastRefill else {
             credit = UInt128(burst) * UInt128(period)

@@ -1,6 +1,6 @@
-/// What one operation depends on, in the order added, and which of it still holds the operation back.
+/// The dependencies of one operation, in the order added, with a mark for the unfinished ones.
 ///
-/// Adding, finding and removing cost O(1) amortised: few entries are searched in a row, many through an index.
+/// Adding, finding and removing cost O(1) amortized: a few entries are searched linearly, many through an index.
 @frozen
 public struct Readiness<Dependency: AnyObject> {
     @usableFromInline
@@ -14,7 +14,7 @@ public struct Readiness<Dependency: AnyObject> {
             self.holds = holds
         }
 
-        /// It holds nothing back any more; true when it did.
+        /// Marks the dependency as finished. True: it was unfinished.
         @usableFromInline
         mutating func isReleased() -> Bool {
             defer { holds = false }
@@ -22,7 +22,8 @@ public struct Readiness<Dependency: AnyObject> {
         }
     }
 
-    /// Removed entries leave a hole, so that the others keep their place; holes are closed when they are the majority.
+    /// The entries. A removed entry leaves a hole, so that the others keep their place. Holes are closed when they are
+    /// the majority.
     @usableFromInline var entries = SmallArray<Entry?>()
     @usableFromInline var index = [ObjectIdentifier: Int]()
     @usableFromInline var holes = 0
@@ -33,11 +34,11 @@ public struct Readiness<Dependency: AnyObject> {
     @inlinable
     public var dependencies: [Dependency] { entries.elements.compactMap { $0?.dependency } }
 
-    /// The dependencies that hold the operation back.
+    /// The unfinished dependencies, for which the operation waits.
     @inlinable
     public var holding: [Dependency] { entries.elements.compactMap { $0.flatMap { $0.holds ? $0.dependency : nil } } }
 
-    /// Adds a dependency; false when it is there already. It holds nothing back until `holdLast` says so.
+    /// Adds a dependency. False: it was added before. The operation does not wait for it until `holdLast` is called.
     @inlinable
     public mutating func add(_ dependency: Dependency) -> Bool {
         guard position(of: dependency) == nil else { return false }
@@ -48,18 +49,18 @@ public struct Readiness<Dependency: AnyObject> {
         return true
     }
 
-    /// Marks the dependency that was added last as holding.
+    /// Marks the dependency that was added last as unfinished.
     @inlinable
     public mutating func holdLast() { entries.update(at: entries.count - 1) { $0?.holds = true } }
 
-    /// The dependency has finished; true when it held the operation back until now.
+    /// Marks a dependency as finished. True: the operation waited for it until now.
     @inlinable
     public mutating func finished(_ dependency: Dependency) -> Bool {
         guard let position = position(of: dependency) else { return false }
         return entries.update(at: position) { $0?.isReleased() ?? false }
     }
 
-    /// Removes a dependency; answers whether it held the operation back, or nil when it was not there.
+    /// Removes a dependency. Returns whether the operation waited for it; nil when it was not a dependency.
     @inlinable
     public mutating func remove(_ dependency: Dependency) -> (dependency: Dependency, held: Bool)? {
         guard let position = position(of: dependency), let entry = entries[position] else { return nil }
@@ -75,7 +76,7 @@ public struct Readiness<Dependency: AnyObject> {
         return (entry.dependency, entry.holds)
     }
 
-    /// Moves all of them to the end of `array`, so that the caller decides how they are released.
+    /// Moves all dependencies to the end of `array`, so that the caller decides how they are released.
     @inlinable
     public mutating func removeAll(into array: inout [Dependency]) {
         entries.handOver { if let entry = $0 { array.append(entry.dependency) } }

@@ -1,8 +1,8 @@
-/// Who has how many units of which resource, who waits, and who may have them next. A plain value.
+/// The resources, the claimants that hold or wait for units, and the claimants that may have units next. A plain value.
 ///
-/// A claimant names all it needs at once, and gets all of it or nothing; what has units never waits for more. So there is
-/// no deadlock, whatever the order. Claimants are served by seniority, the order of their first request: nobody is
-/// overtaken by a later one that needs any of the same resources, so large needs do not starve.
+/// A claimant names all its needs at once, and gets all of them or none. A claimant that holds units never waits for
+/// more. So there is no deadlock, regardless of the order of needs. Claimants are served by seniority: the order of their
+/// first requests. A later claimant that needs any of the same resources never overtakes, so large needs do not starve.
 ///
 /// Legal paths of a claimant:
 ///
@@ -12,11 +12,11 @@
 ///         ┌───────┴─ lapsed ◄─┘
 ///         └────────────▲
 ///
-/// A resource lives until it is removed, a named one while a claimant needs it.
+/// A resource exists until it is removed. A named resource exists while a claimant needs it.
 ///
-/// An *offer* keeps units for a claimant that has been told to come and get them. It lapses when the claimant cannot come,
-/// because its queue has no room: else those who could run would wait for one who cannot. A lapsed claimant comes by
-/// itself when it can; it has kept its seniority.
+/// An *offer* reserves units for a claimant that was notified to request them. The offer lapses when the claimant cannot
+/// come, because its queue has no free slot. Otherwise claimants that could run would wait for one that cannot. A lapsed
+/// claimant requests again by itself when it can, and keeps its seniority.
 public struct ResourceLedger<Claimant: Hashable> {
     public typealias Resource = Int
 
@@ -33,7 +33,7 @@ public struct ResourceLedger<Claimant: Hashable> {
     public struct Usage: Equatable, Sendable {
         public var capacity: Int
         public var inUse: Int
-        /// Claimants that wait for units of it, offered ones not counted.
+        /// The number of claimants that wait for units of the resource, without offered ones.
         public var waiting: Int
 
         public init(capacity: Int, inUse: Int, waiting: Int) {
@@ -44,9 +44,10 @@ public struct ResourceLedger<Claimant: Hashable> {
     }
 
     public struct Answer: Equatable {
-        /// It holds all it needs. If not it waits, and is answered by one of the other methods when units are offered to it.
+        /// Whether the claimant holds all its needs. If not, it waits, and another method returns it when units are
+        /// offered to it.
         public let isGranted: Bool
-        /// Who is offered units now, for instance such as it had been offered before and that do not suffice any more.
+        /// The claimants that are offered units now, for example units whose earlier offer no longer suffices.
         public let offered: [Claimant]
 
         public init(isGranted: Bool, offered: [Claimant] = []) {
@@ -60,15 +61,15 @@ public struct ResourceLedger<Claimant: Hashable> {
         var inUse = 0
         var offered = 0
         var waiting = 0
-        /// Who waits, by seniority. Who waits no more is left in it and skipped.
+        /// The waiting claimants, by seniority. Entries of claimants that no longer wait are skipped.
         var line = DeadlineHeap<Claimant>()
-        /// The claimants that wait for more than there is altogether.
+        /// The claimants that wait for more units than the capacity.
         var parked: Set<Claimant> = []
-        /// The claimants that have units.
+        /// The claimants that hold units.
         var holders: Set<Claimant> = []
-        /// The claimants that are known and need some.
+        /// The number of known claimants that need units.
         var users = 0
-        /// It was added, and not removed yet. A named resource is only there for its users.
+        /// Whether the resource was added, and not yet removed. A named resource exists only for its users.
         var isKept: Bool
         var name: String?
 
@@ -83,30 +84,30 @@ public struct ResourceLedger<Claimant: Hashable> {
         var state: State
     }
 
-    /// Empty ones are used again.
+    /// The accounts. Empty ones are reused.
     private var accounts: [Account] = []
     private var freeAccounts: [Resource] = []
     private var named: [String: Resource] = [:]
     private var entries: [Claimant: Entry] = [:]
     private var lastSeniority: UInt64 = 0
-    /// Resources whose line somebody has left unasked, as it waits for more than there is.
+    /// Resources whose line has to be checked again, because a claimant with a need above the capacity has left the line.
     private var unsettled: [Resource] = []
 
     public init() {}
 
     // MARK: - Resources
 
-    /// Adds a resource of so many units.
+    /// Adds a resource with this capacity.
     public mutating func addResource(capacity: Int) -> Resource { add(Account(capacity: capacity, isKept: true)) }
 
-    /// Removes a resource that was added: no claimant will need it that does not do so already.
+    /// Removes a resource that was added. Only claimants that need it already still use it.
     public mutating func removeResource(_ resource: Resource) {
         accounts[resource].isKept = false
         forgetIfUnused(resource)
     }
 
-    /// The resource of one unit that has this name. It is forgotten when its last claimant withdraws; so a claimant has to
-    /// ask for it before anything else happens.
+    /// Returns the resource of one unit that has this name. It is forgotten when its last claimant withdraws. So a
+    /// claimant has to request it before any other event.
     public mutating func resource(named name: String) -> Resource {
         if let known = named[name] { return known }
         let resource = add(Account(capacity: 1, isKept: false, name: name))
@@ -114,7 +115,7 @@ public struct ResourceLedger<Claimant: Hashable> {
         return resource
     }
 
-    /// How many resources are known.
+    /// The number of known resources.
     public var resourceCount: Int { accounts.count - freeAccounts.count }
 
     private mutating func add(_ account: Account) -> Resource {
@@ -133,15 +134,15 @@ public struct ResourceLedger<Claimant: Hashable> {
         freeAccounts.append(resource)
     }
 
-    /// How the resource of a name is used; nil when no claimant needs it.
+    /// Returns the use of the resource of a name; nil when no claimant needs it.
     public func usage(ofName name: String) -> Usage? { named[name].map(usage) }
 
-    /// The only claimant that has units of the resource; nil when there are several, or none. O(1).
+    /// Returns the only claimant that holds units of the resource; nil when there are several, or none. O(1).
     public func soleHolder(of resource: Resource) -> Claimant? {
         accounts[resource].holders.count == 1 ? accounts[resource].holders.first : nil
     }
 
-    /// The claimant that has the resource of a name. O(1).
+    /// Returns the claimant that holds the resource of a name. O(1).
     public func holder(ofName name: String) -> Claimant? { named[name].flatMap(soleHolder) }
 
     public func usage(of resource: Resource) -> Usage {
@@ -149,7 +150,8 @@ public struct ResourceLedger<Claimant: Hashable> {
         return Usage(capacity: account.capacity, inUse: account.inUse, waiting: account.waiting)
     }
 
-    /// Changes how many units there are; those in use beyond that stay so. Answers who is offered units now.
+    /// Changes the capacity. Units in use beyond the capacity stay in use. Returns the claimants that are offered units
+    /// now.
     public mutating func setCapacity(_ capacity: Int, of resource: Resource) -> [Claimant] {
         accounts[resource].capacity = capacity
         let parked = accounts[resource].parked
@@ -159,7 +161,7 @@ public struct ResourceLedger<Claimant: Hashable> {
 
     // MARK: - Claimants
 
-    /// Asks for all the needs, which name each resource once; other needs than before take their place. O(log waiting) for
+    /// Requests all the needs, which name each resource once. Changed needs replace the earlier ones. O(log waiting) for
     /// each.
     public mutating func request(_ claimant: Claimant, _ needs: [Need]) -> Answer {
         var entry = entries[claimant] ?? newEntry(needs)
@@ -187,16 +189,18 @@ public struct ResourceLedger<Claimant: Hashable> {
         return Answer(isGranted: isGranted, offered: offered)
     }
 
-    /// The claimant cannot come for what it was offered. Answers who is offered it instead. No effect on any other.
+    /// Ends the offer to a claimant that cannot come. Returns the claimants that are offered the units now. No effect
+    /// without an offer.
     public mutating func lapse(_ claimant: Claimant) -> [Claimant] {
         entries[claimant]?.state == .offered ? stepOut(claimant) : []
     }
 
-    /// The claimant could not start even if it had what it needs. It is in nobody's way until it asks again, and keeps its
-    /// seniority. No effect on one that holds some.
+    /// Removes a claimant from the lines, because it could not start even with its needs. It blocks no other claimant
+    /// until it requests again, and keeps its seniority. No effect on a claimant that holds units.
     ///
-    /// Answers who has to be told: who is offered units now; and the claimant itself, if it stood in line. For this may be
-    /// old news of it, from a thread that was slow: by now it can start, and has asked. Then it asks again.
+    /// Returns the claimants to notify. These are the claimants that are offered units now, and the claimant itself, if
+    /// it was in a line. The caller may be a slow thread with old information: the claimant may be able to start by now,
+    /// and may have requested. Then it requests again.
     public mutating func stepOut(_ claimant: Claimant) -> [Claimant] {
         guard var entry = entries[claimant], entry.state != .holding else { return [] }
         let stoodInLine = entry.state == .waiting || entry.state == .parked
@@ -205,7 +209,7 @@ public struct ResourceLedger<Claimant: Hashable> {
         return settle(entry.needs.map(\.resource)) + (stoodInLine ? [claimant] : [])
     }
 
-    /// The claimant gives back what it has, or waits no more. Answers who is offered units now.
+    /// Returns the units of a claimant, or ends its wait. Returns the claimants that are offered units now.
     public mutating func withdraw(_ claimant: Claimant) -> [Claimant] {
         guard var entry = entries.removeValue(forKey: claimant) else { return [] }
         leave(claimant, &entry)
@@ -214,7 +218,7 @@ public struct ResourceLedger<Claimant: Hashable> {
         return offered
     }
 
-    /// A claimant needs them no more.
+    /// Ends the use of these needs by a claimant.
     private mutating func endUse(of needs: [Need]) {
         for need in needs {
             accounts[need.resource].users -= 1
@@ -222,7 +226,7 @@ public struct ResourceLedger<Claimant: Hashable> {
         }
     }
 
-    /// Whether it waits for units, offered ones included.
+    /// Whether the claimant waits for units, including offered ones.
     public func isWaiting(_ claimant: Claimant) -> Bool {
         switch entries[claimant]?.state {
         case .waiting, .parked, .offered, .lapsed: true
@@ -238,7 +242,7 @@ public struct ResourceLedger<Claimant: Hashable> {
         return Entry(needs: needs, seniority: lastSeniority, state: .lapsed)
     }
 
-    /// Everything it needs is there, and no one senior to it waits for any of that.
+    /// Whether all needs are free, and no senior claimant waits for any of them.
     private mutating func mayHave(_ entry: Entry) -> Bool {
         for need in entry.needs {
             guard need.units <= accounts[need.resource].free else { return false }
@@ -247,7 +251,7 @@ public struct ResourceLedger<Claimant: Hashable> {
         return true
     }
 
-    /// Offers units to who is next, beginning with these resources.
+    /// Offers units to the next claimants, beginning with these resources.
     private mutating func settle(_ resources: [Resource]) -> [Claimant] {
         var offered: [Claimant] = []
         unsettled += resources
@@ -270,7 +274,7 @@ public struct ResourceLedger<Claimant: Hashable> {
         return offered
     }
 
-    /// The most senior claimant that waits for the resource. Throws away what is in front of it and waits no more.
+    /// Returns the most senior claimant that waits for the resource. Removes stale entries in front of it.
     private mutating func firstInLine(_ resource: Resource) -> (claimant: Claimant, seniority: UInt64)? {
         while let (seniority, claimant) = accounts[resource].line.first {
             if let entry = entries[claimant], entry.state == .waiting, entry.seniority == seniority,
@@ -291,7 +295,7 @@ public struct ResourceLedger<Claimant: Hashable> {
 
     // MARK: - Moving
 
-    /// Takes the claimant out of the state it is in; the caller puts it into the next one.
+    /// Removes the claimant from its present state. The caller sets the next state.
     private mutating func leave(_ claimant: Claimant, _ entry: inout Entry) {
         for need in entry.needs {
             switch entry.state {
@@ -319,7 +323,7 @@ public struct ResourceLedger<Claimant: Hashable> {
         entry.state = .waiting
     }
 
-    /// Throws away what waits no more, when it prevails.
+    /// Removes stale entries when they are the majority.
     private mutating func sweep(_ resource: Resource) {
         guard accounts[resource].line.count > 2 * accounts[resource].waiting + 64 else { return }
         var line = DeadlineHeap<Claimant>()
@@ -335,7 +339,7 @@ public struct ResourceLedger<Claimant: Hashable> {
         accounts[resource].line = line
     }
 
-    /// Takes one that waits for more than there is out of the way of the others.
+    /// Moves a claimant whose need exceeds the capacity out of the lines, so that it blocks no other claimant.
     private mutating func park(_ claimant: Claimant) {
         guard let needs = entries[claimant]?.needs else { return }
         entries[claimant]?.state = .parked

@@ -1,7 +1,7 @@
-/// A first-in, first-out buffer that grows by doubling; every operation is O(1) amortised.
+/// A first-in, first-out buffer that grows by doubling. Every operation is O(1) amortized.
 @frozen
 public struct Ring<Element> {
-    /// Its count is 0 or a power of two.
+    /// The elements. The count is 0 or a power of two.
     @usableFromInline var storage: [Element?] = []
     @usableFromInline var head = 0
     @usableFromInline var filled = 0

@@ -1,18 +1,18 @@
-/// Ageing: a priority that was passed over often enough has a turn, so that nothing waits for ever behind better ones.
+/// Aging: a priority that was passed over often enough has a turn, so that no member waits forever behind higher ones.
 ///
-/// What ages is the line of a priority and not each operation in it: an old crowd of low ones has a turn now and then,
-/// and never turns into a crowd of high ones that holds up everybody else.
+/// The line of a priority ages, not each member of it. So a large number of old members of low priority starts only now
+/// and then, and never blocks all others.
 extension Schedule {
     struct Ageing {
-        /// How often in a row a line may be passed over.
+        /// The number of times in a row that a line may be passed over.
         let limit: Int
-        /// By line, lowest first: how often it was, since it was served last or had nobody in it.
+        /// For each line, lowest first: the number of times it was passed over since it was last served or empty.
         private var passedOver = Array(repeating: 0, count: PriorityLane.allCases.count)
 
         init(limit: Int) { self.limit = limit }
 
-        /// The line to serve of those that have somebody in them: bit n for line n. It is the highest, or of those that are
-        /// due the one that was passed over most often.
+        /// Returns the line to serve among the occupied ones: bit n for line n. It is the highest line, or, among due
+        /// lines, the one that was passed over most often.
         mutating func choose(among occupied: UInt8) -> PriorityLane? {
             var chosen: Int?
             for line in passedOver.indices.reversed() where occupied & 1 << line != 0 {
@@ -31,11 +31,13 @@ extension Schedule {
         }
     }
 
-    /// - Parameter limit: How often in a row a priority may be passed over for higher ones before it has a turn; nil for
-    ///   ever, as is documented of operation queues.
+    /// Sets the aging limit.
+    ///
+    /// - Parameter limit: The number of times in a row that a priority may be passed over for higher ones; nil for no
+    ///   limit, the documented behavior of operation queues.
     public mutating func setAgeing(limit: Int?) { ageing = limit.map { Ageing(limit: $0) } }
 
-    /// The line to serve next.
+    /// Returns the line to serve next.
     @inline(__always)
     mutating func chooseLane() -> PriorityLane? { ageing == nil ? front.lanes.highest : chooseByAge() }
 

@@ -1,12 +1,12 @@
-/// Barriers cut a queue's members into segments: what came before, the barrier, what came after.
+/// Barriers separate a queue's members into segments: the members before a barrier, the barrier, the members after it.
 ///
-/// Only the first segment may start anything. When its last member is gone, the next one becomes the first; its gate,
-/// the barrier, is then the only thing that may start, and what stands behind it starts once the gate is gone.
+/// Only the first segment may start members. When its last member has left, the next segment becomes the first. Its gate,
+/// the barrier, is then the only member that may start. The members behind it start when the gate has left.
 extension Schedule {
     @usableFromInline struct Segment {
         /// The barrier that has to run before the segment's members.
         @usableFromInline var gate: Ticket?
-        /// Members of the segment, without the gate.
+        /// The number of members of the segment, without the gate.
         var live = 0
         @usableFromInline var lanes: Lanes
 
@@ -18,7 +18,7 @@ extension Schedule {
         }
     }
 
-    /// A barrier has entered the queue. O(1).
+    /// Adds a barrier. O(1).
     public mutating func addedBarrier(_ id: ID) -> Ticket {
         let ordinal = firstSegment + UInt64(laterSegments.count + 1)
         let ticket = admit(
@@ -33,18 +33,18 @@ extension Schedule {
         return members[Int(gate.slot)].state == .running
     }
 
-    /// The ordinal of the segment that a member stands in: the later the segment, the greater. O(1).
+    /// Returns the ordinal of a member's segment: the later the segment, the greater. O(1).
     public func segment(of ticket: Ticket) -> UInt64 { members[Int(ticket.slot)].segment }
 
-    /// Whether a barrier in front of the member has not run to its end. O(1).
+    /// Whether a barrier in front of the member has not finished. O(1).
     public func isBehindBarrier(_ ticket: Ticket) -> Bool {
         let member = members[Int(ticket.slot)]
         guard !member.isBarrier else { return member.segment > firstSegment }
         return member.segment > firstSegment || front.gate != nil
     }
 
-    /// The operations in front of the first barrier and when they arrived, in no order; none when the barrier stands first,
-    /// or runs. O(n).
+    /// The operations in front of the first barrier and their arrivals, in no order; empty when the barrier is first or
+    /// runs. O(n).
     public var arrivalsBeforeBarrier: [(arrival: UInt64, id: ID)] {
         guard front.gate == nil else { return [] }
         return members.lazy.filter { $0.isListed && $0.segment == firstSegment }.map { ($0.arrival, $0.id) }
@@ -53,7 +53,7 @@ extension Schedule {
     /// The same operations in the order in which they arrived. O(n log n).
     public var idsBeforeBarrier: [ID] { arrivalsBeforeBarrier.sorted { $0.arrival < $1.arrival }.map(\.id) }
 
-    /// The barrier that stands first, if nothing of the segments before it is left.
+    /// Returns the first barrier, if all members of earlier segments have left.
     func openGate() -> Ticket? {
         guard running == 0, let gate = front.gate else { return nil }
         return gate

@@ -1,5 +1,6 @@
 extension Schedule {
-    /// Recounts everything that is kept twice; traps with the name of what disagrees. For tests. O(n log n).
+    /// Recounts all redundant values, and stops the process with the name of a value that disagrees. For tests. O(n log
+    /// n).
     public func checkInvariants() {
         let present = members.filter { $0.state != .gone }
         expect(present.count == count, "count")

@@ -1,19 +1,19 @@
-/// The ready members of one segment: five lanes, served from the highest; within a lane by arrival, or who has become ready
-/// last first.
+/// The ready members of one segment: five lanes, served from the highest. Within a lane the order is by arrival, or the
+/// member that became ready last is first.
 extension Schedule {
-    /// In which order the ready members of one priority start.
+    /// The order in which the ready members of one priority start.
     public enum Order: Sendable { case firstInFirstOut, lastInFirstOut }
 
-    /// The ready members of one priority. Those that come in order of arrival, nearly all, queue up; the others go
-    /// through a heap. Where the last one in is the first one out, all of them go through a stack.
+    /// The ready members of one priority. Members that come in order of arrival, nearly all, enter a queue. The others
+    /// enter a heap. With the order `lastInFirstOut`, all members enter a stack.
     ///
-    /// A member that leaves a lane early stays in it as a stale entry, recognised by its ticket or its member's lane;
-    /// the lane is swept when stale entries are in the majority.
+    /// A member that leaves a lane early remains as a stale entry. Its ticket or its member's lane shows that it is
+    /// stale. The lane is swept when stale entries are the majority.
     @usableFromInline struct Lane {
         @usableFromInline var inOrder = Ring<Ticket>()
         /// A heap, or a stack.
         var late: [Ticket] = []
-        /// Entries that are not stale.
+        /// The number of entries that are not stale.
         var live = 0
         let order: Order
 
@@ -32,7 +32,7 @@ extension Schedule {
             }
         }
 
-        /// Removes and answers the entry that is next, stale or not.
+        /// Removes and returns the next entry, stale or not.
         mutating func pop() -> Ticket? {
             guard let late = late.first else { return inOrder.popFirst() }
             if order == .lastInFirstOut { return self.late.popLast() }
@@ -66,13 +66,13 @@ extension Schedule {
         }
     }
 
-    /// Five lanes, and which of them hold a member.
+    /// Five lanes, and the set of lanes that contain a member.
     @usableFromInline struct Lanes {
-        // No array: it would be one allocation more, and be asked each time whether it is shared.
+        // Separate properties, because an array needs one more allocation and a check for uniqueness at each access.
         private var veryLow, low, high, veryHigh: Lane
-        /// That of nearly all operations.
+        /// The lane of nearly all operations.
         @usableFromInline private(set) var normal: Lane
-        /// Bit n: lane n holds an entry that is not stale.
+        /// Bit n: lane n contains an entry that is not stale.
         @usableFromInline private(set) var occupied: UInt8 = 0
 
         init(_ order: Order) {
@@ -90,7 +90,7 @@ extension Schedule {
             }
         }
 
-        /// Changes a lane in place. A `_modify` accessor would be called, and once more at its end.
+        /// Changes a lane in place. A `_modify` accessor would need two calls.
         @inline(__always)
         mutating func withLane<Result>(_ lane: PriorityLane, _ body: (inout Lane) -> Result) -> Result {
             switch lane {
@@ -102,7 +102,7 @@ extension Schedule {
             }
         }
 
-        /// The ticket so many places behind the first of the highest lane. It may be stale.
+        /// Returns the ticket at this distance behind the first of the highest lane. It may be stale.
         @inlinable @inline(__always) func ahead(_ distance: Int) -> Ticket? {
             guard occupied < 2 << PriorityLane.normal.rawValue else { return nil }
             return normal.inOrder.count > distance ? normal.inOrder[distance] : nil
@@ -133,7 +133,7 @@ extension Schedule {
         withSegment(members[index].segment) { $0.lanes.insert(ticket, in: lane) }
     }
 
-    /// Takes a ready member out of its lane; its entry there is stale from now on.
+    /// Removes a ready member from its lane. Its entry there is stale from now on.
     mutating func leaveLane(_ ticket: Ticket) {
         let index = Int(ticket.slot)
         let lane = members[index].lane
@@ -146,8 +146,8 @@ extension Schedule {
         if left.entries > 2 * left.live + 64 { sweep(lane, ofSegment: segment) }
     }
 
-    /// The ready member of the highest priority, or the one that is due by its age, earliest arrival, of the first segment;
-    /// it has left its lane.
+    /// Removes and returns the next ready member of the first segment: of the highest priority, or of the priority that
+    /// is due by its age.
     mutating func popReady() -> Ticket? {
         guard let lane = chooseLane() else { return nil }
         while let ticket = front.lanes.withLane(lane, { $0.pop() }) {
@@ -163,7 +163,7 @@ extension Schedule {
         return member.arrival == ticket.arrival && member.state == .ready && member.lane == lane
     }
 
-    /// Throws the stale entries of a lane away.
+    /// Removes the stale entries of a lane.
     private mutating func sweep(_ lane: PriorityLane, ofSegment segment: UInt64) {
         let standing = clear(lane, ofSegment: segment)
         var kept = Lane(order)
@@ -171,7 +171,7 @@ extension Schedule {
         withSegment(segment) { $0.lanes.withLane(lane) { $0 = kept } }
     }
 
-    /// Changes the order for those who wait too: they stand by arrival then. O(n log n).
+    /// Changes the order, also for waiting members, which are ordered by arrival then. O(n log n).
     public mutating func setOrder(_ order: Order) {
         guard order != self.order else { return }
         let segments = firstSegment...firstSegment + UInt64(laterSegments.count)
@@ -186,7 +186,7 @@ extension Schedule {
         self.order = order
     }
 
-    /// Empties a lane and answers what stood there, in the order in which it would have been served.
+    /// Empties a lane and returns its members, in the order in which they would have been served.
     private mutating func clear(_ lane: PriorityLane, ofSegment segment: UInt64) -> [Ticket] {
         let (empty, isStack) = (Lane(order), order == .lastInFirstOut)
         var entries = withSegment(segment) { segment in
@@ -195,8 +195,8 @@ extension Schedule {
             return taken
         }
         var standing: [Ticket] = []
-        // One that left and came back stands here twice, and the entry that is met first is the one that counts. By arrival
-        // both come in a row; in a stack others may stand between.
+        // A member that left and came back has two entries, and the entry that is found first counts. By arrival both are
+        // adjacent. In a stack other entries may be between them.
         var seen = Set<Ticket>()
         while let ticket = entries.pop() {
             guard ticket != standing.last, isReady(ticket, in: lane) else { continue }

@@ -1,22 +1,23 @@
-/// What a queue decides: which of its operations may start, and when it is idle. A plain value without threads or locks.
+/// The decisions of a queue: the operations that may start, and whether the queue is idle. A plain value without threads
+/// or locks.
 ///
-/// Events go in (`added`, `updated`, `finished`, `setWidth`, …); `next()` answers what to start. An operation is an
-/// opaque `ID` of the shell's making; while it is a member it is known by its `Ticket`.
+/// Events change the value (`added`, `updated`, `finished`, `setWidth`, …). `next()` returns the operation to start. An
+/// operation is an opaque `ID` that the caller chooses. A member is identified by its `Ticket`.
 ///
 /// Legal paths of a member:
 ///
 ///     waiting ◄──► ready ──► running ──► gone
 ///        └───────────┴─────────────────► gone      (it ended before the queue started it)
 ///
-/// Barriers cut the members into segments; see `Schedule+Barriers.swift`. Within a segment the ready members stand in
-/// five lanes by priority, each ordered by arrival, or the reverse; see `Schedule+Priorities.swift`.
+/// Barriers separate the members into segments. See `Schedule+Barriers.swift`. Within a segment the ready members are in
+/// five lanes by priority, each ordered by arrival or the reverse. See `Schedule+Priorities.swift`.
 public struct Schedule {
     public typealias ID = UInt
 
-    /// Names a member from `added` until `finished`.
+    /// The identity of a member from `added` until `finished`.
     @frozen
     public struct Ticket: Hashable, Sendable {
-        /// The ordinal of arrival in this queue, from 1. It tells a slot's present holder from an earlier one.
+        /// The ordinal of arrival in this queue, from 1. It distinguishes the present holder of a slot from earlier ones.
         public var arrival: UInt64
         public var slot: UInt32
 
@@ -30,7 +31,7 @@ public struct Schedule {
 
     public enum State: UInt8, Sendable { case gone, waiting, ready, running }
 
-    /// What a member is. Only operations are counted and listed.
+    /// The kind of a member. Only operations are counted and listed.
     public enum Kind: UInt8, Sendable { case operation, job, barrier }
 
     public struct Member {
@@ -48,47 +49,49 @@ public struct Schedule {
     public internal(set) var members: [Member] = []
     var freeSlots: [UInt32] = []
     var lastArrival: UInt64 = 0
-    /// The first segment, the only one that may start anything. Kept apart from the others, which most queues never have.
+    /// The first segment, the only one that may start members. Separate from the others, which most queues never have.
     @usableFromInline var front = Segment(gate: nil, .firstInFirstOut)
     var laterSegments = Ring<Segment>()
-    /// The ordinal of `front`; it grows as segments are done with.
+    /// The ordinal of `front`. It grows as segments end.
     var firstSegment: UInt64 = 0
 
-    /// Members that run now, a barrier included.
+    /// The number of running members, a barrier included.
     public internal(set) var running = 0
-    /// Members in all, barriers included.
+    /// The number of members, barriers included.
     public internal(set) var count = 0
-    /// Members that are barriers or jobs.
+    /// The number of members that are barriers or jobs.
     @usableFromInline var unlistedCount = 0
 
-    /// The most members that may run at once.
+    /// The largest number of members that run at a time.
     public internal(set) var width: Int
-    /// Why nothing starts at all, in one number, since that is asked four times an operation.
+    /// The reasons for which no member may start, in one number, because it is read four times for each operation.
     @usableFromInline var holds = Holds()
     public internal(set) var order = Order.firstInFirstOut
     var ageing: Ageing?
     private let keptSlots: Int
 
-    /// - Parameter keptSlots: How many slots of 32 bytes an empty schedule keeps for what comes next.
+    /// Creates an empty schedule.
+    ///
+    /// - Parameter keptSlots: The number of slots of 32 bytes that an empty schedule keeps for later members.
     public init(width: Int, keptSlots: Int = 16_384) {
         self.width = width
         self.keptSlots = keptSlots
     }
 
-    // Inlined: a call would be made with a copy of the whole value.
+    // Inlined, because a call would copy the whole value.
 
     @inlinable public var isEmpty: Bool { count == 0 }
 
-    /// Members that are operations, not barriers or jobs.
+    /// The number of members that are operations, not barriers or jobs.
     @inlinable public var operationCount: Int { count - unlistedCount }
 
-    /// Something that arrives, or becomes ready, now could start now. While false, whoever brings it need not call a
+    /// Whether a member that arrives or becomes ready now could start now. If false, the adding thread need not call a
     /// worker: the next `finished`, `setWidth` or `setSuspended` looks.
     @inlinable @inline(__always) public var hasRoom: Bool {
         holds.isEmpty && running < width && !isBarrierRunning
     }
 
-    /// `next()` would answer an operation, unless its claim fails.
+    /// Whether `next()` would return an operation, unless its claim fails.
     @inlinable @inline(__always) public var hasStartable: Bool {
         guard hasRoom else { return false }
         return front.gate == nil ? front.hasReady : running == 0
@@ -98,7 +101,7 @@ public struct Schedule {
 // MARK: - Events
 
 extension Schedule {
-    /// An operation, or a job, has entered the queue. O(1), O(log n) when not in order of arrival.
+    /// Adds an operation or a job. O(1), O(log n) when not in order of arrival.
     public mutating func added(_ id: ID, lane: PriorityLane, isReady: Bool, kind: Kind = .operation) -> Ticket {
         let ordinal = firstSegment + UInt64(laterSegments.count)
         let ticket = admit(
@@ -110,7 +113,7 @@ extension Schedule {
         return ticket
     }
 
-    /// What the queue schedules a member by has changed, or may have. No effect on one that runs, nor on a barrier.
+    /// Updates the priority and the readiness of a member. No effect on a running member or a barrier.
     public mutating func updated(_ ticket: Ticket, lane: PriorityLane, isReady: Bool) {
         let index = Int(ticket.slot)
         guard holds(ticket), !members[index].isBarrier else { return }
@@ -127,7 +130,7 @@ extension Schedule {
         }
     }
 
-    /// A member that waits is ready, and comes to the end of the line. Answers by what it is known from now on.
+    /// Makes a waiting member ready, at the end of the line. Returns its new ticket.
     public mutating func queuedAnew(_ ticket: Ticket) -> Ticket {
         let index = Int(ticket.slot)
         guard holds(ticket), members[index].state == .waiting else { return ticket }
@@ -138,7 +141,7 @@ extension Schedule {
         return ticket
     }
 
-    /// Answers the next member to start and counts it as running; nil when nothing may start.
+    /// Returns the next member to start and counts it as running; nil when no member may start.
     public mutating func next() -> (ticket: Ticket, id: ID)? {
         guard hasRoom else { return nil }
         guard let ticket = front.gate == nil ? popReady() : openGate() else { return nil }
@@ -147,17 +150,17 @@ extension Schedule {
         return (ticket, members[Int(ticket.slot)].id)
     }
 
-    /// A member that is likely to start some turns from now, for who wants to fetch what it stands for from memory: one
-    /// turn is shorter than the way there.
+    /// A member that is likely to start some turns from now. Callers fetch its memory in advance, because the fetch takes
+    /// longer than one turn.
     @inlinable @inline(__always) public var upcoming: ID? { front.lanes.ahead(3).map { members[Int($0.slot)].id } }
 
-    /// The member that `next` answered cannot start after all: something holds it back again.
+    /// Puts back a member that `next` returned, because it cannot start after all.
     public mutating func heldBack(_ ticket: Ticket) {
         members[Int(ticket.slot)].state = .waiting
         running -= 1
     }
 
-    /// The member has ended, started or not, and is forgotten.
+    /// Removes a member that has ended, started or not.
     public mutating func finished(_ ticket: Ticket) {
         guard holds(ticket) else { return }
         let index = Int(ticket.slot)
@@ -190,7 +193,7 @@ extension Schedule {
 extension Schedule {
     public var isSuspended: Bool { holds.contains(.suspended) }
 
-    /// A rate limit has no permit left.
+    /// Whether the rate limit has no permit left.
     public var isThrottled: Bool { holds.contains(.throttled) }
 
     @usableFromInline struct Holds: OptionSet {
@@ -218,15 +221,15 @@ extension Schedule {
         members.lazy.filter(\.isListed).sorted { $0.arrival < $1.arrival }.map(\.id)
     }
 
-    /// The operations and when they arrived, in no order. O(n).
+    /// The operations and their arrivals, in no order. O(n).
     public var arrivals: [(arrival: UInt64, id: ID)] {
         members.lazy.filter(\.isListed).map { ($0.arrival, $0.id) }
     }
 
-    /// The members that run, barriers and jobs included, in no order. O(n).
+    /// The running members, barriers and jobs included, in no order. O(n).
     public var runningIDs: [ID] { members.lazy.filter { $0.state == .running }.map(\.id) }
 
-    /// Some operation satisfies the predicate. O(n).
+    /// Whether some operation satisfies the predicate. O(n).
     public func contains(where predicate: (ID) -> Bool) -> Bool {
         members.contains { $0.isListed && predicate($0.id) }
     }
@@ -245,7 +248,8 @@ extension Schedule {
         return Ticket(slot: UInt32(members.count - 1), arrival: lastArrival)
     }
 
-    /// A queue that held many operations once does not keep their memory for ever. What is left in the lanes is stale.
+    /// Releases the slots, so that a queue that once held many operations does not keep their memory forever. The
+    /// remaining entries of the lanes are stale.
     private mutating func forgetSlots() {
         guard members.count > keptSlots else { return }
         members = []

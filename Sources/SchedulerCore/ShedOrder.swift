@@ -1,14 +1,14 @@
-/// Which of the members that wait are to leave a full queue in favor of new ones, and in which order. A plain value.
+/// The waiting members of a full queue that leave in favor of new ones, in order. A plain value.
 ///
-/// A member joins when it begins to wait, leaves when it starts or ends, and joins again with its old arrival when it is put
-/// back. Each step is O(log n).
+/// A member joins when it begins to wait, and leaves when it starts or ends. A member that is put back joins again with
+/// its old arrival. Each step is O(log n).
 public struct ShedOrder {
     public typealias ID = Schedule.ID
 
     public enum Rule: Sendable {
-        /// The member that arrived first goes first.
+        /// The member that arrived first is shed first.
         case oldest
-        /// The member of the lowest lane goes first; of several, the one that arrived last.
+        /// A member of the lowest lane is shed first; of several, the one that arrived last.
         case lowest
     }
 
@@ -21,14 +21,14 @@ public struct ShedOrder {
 
     public let rule: Rule
     private var members: [ID: Rank] = [:]
-    /// An entry whose member has left, or has another rank by now, is skipped.
+    /// The members by rank. An entry whose member has left, or has another rank by now, is skipped.
     private var line = RankedHeap<Rank, ID>()
 
     public init(_ rule: Rule) { self.rule = rule }
 
     public var count: Int { members.count }
 
-    /// The member waits, in this lane.
+    /// Adds a waiting member in this lane, or changes its lane.
     public mutating func waits(_ id: ID, lane: PriorityLane, arrival: UInt64) {
         let rank =
             switch rule {
@@ -41,14 +41,14 @@ public struct ShedOrder {
         if line.count > 2 * members.count + 64 { line.removeAll { rank, id in members[id] != rank } }
     }
 
-    /// The member waits no more. No effect on others.
+    /// Removes a member that no longer waits. No effect on other members.
     public mutating func leaves(_ id: ID) { members[id] = nil }
 
-    /// Takes so many members out, the first to go first; nil when there are not so many, and then none is taken.
+    /// Removes this many members, the first ones to shed; nil when there are too few, and then none is removed.
     ///
     /// - Parameters:
-    ///   - highest: By the rule `lowest`, members of higher lanes stay.
-    ///   - mayGo: Answers whether a member may leave at all. One that may not is forgotten until it waits again.
+    ///   - highest: With the rule `lowest`, members of higher lanes stay.
+    ///   - mayGo: Returns whether a member may leave. A member that may not is forgotten until it waits again.
     public mutating func take(_ count: Int, upTo highest: PriorityLane, where mayGo: (ID) -> Bool) -> [ID]? {
         var taken: [(id: ID, rank: Rank)] = []
         while taken.count < count, let (rank, id) = line.first {

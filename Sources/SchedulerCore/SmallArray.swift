@@ -16,7 +16,7 @@ public struct SmallArray<Element> {
     @inlinable
     public subscript(index: Int) -> Element { index == 0 ? first.unsafelyUnwrapped : rest[index - 1] }
 
-    /// Changes an element in place. A `_modify` accessor would do the same with an allocation each time.
+    /// Changes an element in place. A `_modify` accessor would allocate each time.
     @inlinable @inline(__always)
     public mutating func update<Result>(at index: Int, _ change: (inout Element) -> Result) -> Result {
         index == 0 ? change(&first!) : change(&rest[index - 1])
@@ -27,13 +27,13 @@ public struct SmallArray<Element> {
         if first == nil {
             first = element
         } else {
-            // The second brings others with it, as a rule.
+            // A second element usually comes with others.
             if rest.isEmpty { rest.reserveCapacity(4) }
             rest.append(element)
         }
     }
 
-    /// Hands all elements over, in order, and is empty from now on. The first is moved, not copied.
+    /// Passes all elements on, in order, and empties the array. The first element is moved, not copied.
     @inlinable
     public mutating func handOver(_ receive: (consuming Element) -> Void) {
         guard let first = first.take() else { return }
@@ -53,7 +53,7 @@ public struct SmallArray<Element> {
     @inlinable
     public var elements: [Element] { first.map { [$0] + rest } ?? [] }
 
-    /// Removes those that satisfy the predicate and keeps the order of the others. O(n).
+    /// Removes the elements that satisfy the predicate and keeps the order of the others. O(n).
     @inlinable
     public mutating func removeAll(where predicate: (Element) -> Bool) {
         let kept = elements.filter { !predicate($0) }

@@ -1,10 +1,10 @@
-/// What waits for what, across queues, at one moment: decides who can still go on by the system's own means, and finds
-/// the cycles among the others. A plain value.
+/// A graph of the waiting relations across queues at one moment. It decides which nodes can still proceed without outside
+/// help, and finds the cycles among the others. A plain value.
 public struct StallGraph {
     public struct Node {
-        /// What it waits for, as positions in `nodes`.
+        /// The nodes that this node waits for, as positions in `nodes`.
         public var waitsFor: [Int]
-        /// It runs, or may start at once; or it can not go on whatever it waits for.
+        /// Whether the node moves, waits, or is stuck regardless of the nodes that it waits for.
         public var standing: Standing
 
         public init(waitsFor: [Int], standing: Standing) {
@@ -14,18 +14,18 @@ public struct StallGraph {
     }
 
     public enum Standing: Sendable {
-        /// Runs or may start.
+        /// The node runs or may start.
         case moves
-        /// Goes on when everything it waits for has.
+        /// The node proceeds when all nodes that it waits for have.
         case waits
-        /// Goes on when one of the things that it waits for has.
+        /// The node proceeds when one of the nodes that it waits for has.
         case waitsForAny
-        /// Only somebody outside can make it go on.
+        /// Only an action from outside lets the node proceed.
         case stuck
     }
 
     public let nodes: [Node]
-    /// Whether each node moves now, or will once others have.
+    /// Whether each node moves now, or will move when other nodes have.
     public let canGoOn: [Bool]
 
     public init(_ nodes: [Node]) {
@@ -51,17 +51,17 @@ public struct StallGraph {
         self.canGoOn = canGoOn
     }
 
-    /// The cycles that nodes which can not go on lead into.
+    /// The cycles that stalled nodes lead into.
     public struct Cycles {
-        /// Each as the path `a, b, …, a`.
+        /// The cycles, each as the path `a, b, …, a`.
         public fileprivate(set) var paths: [[Int]] = []
         /// For each node the position in `paths` of a cycle that it is part of or leads into; nil when there is none.
         public fileprivate(set) var reached: [Int?]
     }
 
-    /// Finds a cycle for each node that leads into one along nodes that can not go on. O(nodes + edges) for all together.
+    /// Finds a cycle for each node that leads into one along stalled nodes. O(nodes + edges) in total.
     ///
-    /// - Parameter step: Called for each edge looked at; for tests that count them.
+    /// - Parameter step: Called for each visited edge, for tests that count the edges.
     public func cycles(step: () -> Void = {}) -> Cycles {
         var cycles = Cycles(reached: Array(repeating: nil, count: nodes.count))
         // The place in the path of a node that is being visited.
@@ -87,7 +87,7 @@ public struct StallGraph {
                     path.append((next, 0))
                     continue
                 }
-                // Everything on the path leads into the same cycle, so none of it has to be visited again.
+                // All nodes of the path lead into the same cycle, so none of them has to be visited again.
                 guard let cycle = cycles.reached[next] else { continue }
                 for (node, _) in path { (cycles.reached[node], isDone[node]) = (cycle, true) }
                 path = []

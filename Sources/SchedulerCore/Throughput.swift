@@ -1,14 +1,16 @@
-/// How many events there were a second, over the last seconds. A plain value; times are nanoseconds since the beginning.
+/// The number of events per second in the last seconds. A plain value. Times are nanoseconds since the beginning.
 ///
-/// Events are counted by the second. The oldest second counts in part: as much of it as lies within the span. So a steady
-/// rate reads the same at each moment.
+/// Events are counted in whole seconds. The part of the oldest second that lies within the span counts. So a steady rate
+/// has the same value at each moment.
 public struct Throughput {
     private static let second: UInt64 = 1_000_000_000
     private let span: UInt64
     /// The seconds with events, counted from the beginning.
     private var counts = Ring<(second: UInt64, count: Int)>()
 
-    /// - Parameter span: How many of the last seconds count, at least 1.
+    /// Creates a counter.
+    ///
+    /// - Parameter span: The number of last seconds that count, at least 1.
     public init(span: UInt64) { self.span = span }
 
     public mutating func note(at time: UInt64) {
@@ -21,7 +23,7 @@ public struct Throughput {
         while let first = counts.first, first.second + span < second { _ = counts.popFirst() }
     }
 
-    /// Events a second in the last seconds, or since the beginning if that is less long ago. O(span).
+    /// Returns the events per second in the last seconds, or since the beginning if that is shorter. O(span).
     public func perSecond(at time: UInt64) -> Double {
         guard time > 0 else { return 0 }
         let second = time / Self.second

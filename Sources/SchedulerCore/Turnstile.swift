@@ -1,27 +1,28 @@
-/// Whose turn it is, of members that share a key: at most so many of one key run at a time, and the keys take turns. A
-/// plain value.
+/// The turns of members that share a key: a limited number of members of one key run at a time, and the keys take turns.
+/// A plain value.
 ///
-/// Of each key at most one member at a time is *offered*, that is, stands in the schedule's line; when it starts, the next
-/// of its key goes to the end of the line. So a key with a thousand members delays one with two by no more than a turn.
+/// Of each key at most one member at a time is *offered*: it is in the schedule's line. When it starts, the next member
+/// of its key goes to the end of the line. So a key with a thousand members delays a key with two members by at most one
+/// turn.
 ///
-/// Within a key the order is by segment, priority and arrival. A ready member of an earlier segment or of a higher priority
-/// takes the turn of the one that is offered. Were the segment ignored, a member behind a barrier could keep the turn while
-/// the barrier waits for a member in front of it.
+/// Within a key the order is by segment, priority and arrival. A ready member of an earlier segment or of a higher
+/// priority takes the turn of the offered member. Without the segment, a member behind a barrier could keep the turn
+/// while the barrier waits for a member in front of it.
 ///
 /// Legal paths of a member:
 ///
 ///     waiting ──► offered ──► running ──► (gone)
 ///        ▲           │           │
-///        └───────────┴───────────┘        (not ready any more, or put back)
+///        └───────────┴───────────┘        (no longer ready, or put back)
 ///
-/// A member finds the line of its key once, when it first becomes ready; from then on it knows the place of the line.
+/// A member finds the line of its key once, when it first becomes ready. From then on it stores the place of the line.
 public struct Turnstile {
     public typealias ID = Schedule.ID
 
     private enum State { case waiting, offered, running }
 
     private struct Member {
-        /// Where its line is.
+        /// The place of the member's line.
         let place: Int
         let segment: UInt64
         let arrival: UInt64
@@ -31,13 +32,13 @@ public struct Turnstile {
         var rank: Rank { Rank(segment: segment, lane: lane, arrival: arrival) }
     }
 
-    /// The member of the least rank goes first.
+    /// The rank of a member. The member of the least rank is first.
     private struct Rank: Comparable {
         let segment: UInt64
         let lane: PriorityLane
         let arrival: UInt64
 
-        /// Whether a member of this rank takes the turn of one that has been offered it. The arrival alone is no reason.
+        /// Whether a member of this rank takes the turn of an offered member. An earlier arrival alone is not sufficient.
         func overtakes(_ other: Rank) -> Bool {
             segment == other.segment ? lane > other.lane : segment < other.segment
         }
@@ -49,39 +50,39 @@ public struct Turnstile {
 
     private struct Line {
         let key: String
-        /// How many may run; nil for as many as of any key.
+        /// The largest number of running members; nil for the default limit.
         var limit: Int?
         var running = 0
         var offered: ID?
-        /// The members that wait. An entry whose member waits no more, or has another rank by now, is skipped.
+        /// The waiting members. An entry whose member no longer waits, or has another rank by now, is skipped.
         var waiting = RankedHeap<Rank, ID>()
         var members = 0
 
-        /// How many members wait, each of which has one entry or more that counts.
+        /// The number of waiting members. Each has at least one valid entry.
         var waitingMembers: Int { members - running - (offered == nil ? 0 : 1) }
     }
 
     private var members: [ID: Member] = [:]
-    /// Of the keys that have members, and those that are free.
+    /// The lines of the keys that have members, and free lines.
     private var lines: [Line] = []
     private var places: [String: Int] = [:]
     private var freePlaces: [Int] = []
-    /// Of keys that have one of their own, whether or not they have members.
+    /// The limits of keys that have their own limit, with or without members.
     private var limits: [String: Int] = [:]
-    /// How many of any other key may run; nil for any number.
+    /// The limit of all other keys; nil for no limit.
     private var defaultLimit: Int?
 
     public init() {}
 
     public var isEmpty: Bool { members.isEmpty }
 
-    /// How many of a key run.
+    /// Returns the number of running members of a key.
     public func running(_ key: String) -> Int { places[key].map { lines[$0].running } ?? 0 }
 
-    /// Whether it stands in the schedule's line.
+    /// Whether the member is in the schedule's line.
     public func isOffered(_ id: ID) -> Bool { members[id]?.state == .offered }
 
-    /// Whether it waits because as many of its key run as may.
+    /// Whether the member waits because the limit of its key is reached.
     public func isHeldByLimit(_ id: ID) -> Bool {
         guard let member = members[id], member.state == .waiting else { return false }
         return isFull(member.place)
@@ -89,10 +90,10 @@ public struct Turnstile {
 
     // MARK: - Members
 
-    /// The member may start, as far as it is concerned, and its priority is this. Answers which member is offered now, which
-    /// may be this one, and which member gives way to it.
+    /// Adds a ready member, or changes its priority. Returns the member that is offered now, which may be this one, and
+    /// the member that loses its turn.
     ///
-    /// - Parameter segment: The ordinal of the schedule's segment that the member stands in; it never changes.
+    /// - Parameter segment: The ordinal of the member's segment in the schedule. It never changes.
     public mutating func becameReady(
         _ id: ID, key: String, lane: PriorityLane, arrival: UInt64, segment: UInt64 = 0
     ) -> Shift {
@@ -109,7 +110,7 @@ public struct Turnstile {
         return letHigherPass(at: member.place)
     }
 
-    /// Of the key's line, made if there is none.
+    /// Returns the place of the key's line, which is created if there is none.
     private mutating func place(of key: String) -> Int {
         if let place = places[key] { return place }
         let line = Line(key: key, limit: limits[key])
@@ -131,7 +132,7 @@ public struct Turnstile {
         return shift
     }
 
-    /// The member that was offered has started. Answers who is offered in its place.
+    /// Counts the offered member as running. Returns the member that is offered in its place.
     public mutating func started(_ id: ID) -> ID? {
         guard let member = members[id], member.state == .offered else { return nil }
         members[id]?.state = .running
@@ -140,7 +141,8 @@ public struct Turnstile {
         return offerNext(at: member.place)
     }
 
-    /// The member is not ready any more, was put back, or is gone. Answers who is offered in its place.
+    /// Removes a member that is no longer ready, was put back, or has left. Returns the member that is offered in its
+    /// place.
     public mutating func left(_ id: ID) -> ID? {
         guard let member = members.removeValue(forKey: id) else { return nil }
         switch member.state {
@@ -168,13 +170,13 @@ public struct Turnstile {
 
     // MARK: - Limits
 
-    /// What a change does: who is offered now, and who is so no more.
+    /// The result of a change: the members that are offered now, and the members that are no longer offered.
     public struct Shift: Equatable {
         public var offered: [ID] = []
         public var retracted: [ID] = []
     }
 
-    /// How many of a key may run; nil for as many as of any key. Those that run go on.
+    /// Sets the limit of a key; nil for the default limit. Running members continue.
     public mutating func setLimit(_ limit: Int?, of key: String) -> Shift {
         limits[key] = limit
         var shift = Shift()
@@ -185,7 +187,7 @@ public struct Turnstile {
         return shift
     }
 
-    /// How many of any key without a limit of its own may run; nil for any number. Those that run go on.
+    /// Sets the limit of keys without their own limit; nil for no limit. Running members continue.
     public mutating func setDefaultLimit(_ limit: Int?) -> Shift {
         defaultLimit = limit
         var shift = Shift()
@@ -219,11 +221,11 @@ public struct Turnstile {
         sweep(at: member.place)
     }
 
-    /// Removes the entries that are skipped, once they are more than half of all. O(1) in the mean.
+    /// Removes the skipped entries, once they are the majority. O(1) on average.
     private mutating func sweep(at place: Int) {
         let (entries, members) = (lines[place].waiting.count, lines[place].waitingMembers)
         guard entries > 32, entries > 2 * members else { return }
-        // A member whose priority has changed to and fro may have more than one entry of its rank.
+        // A member whose priority has changed repeatedly may have several entries of its rank.
         var kept: Set<ID> = []
         lines[place].waiting.removeAll { [members = self.members] rank, id in
             guard let member = members[id], member.state == .waiting, member.rank == rank else { return true }
@@ -231,10 +233,10 @@ public struct Turnstile {
         }
     }
 
-    /// How many entries all lines have, those that are skipped included.
+    /// The number of entries of all lines, skipped ones included.
     var entryCount: Int { lines.reduce(0) { $0 + $1.waiting.count } }
 
-    /// Throws away what is in front of it and waits no more.
+    /// Returns the first waiting member. Removes stale entries in front of it.
     private mutating func firstWaiting(at place: Int) -> ID? {
         while let (rank, id) = lines[place].waiting.first {
             if let member = members[id], member.state == .waiting, member.rank == rank { return id }
