@@ -1,4 +1,4 @@
-// Key-value coding: access to properties by name (rule K5).
+// Key-value coding: access to properties by name.
 extension KeyValueObservable {
     /// Returns the value of the property of this name; nil for an optional property without a value.
     ///

@@ -2,7 +2,7 @@ import CPlatform
 public import Observation
 import Synchronization
 
-// Notifies the Observation framework of reads and changes of observable objects (rule K8).
+// Notifies the Observation framework of reads and changes of observable objects.
 //
 // The framework does not reveal whether it tracks the reads of a thread, and it expects a registrar (two allocations) in every
 // object. Here, an object gets a registrar only for a property that was read while it was tracked. Each read is first reported

@@ -1,9 +1,9 @@
 // The names that `import OperationsFoundation` adds: Foundation, and this package's versions of Foundation's names for
-// operations and observation. The module exports no other names (rule A6).
+// operations and observation. The module exports no other names.
 
 @_exported public import Foundation
 // The names are exported one by one. A name that is imported by itself takes precedence over the same name of a module that is
-// imported as a whole (rule U1). This also holds if the file imports Foundation directly or through XCTest. Type aliases would
+// imported as a whole. This also holds if the file imports Foundation directly or through XCTest. Type aliases would
 // not work: in a file that also imports `Operations`, an alias is a second meaning, which makes some closures ambiguous. With
 // `MemberImportVisibility`, the members of these types are visible as well.
 @_exported public import class KeyValueObserving.NSKeyValueObservation

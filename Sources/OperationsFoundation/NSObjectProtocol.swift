@@ -2,7 +2,7 @@ public import Foundation
 public import Operations
 
 #if !canImport(ObjectiveC)
-// Operations and queues conform to `NSObjectProtocol`, so a subclass can be a delegate or report progress (rule A5). The
+// Operations and queues conform to `NSObjectProtocol`, so a subclass can be a delegate or report progress. The
 // members that can be overridden (`isEqual(_:)`, `hash`, `description` and `debugDescription`) are declared in the classes.
 
 extension Operation: NSObjectProtocol {

@@ -131,7 +131,7 @@ public final class ManualExecutor: TaskExecutor {
 
         public var description: String {
             "ManualExecutor is not idle after \(steps) steps: more steps are ready (\(pendingCount)). "
-                + "The work may never end. If it does, pass a higher limit."
+                + "Either the work never ends, or the limit is too low."
         }
     }
 

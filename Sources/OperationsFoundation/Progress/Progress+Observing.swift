@@ -3,7 +3,7 @@ public import Foundation
 @_spi(Hosting) public import KeyValueObserving
 package import Operations
 
-// Rule G5. On Apple's systems the system itself makes `Progress` observable.
+// On Apple's systems the system itself makes `Progress` observable.
 
 extension Progress: KeyValueObservable {
     /// The observers of this progress.
