@@ -11,10 +11,11 @@ import Musl
 import Darwin
 #endif
 
-/// Very many operations, in rounds: random graphs with priorities over three queues, added by two threads, while
-/// two others cancel, suspend and change widths and priorities. None is lost, none runs twice, none before what it depends on.
+/// Very many operations, in rounds: random graphs with priorities over three queues. Two threads add them, while two
+/// other threads cancel, suspend and change limits and priorities. No operation is lost, runs twice, or runs before its
+/// dependencies.
 ///
-/// `OPERATIONS_STRESS_COUNT` says how many operations, `OPERATIONS_STRESS_SEED` repeats a run; both are printed.
+/// `OPERATIONS_STRESS_COUNT` sets the number of operations. `OPERATIONS_STRESS_SEED` repeats a run. The test prints both.
 @Suite struct EnduranceStress {
     @Test func `of very many operations, none is lost, runs twice, or runs too early`() {
         let count = number("OPERATIONS_STRESS_COUNT") ?? UInt64(Stress.rounds(200_000))
@@ -34,7 +35,7 @@ import Darwin
     private func number(_ variable: String) -> UInt64? { getenv(variable).flatMap { UInt64(String(cString: $0)) } }
 }
 
-/// What has run, and how often.
+/// The operations that have run, with the number of runs.
 private final class Board: Sendable {
     private let counts: [Count]
     let isOutOfOrder = Atomic(false)

@@ -6,10 +6,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A thread that loses its processor between any two instructions, as on a loaded machine: signals interrupt it there, and
-/// the handler sleeps. What a critical section returns has to be retained by then.
+/// A thread that loses its processor between any two instructions, as on a loaded machine. Signals interrupt the thread
+/// there, and the handler sleeps. The object that a critical section returns has to be retained by then.
 ///
-/// For release builds: a debug build moves no retain. Memory that is freed is overwritten, so that its use is noticed.
+/// For release builds, because a debug build moves no retain. Freed memory is overwritten, so that its use is noticed.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct InterruptionStress {
     @Test func `an async operation is cancelled while it ends`() {
         let queue = OperationQueue()
@@ -44,7 +44,7 @@ import Testing
         func add() { count.wrappingAdd(1, ordering: .relaxed) }
     }
 
-    /// What two threads do at the same time.
+    /// The work of two threads at the same time.
     private struct Round: Sendable {
         let first: @Sendable (_ interrupt: () -> Void) -> Void
         let interrupted: @Sendable () -> Void
@@ -81,7 +81,7 @@ import Testing
             shared.round.withLock { $0 = round }
             shared.begun.store(number, ordering: .releasing)
             round.first {
-                // At another moment each time.
+                // At a different moment each time.
                 for _ in 0..<(number % 64) { spins.wrappingAdd(1, ordering: .relaxed) }
                 pthread_kill(thread, SIGUSR2)
             }

@@ -38,7 +38,7 @@ import Testing
         #expect(ran == 2 * Stress.rounds(100_000))
     }
 
-    /// Two workers run what is before the barrier; each may leave the queue to the other.
+    /// Two workers run the operations before the barrier. Each may leave the queue to the other.
     @Test func `a barrier behind tiny operations runs, regardless of the worker that leaves last`() {
         let queue = OperationQueue()
         for _ in 0..<Stress.rounds(5_000) {
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    /// A completion block set while the operation ends runs while nobody else may know that the worker is away.
+    /// A completion block that is set while the operation ends runs when no other thread may know that the worker is busy.
     @Test func `a completion block that waits for an operation added meanwhile sees its end`() {
         let queue = OperationQueue()
         for _ in 0..<Stress.rounds(2_000) {
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    /// Whoever changes the priority may see the operation in its queue, and has to know which queue that is.
+    /// A thread that changes the priority may see the operation in its queue, and has to find that queue.
     @Test func `an operation whose priority changes while it is being added always runs`() {
         let (queue, changers) = (OperationQueue(), OperationQueue())
         changers.maxConcurrentOperationCount = 1
@@ -144,7 +144,7 @@ import Testing
         #expect(ran == 4 * Stress.rounds(25_000))
     }
 
-    /// Ends when told.
+    /// Ends when the test ends it.
     private final class Asynchronous: Operation, @unchecked Sendable {
         private let state = Atomic<Int>(0)
 
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    /// The thread that frees the slot is no worker, which would look again.
+    /// The thread that frees the slot is not a worker, which would look again.
     @Test func `an operation that is added as an asynchronous one ends elsewhere is run`() {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
@@ -183,7 +183,7 @@ import Testing
         finisher.join()
     }
 
-    /// Who adds has seen that the queue is held; who resumes it has looked before.
+    /// The adding thread has seen that the queue is held. The resuming thread has looked before.
     @Test func `an operation that is added as another thread resumes the queue is run`() {
         let queue = OperationQueue()
         let (turn, done, pause) = (Counter(), Counter(), Counter())

@@ -3,11 +3,11 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Random graphs over several queues while others cancel, suspend, re-order and change widths: every operation ends,
-/// none runs twice, none before what it depends on.
+/// Random graphs over several queues, while other threads cancel, suspend, reorder and change limits. Every operation
+/// ends, none runs twice, and none runs before its dependencies.
 @Suite(.timeLimit(.minutes(10))) struct RandomGraphStress {
     final class Node: Operation, @unchecked Sendable {
-        // Sendable: constant but for the atomic.
+        // Sendable: constant, except the atomic.
         let runs = Atomic<Int>(0)
         let isOutOfOrder = Atomic<Bool>(false)
 
@@ -42,8 +42,8 @@ import Testing
             let partSeed = random.next()
             disturber.addOperation { disturb(queues, nodes, seed: partSeed &+ UInt64(part)) }
         }
-        // In the order of their numbers everything waits for something added earlier, so barriers can not deadlock; in
-        // any other order they can, so there are none.
+        // In the order of their numbers each operation waits for an earlier one, so barriers cannot deadlock. In any
+        // other order they can, so there are none.
         let hasBarriers = Bool.random(using: &random)
         for node in hasBarriers ? nodes : nodes.shuffled(using: &random) {
             queues.randomElement(using: &random)!.addOperation(node)

@@ -6,8 +6,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Sizes far beyond what anybody has, and the memory after. One at a time, and each in a process of its own, for
-/// they look at the memory of the process.
+/// Sizes far beyond real programs, and the memory after them. The tests run one at a time, each in a separate process,
+/// because they check the memory of the process.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct ScaleStress {
     @Test func `millions of pending operations run, and their memory is released`() async {
         tell(await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { runPending() })
@@ -27,7 +27,7 @@ import Testing
         )
     }
 
-    /// What has no work ends after `idleSeconds`, 5; what is left sleeps.
+    /// Workers without work end after `idleSeconds`, 5. The remaining threads sleep.
     @Test func `an idle process with queues has the threads it began with, and uses no processor time`() async {
         await #expect(processExitsWith: .success) { comeToRest() }
     }
@@ -55,7 +55,7 @@ private func runChain() {
     }
 }
 
-/// Fills a suspended queue with so many operations and lets them run. Answers the memory in use while all wait.
+/// Fills a suspended queue with this many operations and runs them. Returns the memory in use while all wait.
 private func runAll(_ count: Int, filledBy fill: (OperationQueue, @escaping @Sendable () -> Void) -> Void) -> Int {
     let (queue, ran) = (OperationQueue(), Tally())
     queue.isSuspended = true
@@ -100,8 +100,8 @@ private func addFromManyThreads() {
     }
 }
 
-/// Does it three times. The stall watches of queues that were suspended stay for ten seconds; what is lost would be
-/// more each time.
+/// Runs the body three times. The stall watches of suspended queues stay for ten seconds. Lost memory would grow each
+/// time.
 private func report(_ what: String, _ body: () -> Int) {
     let clock = ContinuousClock()
     let before = Memory.inUse
@@ -130,8 +130,8 @@ private func comeToRest() {
     for queue in queues { for _ in 0..<50 { queue.addOperation { usleep(100) } } }
     for queue in queues { queue.waitUntilAllOperationsAreFinished() }
     // The monitor stays.
-    // By name as well: threads of Dispatch, which runs the test, end in the same seconds, and made the number right while
-    // workers were still there, whose end then took processor time.
+    // By name as well. Threads of Dispatch, which runs the test, end in the same seconds. They made the number right while
+    // workers still existed, whose end then used processor time.
     while Threads.count(named: "operation queue") > 0 || Threads.count > before + 1 { usleep(10_000) }
     let used = Threads.processorTime
     usleep(1_000_000)
@@ -147,20 +147,20 @@ private final class Tally: Sendable {
 
 /// In bytes.
 private enum Memory {
-    /// What `malloc` has given out. With the sanitizers' allocators it counts nothing.
+    /// The memory that `malloc` has given out. With the allocators of sanitizers the count is 0.
     static var inUse: Int {
         let info = mallinfo2()
         return info.uordblks + info.hblkhd
     }
 
-    /// The same, as soon as it is no more than that, or after ten seconds. The last reference to a queue or a chain may
-    /// be that of a worker, which lets go of it a moment after those who wait have been woken.
+    /// The memory in use, as soon as it is within the limit, or after ten seconds. A worker may hold the last reference
+    /// to a queue or a chain. It releases that reference a moment after the waiters were woken.
     static func inUse(atMost limit: Int) -> Int {
         for _ in 0..<1_000 where inUse > limit { usleep(10_000) }
         return inUse
     }
 
-    /// After `malloc` has given back what it could; it keeps some megabytes for each thread.
+    /// The memory of the process, after `malloc` has returned unused memory. It keeps some megabytes for each thread.
     static var resident: Int {
         malloc_trim(0)
         guard let file = fopen("/proc/self/statm", "r") else { return 0 }
@@ -180,7 +180,7 @@ private enum Threads {
 
     static func count(named name: String) -> Int { names.count { $0 == name } }
 
-    /// Of all threads; what the system keeps of a name, without those that end while they are read.
+    /// The names of all threads, as the system keeps them, without threads that end during the read.
     private static var names: [String] {
         guard let directory = opendir("/proc/self/task") else { return [] }
         defer { closedir(directory) }

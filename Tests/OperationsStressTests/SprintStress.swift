@@ -2,8 +2,8 @@ import Operations
 import Synchronization
 import Testing
 
-/// A worker that sprints is called by nobody; an operation that breaks the pattern must not hold up the others.
-// One at a time: who waits here spins, as if it computed.
+/// No thread calls a worker that sprints. An operation that breaks the pattern must not delay the others.
+// One at a time, because waiters here spin as if they computed.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct SprintStress {
     @Test func `tiny operations, then an operation that waits for a later one`() {
         for _ in 0..<Stress.rounds(200) {
@@ -49,7 +49,7 @@ import Testing
         #expect(ran == 3 * (0..<Stress.rounds(2000)).reduce(0) { $0 + $1 % 150 })
     }
 
-    /// A one-shot gate that the system does not know of, unlike its own waits.
+    /// A one-shot gate that the system does not know, unlike its own waits.
     private final class Meeting: Sendable {
         private let isOpen = Atomic<Bool>(false)
 

@@ -7,7 +7,7 @@ class AsynchronousOperation: Operation, @unchecked Sendable {
 
     private let state = Guarded(State.waiting)
 
-    /// Called by `start`; the operation goes on until `finish()`.
+    /// Called by `start`. The operation continues until `finish()`.
     var onStart: (@Sendable (AsynchronousOperation) -> Void)?
 
     override var isAsynchronous: Bool { true }

@@ -28,7 +28,7 @@ import Testing
         #expect(log.entries == Array(0..<100))
     }
 
-    /// Rule X1: an operation of the highest priority behind the barrier waits all the same.
+    /// Rule X1: an operation of the highest priority behind the barrier also waits.
     @Test func `priority does not pass a barrier`() {
         let queue = OperationQueue()
         let (gate, log) = (Gate(), Journal<String>())
@@ -154,7 +154,7 @@ import Testing
         #expect(log.entries.filter { $0 == "barrier" }.count == 1)
     }
 
-    /// Rule X1: a barrier may add what it likes; that comes after it.
+    /// Rule X1: a barrier may add operations, which come after it.
     @Test func `a barrier that adds operations and barriers to its queue does not hang`() {
         let queue = OperationQueue()
         let log = Journal<String>()
@@ -185,7 +185,7 @@ import Testing
         #expect(queue.stallReport() == nil)
     }
 
-    /// Rule X1: an unready operation in front of the barrier keeps it, and what is behind it, waiting.
+    /// Rule X1: the barrier, and the operations behind it, wait for an unready operation in front of it.
     @Test func `a barrier waits for an operation in front of it that is not ready`() {
         let (queue, other) = (OperationQueue(), OperationQueue())
         let (gate, log) = (Gate(), Journal<String>())

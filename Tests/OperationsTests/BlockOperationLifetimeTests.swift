@@ -2,7 +2,7 @@ import Operations
 import TestSupport
 import Testing
 
-/// Rules B3, M5 and W5: blocks that come too late, and what a block operation lets go of.
+/// Rules B3, M5 and W5: blocks that are added too late, and the release of blocks.
 @Suite(.timeLimit(.minutes(5))) struct BlockOperationLifetimeTests {
     /// Rules B3, M5.
     @Test func `a block for a finished operation is refused and nothing changes`() {
@@ -43,7 +43,7 @@ import Testing
         #expect(refused.value == 3)
     }
 
-    /// Rule B3: waiting in a queue is not too late.
+    /// Rule B3: a block added while the operation waits in a queue is not too late.
     @Test func `blocks may be added while the operation waits`() {
         let held = HeldQueue()
         let runs = Atomic64()
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    /// Rule W5: a block is released as soon as it has run, not when the others have.
+    /// Rule W5: a block is released as soon as it has run, not after the other blocks.
     @Test func `the captures of a block are released while another block still runs`() {
         let queue = OperationQueue()
         let (released, gate) = (Gate(), Gate())
@@ -135,7 +135,7 @@ private final class Captured: Sendable {
         }
     }
 
-    /// Rules B3, M5: it executes from the beginning of `main()` on.
+    /// Rules B3, M5: the operation executes from the beginning of `main()` on.
     @Test(arguments: [true, false]) func `an overridden main cannot add a block`(inQueue: Bool) {
         let operation = AddsLate()
         if inQueue { OperationQueue().addOperations([operation], waitUntilFinished: true) } else { operation.start() }

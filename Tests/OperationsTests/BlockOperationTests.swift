@@ -13,7 +13,7 @@ import Testing
         #expect(log.entries == [0, 1, 2, 3, 4])
     }
 
-    /// Rule B1: what is listed is a copy.
+    /// Rule B1: the list is a copy.
     @Test func `the list does not change with later blocks`() {
         let operation = BlockOperation()
         #expect(operation.executionBlocks.isEmpty)
@@ -83,7 +83,7 @@ import Testing
         #expect(operation.isFinished)
     }
 
-    /// Rule B2: whichever waits for whichever.
+    /// Rule B2: in both directions.
     @Test(arguments: [true, false]) func `a block may wait for its predecessor or its successor`(forward: Bool) {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
@@ -115,7 +115,7 @@ import Testing
         #expect(operation.isFinished)
     }
 
-    /// Rules B2, B4: the extra blocks need no slot, so several such operations fill a queue without getting in the way.
+    /// Rules B2, B4: the extra blocks need no slot, so several such operations fill a queue without disturbing each other.
     @Test func `several operations of waiting blocks share a queue of their number`() {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 4
@@ -147,7 +147,7 @@ import Testing
         #expect(counter.threads <= BlockOperation.guaranteedConcurrency)
     }
 
-    /// Rule B4: width 1 stays width 1 for the operations.
+    /// Rule B4: a concurrency limit of 1 still applies to the operations.
     @Test func `the next operation of a serial queue waits for all blocks`() {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1

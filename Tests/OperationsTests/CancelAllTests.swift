@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    /// Rule C5: what arrives while the snapshot is worked off is not part of it.
+    /// Rule C5: an operation that arrives during the call is not part of the snapshot.
     @Test func `an operation that is added from inside an overridden cancel is not cancelled`() {
         let queue = OperationQueue.suspended()
         let operations = (0..<20).map { _ in CancelsOthers(queue) }
@@ -97,7 +97,7 @@ import Testing
         #expect(operations.allSatisfy { $0.isFinished && ($0.isCancelled || $0.runCount == 1) })
     }
 
-    /// Rule C5: in a process of its own, because everybody shares the main queue.
+    /// Rule C5: in a separate process, because all tests share the main queue.
     @Test func `the main queue can be cancelled too`() async {
         await #expect(processExitsWith: .success) {
             let operations = (0..<5).map { _ in CountingOperation() }
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    /// Gives the workers time to start what they may, in the midst of `cancelAllOperations`.
+    /// Gives the workers time to start operations during `cancelAllOperations`.
     private final class LingersInCancel: CountingOperation, @unchecked Sendable {
         override func cancel() {
             super.cancel()
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    /// Rule C5: in between, the first is cancelled and ready, and would free the second.
+    /// Rule C5: meanwhile the first operation is cancelled and ready, and its end would make the second one ready.
     @Test func `an operation whose dependency is cancelled in the same call does not start in between`() {
         let queue = OperationQueue()
         let (first, second) = (LingersInCancel(), CountingOperation())

@@ -5,7 +5,7 @@ import Testing
 
 /// Rule A12: `cancelAllOperations` starts the work of no operation that it cancels, and the queue keeps running meanwhile.
 @Suite(.timeLimit(.minutes(5))) struct CancelAllWhileRunningTests {
-    /// Counts the calls of `cancel()`, and does something in there.
+    /// Counts the calls of `cancel()`, and runs a closure in them.
     private final class InCancel: CountingOperation, @unchecked Sendable {
         // Sendable: atomic, and a constant.
         private let cancels = Atomic(0)

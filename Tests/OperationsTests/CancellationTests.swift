@@ -140,7 +140,7 @@ import Testing
         operations.forEach(queue.addOperation)
         queue.cancelAllOperations()
         #expect(operations.allSatisfy { $0.isCancelled && $0.isReady })
-        // Whoever ends an operation of the queue looks what to start next.
+        // The thread that ends an operation of the queue looks for the next operation to start.
         blocker.mayEnd.open()
         blocker.waitUntilFinished()
         #expect(queue.countNow == 10)

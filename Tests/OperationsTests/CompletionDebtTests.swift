@@ -4,7 +4,7 @@ import Testing
 
 @testable import Operations
 
-/// Rule W1: a completion block delays no other operation of its queue, however long it takes.
+/// Rule W1: a completion block delays no other operation of its queue, regardless of its duration.
 @Suite(.timeLimit(.minutes(5))) struct CompletionDebtTests {
     @Test func `a worker passes on its duty to look for work before it runs a completion block`() async {
         let queue = OperationQueue()
@@ -30,7 +30,7 @@ import Testing
                 }
             }
         }
-        // The monitor may have collected the promise in some rounds, but not in all.
+        // The monitor may have taken over the duty in some rounds, but not in all.
         #expect(owes.withLock { $0 } == Array(repeating: false, count: 100))
     }
 }

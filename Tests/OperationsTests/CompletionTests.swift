@@ -98,7 +98,7 @@ import Testing
             }
             operation.start()
             setter.join()
-            // Set in time: it has run or runs. Set too late: it is kept.
+            // A block that was set in time has run or runs. A block that was set too late is kept.
             if operation.completionBlock == nil { completed.pass() }
             #expect(count.entries.count <= 1)
         }
@@ -189,7 +189,8 @@ import Testing
         #expect(log.entries == [2, 4])
     }
 
-    /// Sets a completion block of another operation, the first time it is asked after that has finished.
+    /// Sets a completion block of another operation, when its own state is read for the first time after that operation has
+    /// finished.
     private final class SetsBlock: CountingOperation, @unchecked Sendable {
         let work: Guarded<(operation: Operation, block: @Sendable () -> Void)?>
 

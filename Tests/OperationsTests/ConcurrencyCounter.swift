@@ -9,7 +9,7 @@ import Musl
 import Darwin
 #endif
 
-/// Counts how many are inside at a time, and on how many threads in all.
+/// Counts the simultaneous callers, and the threads in total.
 final class ConcurrencyCounter: Sendable {
     private struct Counts {
         var inside = 0

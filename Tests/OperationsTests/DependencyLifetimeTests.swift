@@ -55,7 +55,7 @@ import Testing
         queue.waitUntilAllOperationsAreFinished()
     }
 
-    /// Rule D6: what a long-lived operation remembers of dependents that are gone stays bounded.
+    /// Rule D6: a long-lived operation remembers a bounded number of released dependents.
     @Test func `a dependency forgets released dependents`() {
         let dependency = BlockOperation {}
         for _ in 0..<100_000 { BlockOperation {}.addDependency(dependency) }
@@ -96,7 +96,7 @@ import Testing
 
     enum Order: CaseIterable { case forward, backward, shuffled }
 
-    /// Rules D8, D10. Debug builds do a tenth of it: what would be quadratic would show all the same.
+    /// Rules D8, D10. Debug builds run a tenth of it, which is enough to show quadratic time.
     @Test(arguments: Order.allCases)
     func `a chain runs in order and is released, regardless of the order of adding`(order: Order) async {
         #if DEBUG

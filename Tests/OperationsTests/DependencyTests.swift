@@ -57,7 +57,7 @@ import Testing
         #expect(log.entries == ["last", "late", "held"])
     }
 
-    /// Rule D2: the operation was taken from its lane and put back; its place by arrival is what it was.
+    /// Rule D2: the operation was removed from its lane and put back. Its place by arrival has not changed.
     @Test func `an operation that is delayed by a dependency keeps its place in the order of adding`() {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
@@ -202,7 +202,7 @@ import Testing
         #expect(operation.isReady)
     }
 
-    /// Rules D3 and L14: the end of the dependency was not announced, but it says so when asked.
+    /// Rules D3 and L14: the end of the dependency was not announced, but its `isFinished` is true.
     @Test func `a dependency whose overridden isFinished is true delays no operation`() {
         let dependency = SpellingOperation()
         dependency.finishSilently()
@@ -212,7 +212,7 @@ import Testing
         #expect(operation.dependencies == [dependency])
     }
 
-    /// Finishes between being asked whether it has and answering that it has not.
+    /// Finishes between the read of `isFinished` and the return of false.
     private final class FinishesWhenAsked: Operation, @unchecked Sendable {
         private let isAsked = Guarded(false)
 

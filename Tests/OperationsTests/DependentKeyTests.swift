@@ -5,7 +5,7 @@ import Testing
 
 /// Rule A1: an announcement of a property counts as one of every state that depends on it.
 @Suite(.timeLimit(.minutes(5))) struct DependentKeyTests {
-    /// How a subclass announces the property that its states derive from.
+    /// The way in which a subclass announces the property from which its states derive.
     enum Spelling: CaseIterable {
         case name, keyPath, registered, wrapper, generic
     }
@@ -69,7 +69,7 @@ import Testing
         for token in tokens { token.invalidate() }
     }
 
-    /// The same for a flag of one's own that `isCancelled` derives from.
+    /// The same for an own flag from which `isCancelled` derives.
     @Test func `announcing an operation's own cancelled flag makes the waiting operation ready`() {
         let (queue, operation) = (OperationQueue(), Stopping())
         operation.addDependency(BlockOperation {})
@@ -79,7 +79,7 @@ import Testing
         #expect(operation.isFinished && operation.isCancelled)
     }
 
-    /// A property of `Operation` itself may be what a state derives from.
+    /// A state may also derive from a property of `Operation` itself.
     @Test func `a state that depends on the name follows the name`() {
         let (queue, operation) = (OperationQueue(), Named())
         queue.addOperation(operation)
@@ -197,7 +197,7 @@ private final class DerivingByWrapper: Deriving, @unchecked Sendable {
 private final class DerivingGenerically: Deriving, @unchecked Sendable {
     override func change(to state: State) { Self.announce(in: self) { keep(state) } }
 
-    /// Knows nothing of operations.
+    /// A class without knowledge of operations.
     private static func announce(in object: some KeyValueObservable, _ change: () -> Void) {
         object.willChangeValue(forKey: "state")
         change()

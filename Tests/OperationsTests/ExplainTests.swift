@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Rule N3: `explain` answers what an operation waits for, in every state.
+/// Rule N3: `explain` returns the reasons for which an operation waits, in every state.
 @Suite(.timeLimit(.minutes(5))) struct ExplainTests {
     private func reasons(_ operation: Operations.Operation) -> [WaitingReason] {
         OperationQueue().explain(operation).reasons
@@ -33,7 +33,7 @@ import Testing
         #expect(reasons(byHand) == [.finished])
     }
 
-    /// Rule N3: only what still holds it back is named.
+    /// Rule N3: only present reasons are named.
     @Test func `every unfinished dependency is named, and no finished one`() {
         let (held, queue) = (HeldQueue(), OperationQueue())
         let (finished, queued, forgotten) = (Operation(), Operation(named: "queued"), Operation(named: "forgotten"))
@@ -50,7 +50,7 @@ import Testing
         #expect(reasons(waiting) == [.finished])
     }
 
-    /// Rule N3: it needs nobody to start it.
+    /// Rule N3: the operation runs, so no other code has to start it.
     @Test func `a dependency that was started by hand is named as a running one`() {
         let (queue, dependency, waiting) = (OperationQueue(), AsynchronousOperation(), Operation())
         dependency.name = "by hand"
@@ -168,8 +168,8 @@ import Testing
         queue.waitUntilAllOperationsAreFinished()
     }
 
-    /// Rule N3: in words.
-    @Test func `the description of every reason says what to do`() {
+    /// Rule N3: the descriptions.
+    @Test func `the description of every reason names a remedy`() {
         let words: [(WaitingReason, String)] = [
             (.executing, "executes"), (.finished, "finished"), (.inNoQueue, "no queue"), (.cycle(["a", "a"]), "a → a"),
             (.dependencyInNoQueue("x"), "x"), (.dependency("x"), "waits for x"), (.barrier, "barrier"),

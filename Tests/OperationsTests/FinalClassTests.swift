@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Rule L7 for final classes, whose key paths equal nobody else's.
+/// Rule L7 for final classes, whose key paths equal those of no other class.
 @Suite(.timeLimit(.minutes(5))) struct FinalClassTests {
     final class Final: Operation, @unchecked Sendable {
         // Sendable: the state is atomic.

@@ -12,15 +12,16 @@ import Musl
 import Darwin
 #endif
 
-/// Rules Q5 and D2 for an operation that a thread of another service level has claimed, and that waits for a thread of its own.
+/// Rules Q5 and D2 for an operation that a thread of another service level has claimed, and that waits for a thread of
+/// its own.
 @Suite(.timeLimit(.minutes(5))) struct HandOverTests {
     private static let cause: Comment = """
         An operation whose service level is not that of its queue is claimed first and waits for a thread afterwards, and \
         nothing holds it back then. It stays so until the engine is rebuilt as one state machine.
         """
 
-    /// Adds an operation at a level that has no thread left to give, so that it is claimed and does not start; changes
-    /// something; and then frees the threads of that level. Answers whether the operation has run.
+    /// Adds an operation at a level without a free thread, so that the operation is claimed and does not start. Then it
+    /// makes a change, and frees the threads of that level. Returns whether the operation has run.
     private func runs(
         _ operation: Operations.Operation, in queue: OperationQueue, whenChangedBy change: () -> Void
     ) -> Bool {
@@ -31,7 +32,7 @@ import Darwin
         for _ in 0..<WorkerPool.eagerLimit {
             busy.addOperation {
                 begun.open()
-                // Computing: the monitor adds threads for those that are blocked.
+                // The operations compute, because the monitor adds threads for blocked ones.
                 while !mayEnd.withLock({ $0 }) { sched_yield() }
             }
         }
@@ -42,7 +43,7 @@ import Darwin
         change()
         mayEnd.withLock { $0 = true }
         busy.waitUntilAllOperationsAreFinished()
-        // Each request for a thread of the level was older, and has had its thread.
+        // Each earlier request for a thread of the level has received its thread.
         for _ in 0..<3 { busy.addOperations([BlockOperation {}], waitUntilFinished: true) }
         OperationQueue.settle()
         return operation.isFinished

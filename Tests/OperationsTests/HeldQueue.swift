@@ -1,12 +1,12 @@
 import Operations
 import TestSupport
 
-/// A queue whose slots are all taken until `release()`, so that what is added meanwhile has to wait.
+/// A queue whose slots are all used until `release()`, so that operations that are added meanwhile have to wait.
 struct HeldQueue {
     let queue = OperationQueue()
     private let holders: [Gate]
 
-    /// `width` nil: the default width, with its ceiling of slots taken.
+    /// `width` nil: the default limit, with all slots up to its ceiling used.
     init(width: Int? = 1) {
         if let width { queue.maxConcurrentOperationCount = width }
         let started = Gate(width ?? OperationQueue.defaultWidthCeiling)

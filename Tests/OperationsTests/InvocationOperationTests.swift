@@ -55,7 +55,7 @@ import TestSupport
         #expect(try operation.result as? Int == 1)
     }
 
-    /// Looks at its result after the method has returned, and before the end.
+    /// Reads its result after the method has returned, and before the end.
     private final class LooksEarly: InvocationOperation, @unchecked Sendable {
         let seen = Journal<Int?>()
 
@@ -113,7 +113,7 @@ import TestSupport
         #expect(try operation.result as? String == "fetched")
     }
 
-    /// Rule I5: the error comes out of `result`, of a Void method too, and never out of `start()`.
+    /// Rule I5: `result` throws the error, also for a Void method. `start()` never throws it.
     @Test func `reading the result throws the error of the method`() {
         let target = InvocationTarget()
         let value = InvocationOperation(target: target, method: InvocationTarget.fail(with:), argument: 1)

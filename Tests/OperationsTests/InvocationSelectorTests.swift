@@ -28,7 +28,7 @@ import TestSupport
         #expect(InvocationOperation(target: "a value", selector: "fetch", object: nil) == nil)
     }
 
-    /// Rule I2: what a subclass declares counts, and overrides are called.
+    /// Rule I2: the declarations of a subclass count, and overrides are called.
     @Test func `a subclass responds to its superclass's selectors and its own`() throws {
         let target: InvocationTarget = SpecialInvocationTarget()
         let special = try #require(InvocationOperation(target: target, selector: "special", object: nil))
@@ -58,7 +58,7 @@ import TestSupport
         #expect(throws: InvocationTarget.Failure(number: 9)) { try failing.result }
     }
 
-    /// Rule I2: as with Objective-C, an object that the method does not take is left aside.
+    /// Rule I2: as in Objective-C, an object for a method without a parameter is ignored.
     @Test func `an object for a method without an argument does no harm`() throws {
         let operation = try #require(InvocationOperation(target: InvocationTarget(), selector: "fetch", object: 1))
         operation.start()
@@ -109,7 +109,7 @@ import TestSupport
         #expect(target.calls.entries == ["fetch y"])
     }
 
-    /// Rule I2: the message says what is wrong.
+    /// Rule I2: the message describes the error.
     @Test func `an argument of the wrong type stops the process with its name`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             InvocationOperation(target: InvocationTarget(), selector: "fetch:", object: 12)?.start()

@@ -1,7 +1,7 @@
 import Operations
 import TestSupport
 
-/// Something with methods of all shapes, in the type-safe form and by selector.
+/// A target with methods of all forms, in the type-safe form and by selector.
 class InvocationTarget: SelectorResponding, @unchecked Sendable {
     struct Failure: Error, Equatable { let number: Int }
 
@@ -50,7 +50,7 @@ class InvocationTarget: SelectorResponding, @unchecked Sendable {
     }
 }
 
-/// One that responds to more.
+/// A subclass with more methods.
 final class SpecialInvocationTarget: InvocationTarget, @unchecked Sendable {
     override class var methods: [Selector: InvocationMethod] {
         super.methods.merging(["special": .init(SpecialInvocationTarget.special)]) { $1 }

@@ -3,7 +3,7 @@ import SchedulerCore
 import TestSupport
 import Testing
 
-/// Rule A10: a queue keeps nothing of an operation that has left it.
+/// Rule A10: a queue keeps no state of an operation that has left it.
 @Suite(.timeLimit(.minutes(5))) struct KeysLeftTests {
     @Test(arguments: [false, true]) func `a queue keeps no key of an operation that has left`(isCancelled: Bool) {
         let queue = OperationQueue()

@@ -3,10 +3,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// How a test operation spells its announcements.
+/// The spelling of announcements in a test operation.
 enum Spelling: CaseIterable, Sendable { case key, shortKey, keyPath }
 
-/// An asynchronous operation that announces in the spelling given, and finishes when told.
+/// An asynchronous operation that announces in the given spelling, and finishes when the test ends it.
 class SpellingOperation: Operation, @unchecked Sendable {
     fileprivate enum State: Sendable { case waiting, executing, finished }
 
@@ -35,7 +35,7 @@ class SpellingOperation: Operation, @unchecked Sendable {
         didChange(finishes: true)
     }
 
-    /// Changes the state and announces nothing.
+    /// Changes the state without an announcement.
     func finishSilently() { state.withLock { $0 = .finished } }
 
     func willChange(finishes: Bool) {
@@ -79,7 +79,7 @@ class SpellingOperation: Operation, @unchecked Sendable {
         queue.addOperation(second)
         operation.began.pass()
         operation.finishSilently()
-        // Steering makes the queue look for something to start.
+        // A change of the queue makes the queue look for an operation to start.
         queue.isSuspended = true
         queue.isSuspended = false
         let other = OperationQueue()

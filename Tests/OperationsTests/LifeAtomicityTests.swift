@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Rules L9 and L11: what other threads see.
+/// Rules L9 and L11: the view of other threads.
 @Suite(.timeLimit(.minutes(5))) struct LifeAtomicityTests {
     private final class Short: Operation, @unchecked Sendable {
         let hasBegun = Atomic(false)
@@ -22,7 +22,7 @@ import Testing
             for operation in operations {
                 while !operation.hasBegun.load(ordering: .acquiring) {}
                 while true {
-                    // It has begun: if it does not execute now, it has finished.
+                    // The operation has begun: if it does not execute now, it has finished.
                     if !operation.isExecuting, !operation.isFinished { wrong.add(1, ordering: .relaxed) }
                     if operation.isFinished {
                         if operation.isExecuting { wrong.add(1, ordering: .relaxed) }
@@ -70,7 +70,7 @@ import Testing
         for token in tokens { token.invalidate() }
     }
 
-    /// Rule L9: starting a finished operation changes nothing, so there is nothing to tell.
+    /// Rule L9: starting a finished operation changes nothing, so there is no announcement.
     @Test func `nothing is announced when a finished operation is started`() {
         let (operation, log) = (CountingOperation(), Journal<Bool>())
         operation.start()

@@ -10,7 +10,7 @@ final class FinishesInCancel: SpellingOperation, @unchecked Sendable {
     }
 }
 
-/// Owns a thread with a loop and jumps to it in `start`.
+/// Owns a thread with a loop, and moves its work there in `start`.
 class LoopOperation: Operation, @unchecked Sendable {
     private enum State { case waiting, executing, finished }
 
@@ -50,7 +50,7 @@ class LoopOperation: Operation, @unchecked Sendable {
     }
 }
 
-/// Keeps a state of its own and derives isReady, isExecuting and isFinished from it, each step announced by its name.
+/// Has its own state, from which isReady, isExecuting and isFinished derive. Each step is announced by its name.
 class StateOperation: Operation, @unchecked Sendable {
     enum State: String, Sendable {
         case ready = "isReady"
@@ -91,7 +91,7 @@ class StateOperation: Operation, @unchecked Sendable {
     }
 }
 
-/// Sets and announces nothing but its own flag when cancelled.
+/// Only sets and announces its own flag when cancelled.
 class FlagOperation: CountingOperation, @unchecked Sendable {
     private let flag = Atomic(false)
 
@@ -104,14 +104,14 @@ class FlagOperation: CountingOperation, @unchecked Sendable {
     }
 }
 
-/// Looks at its conditions when its dependencies are finished, from inside the question whether it is ready.
+/// Tests its conditions when its dependencies are finished, from inside `isReady`.
 final class EvaluatingOperation: Operation, @unchecked Sendable {
     private enum State { case initialized, pending, evaluating, ready, executing, finished }
 
     private let state = Guarded(State.initialized)
     let evaluations = Atomic(0)
     let mains = Atomic(0)
-    /// Where conditions are looked at; nil for at once.
+    /// The place where conditions are tested; nil for immediately.
     let evaluator: LoopThread?
 
     init(evaluator: LoopThread?) { self.evaluator = evaluator }
@@ -159,7 +159,7 @@ final class EvaluatingOperation: Operation, @unchecked Sendable {
     }
 }
 
-/// A queue that prepares what is added to it.
+/// A queue that prepares each operation that is added.
 final class EvaluatingQueue: OperationQueue, @unchecked Sendable {
     override func addOperation(_ op: Operation) {
         (op as? EvaluatingOperation)?.willEnqueue()

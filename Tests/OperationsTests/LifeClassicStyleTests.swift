@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Synchronization
 
-/// Rule L14: classic subclasses work unchanged; whatever they override is what the queue reads and calls.
+/// Rule L14: classic subclasses work unchanged. The queue reads and calls their overrides.
 @Suite(.timeLimit(.minutes(5))) struct LifeClassicStyleTests {
     /// Rule L14.
     @Test func `operations that jump to a thread of their own run there, one after the other`() {
@@ -67,7 +67,8 @@ import Synchronization
         #expect(operation.mains.load(ordering: .relaxed) == 0)
     }
 
-    /// Rules L14, C2 and A4: the queue starts it early, and `start()`, which knows only its own flag, runs `main()`.
+    /// Rules L14, C2 and A4: the queue starts the operation early, and `start()`, which reads only its own flag, runs
+    /// `main()`.
     @Test func `an operation whose cancel only sets and announces its own flag is cancelled`() {
         let queue = OperationQueue()
         let operation = FlagOperation()

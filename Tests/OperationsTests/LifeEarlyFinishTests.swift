@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Finishes whenever told, as ported code with a bug does; counts what happens to it.
+/// Finishes at any time, like ported code with a bug. Counts its calls.
 final class EarlyBird: SpellingOperation, @unchecked Sendable {
     let completions = Atomic(0)
     let completed = Gate()
@@ -35,7 +35,7 @@ final class EarlyBird: SpellingOperation, @unchecked Sendable {
     }
 }
 
-/// Announces an end inside `isReady`, once, and takes it back.
+/// Announces an end inside `isReady`, once, and revokes it.
 private final class Wavering: CountingOperation, @unchecked Sendable {
     let wavers = Atomic(false)
     private let isOver = Atomic(false)
@@ -55,7 +55,7 @@ private final class Wavering: CountingOperation, @unchecked Sendable {
 
 /// Rule L10: the system survives operations that finish before their queue started them.
 @Suite(.timeLimit(.minutes(5))) struct LifeEarlyFinishTests {
-    /// Adds the operation, lets it finish early, and expects what the rule promises.
+    /// Adds the operation, lets it finish early, and expects the results that the rule requires.
     private func expectSurvival(
         in queue: OperationQueue, of bird: EarlyBird = EarlyBird(), startsLater: () -> Void = {},
         add: ((EarlyBird) -> Void)? = nil, finish: (EarlyBird) -> Void = { $0.finish() }
@@ -222,7 +222,7 @@ private final class Wavering: CountingOperation, @unchecked Sendable {
         for round in 0..<2000 {
             let bird = EarlyBird(Spelling.allCases[round % 3])
             let other = TestThread { bird.finish() }
-            // Refused when the end came first.
+            // Refused if the end came first.
             try? queue.tryAddOperation(bird)
             bird.waitUntilFinished()
             bird.completed.pass()
@@ -233,10 +233,10 @@ private final class Wavering: CountingOperation, @unchecked Sendable {
         queue.waitUntilAllOperationsAreFinished()
     }
 
-    /// Rules L10 and L8: whoever would have finished the operation finds that it has not.
+    /// Rules L10 and L8: a thread that would have finished the operation finds that it has not finished.
     @Test(arguments: [false, true]) func `an end that is revoked at once, while being added`(inBatch: Bool) {
         let queue = OperationQueue()
-        // A survey of a stall would ask anew.
+        // A survey of a stall would read isReady again.
         queue.stallDelay = .zero
         let operation = Wavering()
         operation.wavers.store(true, ordering: .relaxed)
@@ -248,7 +248,7 @@ private final class Wavering: CountingOperation, @unchecked Sendable {
     /// Rules L10 and L8.
     @Test func `an end that is revoked at once, when the last dependency finishes`() {
         let queue = OperationQueue()
-        // A survey of a stall would ask anew.
+        // A survey of a stall would read isReady again.
         queue.stallDelay = .zero
         let (operation, dependency) = (Wavering(), Operation())
         operation.addDependency(dependency)

@@ -2,12 +2,12 @@ import Operations
 import TestSupport
 import Testing
 
-/// How an operation comes to finish before its queue has started it.
+/// A way in which an operation finishes before its queue has started it.
 enum EarlyFinish: String, CaseIterable, Codable, Sendable {
     case whileSuspended, behindDependency, insideCancel, insideIsReadyWhileAdded, insidePriorityWhileAdded
     case insideIsReadyInBatch, insideIsReadyAfterDependency
 
-    /// Lets it happen once.
+    /// Makes it happen once.
     func happen() {
         let queue = OperationQueue()
         queue.name = "early"
@@ -54,7 +54,7 @@ enum EarlyFinish: String, CaseIterable, Codable, Sendable {
     var culprit: String { self == .insideCancel ? "FinishesInCancel" : "EarlyBird" }
 }
 
-/// Rule L10: the warning, on standard error or where the log is redirected to; each in a process of its own.
+/// Rule L10: the warning, on standard error or in the handler of the log. Each test runs in a separate process.
 @Suite(.timeLimit(.minutes(5))) struct LifeEarlyFinishWarningTests {
     private static let text = " announced isFinished before queue 'early' started it"
 

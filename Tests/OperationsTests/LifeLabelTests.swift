@@ -91,7 +91,7 @@ extension Operation: OldNames {}
         override var isConcurrent: Bool { super.isConcurrent }
     }
 
-    /// An old name that asks another operation, of which only the new name is overridden.
+    /// The old name reads the same property of another operation, which overrides only the new name.
     private final class Borrowing: Operation, @unchecked Sendable {
         let other: Operation
         init(_ other: Operation) { self.other = other }

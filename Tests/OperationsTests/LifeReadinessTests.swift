@@ -3,11 +3,11 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Ready when its own condition and that of its superclass say so.
+/// Ready when its own condition and its superclass's condition are true.
 class ConditionOperation: CountingOperation, @unchecked Sendable {
     let spelling: Spelling
     private let condition = Atomic(false)
-    /// Called inside `isReady`, between reading the condition and answering.
+    /// Called inside `isReady`, between the read of the condition and the return.
     let whileAsked = Guarded<(@Sendable (ConditionOperation) -> Void)?>(nil)
 
     init(_ spelling: Spelling = .key, isMet: Bool = false) {
@@ -188,7 +188,7 @@ class ConditionOperation: CountingOperation, @unchecked Sendable {
         let progress = Atomic(0)
         let other = TestThread {
             for (index, operation) in operations.enumerated() {
-                // Just behind, so that announcing and adding overlap.
+                // With a short delay, so that the announcement and the addition overlap.
                 while progress.load(ordering: .relaxed) < index {}
                 operation.set(true)
             }

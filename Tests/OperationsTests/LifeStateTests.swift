@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Rules L1–L6: what an operation is and how it starts.
+/// Rules L1–L6: the states of an operation, and its start.
 @Suite(.timeLimit(.minutes(5))) struct LifeStateTests {
     private struct Seen: Equatable, Sendable {
         var isExecuting: Bool

@@ -27,7 +27,7 @@ extension OperationQueue {
     }
 }
 
-/// Says when it is released.
+/// Notifies the test when it is released.
 final class Tracer: Sendable {
     let released: Gate
     private let count = Atomic(0)
@@ -46,7 +46,7 @@ class CountingOperation: Operation, @unchecked Sendable {
     var runCount: Int { runs.load(ordering: .relaxed) }
 }
 
-/// An operation that runs until told to end.
+/// An operation that runs until the test ends it.
 final class GatedOperation: Operation, @unchecked Sendable {
     let began = Gate()
     let mayEnd = Gate()

@@ -8,7 +8,7 @@ import Musl
 import Darwin
 #endif
 
-/// Which thread code runs on.
+/// The thread on which code runs.
 struct ThreadIdentity: Equatable, Sendable {
     private let value: UInt
 
@@ -23,7 +23,7 @@ struct ThreadIdentity: Equatable, Sendable {
     }
 }
 
-/// A thread that carries out what it is given, in order, as one with a run loop does.
+/// A thread that runs closures in order, like a thread with a run loop.
 final class LoopThread: @unchecked Sendable {
     // Sendable: `work` is guarded by `mutex`; the pointers are constants.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -49,7 +49,7 @@ final class LoopThread: @unchecked Sendable {
 
     func perform(_ body: @escaping @Sendable () -> Void) { append(body) }
 
-    /// Ends the thread after what it has been given.
+    /// Ends the thread after the closures that it has received.
     func stop() { append(nil) }
 
     private func append(_ body: (@Sendable () -> Void)?) {

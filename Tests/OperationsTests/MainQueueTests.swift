@@ -3,10 +3,10 @@ import Operations
 import TestSupport
 import Testing
 
-/// Rule Q8, each test in a process of its own: there is one main queue, and other tests use it too.
+/// Rule Q8. Each test runs in a separate process, because there is one main queue, and other tests use it too.
 ///
-/// The main thread of a test is parked and its dispatch queue is served all the same, so what is looked at is whether
-/// something runs on the main dispatch queue.
+/// The main thread of a test is parked, and another thread serves its dispatch queue. So the tests check whether code
+/// runs on the main dispatch queue.
 @Suite(.timeLimit(.minutes(5))) struct MainQueueTests {
     /// Rule Q8.
     @Test func `its operations run on the main dispatch queue, one at a time and in order`() async {
@@ -38,7 +38,7 @@ import Testing
         await #expect(processExitsWith: .success) { worksFromInside() }
     }
 
-    /// Rule Q8: an operation that main actor code waits for without blocking.
+    /// Rule Q8: an operation that main actor code awaits without blocking.
     @Test func `main actor code may wait for it by await`() async {
         await #expect(processExitsWith: .success) { await waitsOnMainActor() }
     }
@@ -48,7 +48,7 @@ private let mainKey = DispatchSpecificKey<Bool>()
 
 private func isOnMain() -> Bool { DispatchQueue.getSpecific(key: mainKey) == true }
 
-/// Something is wrong in the process of the test.
+/// An error in the process of the test.
 private func check(_ condition: Bool, line: Int = #line) {
     if !condition { fatalError("line \(line)") }
 }
@@ -87,7 +87,7 @@ private func interleaves() {
     let entries = log.entries
     check(entries.filter { $0.hasPrefix("operation") } == ["operation 0", "operation 1", "operation 2"])
     check(entries.filter { $0.hasPrefix("block") } == ["block 0", "block 1", "block 2"])
-    // The operations do not run in one go, although all of them were there before the first block ran.
+    // The operations do not run without interruption, although all of them were added before the first block ran.
     check(entries.firstIndex(of: "block 0")! < entries.firstIndex(of: "operation 1")!)
 }
 

@@ -106,7 +106,7 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
     }
 }
 
-/// Rules M1–M8: the plain members stop the process and say which rule was broken by whom, in debug and in release.
+/// Rules M1–M8: the plain members stop the process, and name the rule and the operation, in debug and release builds.
 @Suite struct MisuseStopsTests {
     /// Rules M1–M8.
     @Test(.timeLimit(.minutes(5)), arguments: Misuse.allCases)
@@ -119,13 +119,13 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
         #expect(text.contains("'culprit'"))
     }
 
-    /// Goes on to the default `start()` only when started again.
+    /// Calls the default `start()` only in the second call.
     private final class Reluctant: Operation, @unchecked Sendable {
         private let starts = Atomic(0)
         override func start() { if starts.add(1, ordering: .relaxed).oldValue > 0 { super.start() } }
     }
 
-    /// Rule M1: a try that is over has no bearing on what comes later on its thread.
+    /// Rule M1: a completed call of `tryStart` does not affect later calls on its thread.
     @Test(.timeLimit(.minutes(5))) func `after a throwing variant, the plain member still stops the process`()
         async throws
     {

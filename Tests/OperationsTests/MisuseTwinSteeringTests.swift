@@ -3,7 +3,7 @@ import Operations
 import TestSupport
 import Testing
 
-/// Rules M4–M8: the throwing twins report the misuse and leave everything unchanged.
+/// Rules M4–M8: the throwing variants report the misuse and change nothing.
 @Suite(.timeLimit(.minutes(5))) struct MisuseTwinSteeringTests {
     private func error(_ body: () throws(OperationError) -> Void) -> OperationError? {
         do { try body() } catch { return error }
@@ -107,7 +107,7 @@ import Testing
         for inQueue in [true, false] {
             let operation = BlockOperation()
             operation.name = "it"
-            // They meet, so that every block has a thread of its own.
+            // The blocks meet, so that every block has its own thread.
             let meeting = Gate(3)
             for _ in 0..<3 {
                 operation.addExecutionBlock { [unowned operation] in
@@ -172,7 +172,7 @@ import Testing
         #expect(log.entries == [.waitsForItself(operation: "BlockOperation 'it'")])
     }
 
-    /// Rule M8: the operation around the one that waits could not finish.
+    /// Rule M8: the operation around the waiting one could not finish.
     @Test func `waiting from an operation started by hand for the outer operation, or for all of its queue`() {
         let queue = OperationQueue()
         let log = Journal<OperationError?>()

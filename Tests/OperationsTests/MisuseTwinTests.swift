@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Rules M1–M8: the throwing twins report the misuse and leave everything unchanged.
+/// Rules M1–M8: the throwing variants report the misuse and change nothing.
 @Suite(.timeLimit(.minutes(5))) struct MisuseTwinTests {
     private func error(_ body: () throws(OperationError) -> Void) -> OperationError? {
         do { try body() } catch { return error }
@@ -16,7 +16,7 @@ import Testing
         return operation
     }
 
-    /// The number of the rule in an error's text, which names the operation or queue too.
+    /// The number of the rule in the text of an error, which also names the operation or the queue.
     private func rule(_ error: OperationError?, names: String = "'it'") -> String? {
         guard let text = error?.description, text.contains(names) else { return nil }
         return ["M1", "M2", "M3", "M4", "M5", "M6", "M7", "M8"].first { text.contains("(\($0))") }
@@ -75,7 +75,7 @@ import Testing
                 meeting.meet()
                 for _ in 0..<20 { try? operation.tryStart() }
             }
-            // After it was added: before, the starter would win and adding be misuse.
+            // After the addition. Before it, the starting thread would win, and the addition would be misuse.
             queue.addOperation(operation)
             meeting.meet()
             operation.waitUntilFinished()
@@ -208,7 +208,7 @@ import Testing
         #expect(queue.countNow == 0 && operation.runCount == 1)
     }
 
-    /// Calls its hook when it is asked whether it has finished, which it has by its own word.
+    /// Calls its hook when `isFinished` is read. Its overridden `isFinished` is true.
     private final class Spoiler: Operation, @unchecked Sendable {
         let whileAsked: @Sendable () -> Void
         init(whileAsked: @escaping @Sendable () -> Void) { self.whileAsked = whileAsked }
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    /// Rules Q2 and L10: the batch is refused, but the end of its member counts.
+    /// Rules Q2 and L10: the batch is refused, but the end of its member takes effect.
     @Test func `an operation whose end is announced while its batch is refused finishes`() {
         let queue = OperationQueue()
         let bird = EarlyBird()
@@ -231,7 +231,7 @@ import Testing
         #expect(queue.countNow == 0)
     }
 
-    /// Is added to a queue as it is about to start by hand, and goes on when the queue has claimed it.
+    /// Is added to a queue while it is started by hand, and continues when the queue has claimed it.
     private final class Overtaken: CountingOperation, @unchecked Sendable {
         private let queue = OperationQueue()
         private let starts = Atomic(0)
@@ -251,7 +251,7 @@ import Testing
         }
     }
 
-    /// Rule M1: the thread of the queue is inside `start()` and has not come to the default one.
+    /// Rule M1: the thread of the queue is inside `start()` and has not called the default one.
     @Test func `tryStart does not start an operation that its queue has claimed`() {
         let operation = Overtaken()
         operation.name = "it"

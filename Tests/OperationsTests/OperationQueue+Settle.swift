@@ -2,8 +2,9 @@ import Operations
 import TestSupport
 
 extension OperationQueue {
-    /// Gives what should not happen the time to happen: as many operations as there are workers, if little else goes on, meet
-    /// here three times, so that each worker has gone round its loop. What should happen is waited for, not settled.
+    /// Gives events that should not happen the time to happen. As many operations as there are workers meet here three
+    /// times, so that each worker has run its loop. Tests wait for expected events, and do not use this function for
+    /// them.
     static func settle() {
         let queue = OperationQueue()
         for _ in 0..<3 {

@@ -2,7 +2,7 @@ import Operations
 import TestSupport
 import Testing
 
-/// Rule P3: a change of `queuePriority` re-orders what waits.
+/// Rule P3: a change of `queuePriority` reorders waiting operations.
 @Suite(.timeLimit(.minutes(5))) struct PriorityChangeTests {
     private func operations(_ names: String, to log: Journal<Character>) -> [Character: Operations.Operation] {
         var operations: [Character: Operations.Operation] = [:]
@@ -79,7 +79,7 @@ import Testing
         #expect(log.entries == ["c", "a", "b"])
     }
 
-    /// Rule P3: at once means for the very next choice.
+    /// Rule P3: the change applies to the next start.
     @Test func `a change made inside an operation takes effect for the next operation`() {
         let held = HeldQueue()
         let log = Journal<Character>()
@@ -116,7 +116,7 @@ import Testing
         #expect(log.entries == [1])
     }
 
-    /// Rule P3, with rule L14: an overridden priority counts, and so does its announced change.
+    /// Rule P3, with rule L14: an overridden priority applies, and so does its announced change.
     @Test func `an overridden priority is read when added and when announced`() {
         let held = HeldQueue()
         let log = Journal<String>()

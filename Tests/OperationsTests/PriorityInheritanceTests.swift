@@ -3,7 +3,7 @@ import SchedulerCore
 import TestSupport
 import Testing
 
-/// `priorityPolicy`: what may go before `queuePriority` and arrival.
+/// `priorityPolicy`: deviations from `queuePriority` and arrival.
 @Suite(.timeLimit(.minutes(5))) struct PriorityInheritanceTests {
     private let held = HeldQueue()
     private let log = Journal<String>()
@@ -44,18 +44,18 @@ import Testing
 
     @Test func `the order of adding, depending and setting priorities does not matter`() throws {
         try inherit()
-        // The dependent first.
+        // The dependent is added first.
         let low = BlockOperation { [log] in log.append("low") }
         low.queuePriority = .low
         let urgent = add("urgent", .veryHigh, after: [low])
         _ = add("normal", .normal)
         queue.addOperation(low)
-        // The dependency later.
+        // The dependency is added later.
         let other = add("other", .veryLow)
         let late = add("late", .low)
         late.queuePriority = .high
         late.addDependency(other)
-        // The priority later.
+        // The priority is set later.
         let third = add("third", .veryLow)
         let raised = add("raised", .low, after: [third])
         raised.queuePriority = .high
@@ -97,7 +97,7 @@ import Testing
         #expect(log.entries == ["low", "urgent", "normal", "later", "urgent too"])
     }
 
-    /// Sets the policy while the queue asks for the priority of what is being added.
+    /// Sets the policy while the queue reads the priority of an operation that is being added.
     private final class PolicySetter: Operation, @unchecked Sendable {
         private let target: OperationQueue
         init(_ target: OperationQueue) { self.target = target }
@@ -166,7 +166,7 @@ import Testing
         other.addOperation(waiter)
         waits.pass()
         while queue.lane(of: low) != .high { Processor.yield() }
-        // Only the next one needs the waiter now.
+        // Only the next operation needs the waiter now.
         let urgent = add("urgent", .veryHigh, after: [waiter], to: other)
         #expect(queue.lane(of: low) == .veryHigh)
         held.release()

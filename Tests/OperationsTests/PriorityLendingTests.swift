@@ -19,7 +19,8 @@ import Testing
         #expect(awaitedCount.withLock { $0 } == 0)
     }
 
-    /// In a process of its own: here other tests have begun to inherit, so that all operations lend when they are added.
+    /// In a separate process: other tests of this process use inheritance, so that all operations lend priorities when they
+    /// are added.
     @Test func `operations that are in a queue when it begins to inherit lend their priority`() async {
         await #expect(processExitsWith: .success) {
             let held = HeldQueue()

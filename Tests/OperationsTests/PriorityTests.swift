@@ -2,7 +2,7 @@ import Operations
 import TestSupport
 import Testing
 
-/// Section 3, rules P1, P2 and P4: what a free slot is given to.
+/// Section 3, rules P1, P2 and P4: the operation that gets a free slot.
 @Suite(.timeLimit(.minutes(5))) struct PriorityTests {
     typealias Priority = Operations.Operation.QueuePriority
 
@@ -81,7 +81,7 @@ import Testing
         #expect(log.entries == ["a", "after a", "b", "after b"])
     }
 
-    /// Rule P2: what becomes ready by the end of an operation competes for the slot which that operation leaves.
+    /// Rule P2: an operation that becomes ready by the end of another one competes for the slot of that operation.
     @Test func `a dependent competes for the slot of its dependency`() {
         let held = HeldQueue()
         let log = Journal<String>()
@@ -96,7 +96,7 @@ import Testing
         #expect(log.entries == ["first", "dependent", "other"])
     }
 
-    /// Rule P2, at the default width: all its slots are taken, then one is freed again and again.
+    /// Rule P2, with the default limit: all slots are used, then one is freed repeatedly.
     @Test func `with the default limit, the free slot goes to the highest priority`() {
         let held = HeldQueue(width: nil)
         let log = Journal<String>()
@@ -117,7 +117,7 @@ import Testing
         held.release()
     }
 
-    /// Rule P2: as many as may run at a time can overtake one another in the log, no more.
+    /// Rule P2: at most as many operations as run at a time can overtake each other in the log.
     @Test func `with the default limit, no low operation starts while more high ones wait than can run`() throws {
         let queue = OperationQueue()
         let log = Journal<Bool>()

@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-/// Rule Q4: how many processors the process may use.
+/// Rule Q4: the number of processors that the process may use.
 @Suite(.timeLimit(.minutes(5))) struct ProcessorTests {
     private func processors(_ files: [String: String]) -> Int? { ControlGroupQuota { files[$0] }.processors }
 

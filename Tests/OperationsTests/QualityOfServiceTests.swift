@@ -2,7 +2,7 @@ import Operations
 import TestSupport
 import Testing
 
-/// Section 3, rules P5 and P7: what quality of service is, and that it orders nothing.
+/// Section 3, rules P5 and P7: the quality of service, which does not affect the order.
 @Suite(.timeLimit(.minutes(5))) struct QualityOfServiceTests {
     /// Rule P5.
     @Test func `the raw values are those of Apple's systems`() {

@@ -10,7 +10,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Rules Q1, Q2 and Q11: adding, and how long queue and operations live.
+/// Rules Q1, Q2 and Q11: adding, and the lifetime of queues and operations.
 @Suite(.timeLimit(.minutes(5))) struct QueueAddingTests {
     /// Rule Q1.
     @Test func `operations added in each of three ways run`() {
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    /// Rule Q1: with threads that are Dispatch's too.
+    /// Rule Q1: with threads that belong to Dispatch too.
     @Test func `a queue that was never used is freed`() {
         let gone = Gate()
         _ = WatchedQueue(gone)
@@ -130,7 +130,7 @@ import Testing
         operation.waitUntilFinished()
     }
 
-    /// Rule Q2: wherever in the batch the invalid one stands, and whatever is wrong with it.
+    /// Rule Q2: for each place of the invalid operation in the batch, and for each kind of error.
     @Test(arguments: [0, 1, 2]) func `a batch with an invalid operation is not added at all`(place: Int) throws {
         let (queue, other) = (OperationQueue(), OperationQueue())
         other.isSuspended = true
@@ -147,7 +147,7 @@ import Testing
             #expect(throws: error) { try queue.tryAddOperations(batch, waitUntilFinished: false) }
             #expect(queue.snapshot.countedOperations == 0)
             #expect(valid.allSatisfy { !$0.isFinished })
-            // They are as good as new.
+            // The operations can be used like new ones.
             try queue.tryAddOperations(valid, waitUntilFinished: true)
         }
         other.isSuspended = false
@@ -190,11 +190,11 @@ import Testing
         #expect(log.entries == Array(0..<600))
     }
 
-    /// Rule Q1: in a process of its own, where nobody else wakes the thread, which sleeps for good.
+    /// Rule Q1: in a separate process, where no other code wakes the thread, which sleeps forever.
     @Test func `a sleeping thread holds no queue`() async {
         await #expect(processExitsWith: .success) {
             WorkerPool.idleSeconds.store(1_000_000, ordering: .relaxed)
-            // Nobody else ends a process that waits in vain.
+            // No other code ends a process that waits in vain.
             alarm(240)
             let released = Gate()
             WatchedQueue(released).addOperation {}
@@ -203,7 +203,7 @@ import Testing
     }
 }
 
-/// Opens a gate when it is gone.
+/// Opens a gate when it is released.
 private final class WatchedQueue: OperationQueue, @unchecked Sendable {
     private let gone: Gate
 

@@ -2,9 +2,9 @@ import Operations
 import TestSupport
 import Testing
 
-/// Rules Q4, Q12 and Q13: the default width under load, many threads, operations that work on their own queue.
+/// Rules Q4, Q12 and Q13: the default limit under load, many threads, operations that use their own queue.
 @Suite(.timeLimit(.minutes(5))) struct QueueLoadTests {
-    /// Rule Q4: who waits for the others gets nowhere unless all run at the same time.
+    /// Rule Q4: operations that wait for each other end only if all run at the same time.
     @Test(arguments: [2, 32, OperationQueue.defaultWidthCeiling])
     func `with the default limit, blocked operations do not starve the others`(count: Int) {
         let (queue, meeting) = (OperationQueue(), Gate(count))
@@ -28,7 +28,7 @@ import Testing
         #expect(counter.most == OperationQueue.defaultWidthCeiling)
     }
 
-    /// Rule Q4: a queue full of blocked operations does not hold up another one.
+    /// Rule Q4: a queue full of blocked operations does not delay another queue.
     @Test func `a queue runs operations while other queues are full of blocked ones`() {
         let full = (0..<4).map { _ in HeldQueue(width: nil) }
         let runs = Atomic64()
@@ -39,7 +39,7 @@ import Testing
         for held in full { held.release() }
     }
 
-    /// Rules Q3, Q4: what one queue may have is no limit for all of them.
+    /// Rules Q3, Q4: the limit of one queue does not limit all queues together.
     @Test(arguments: [OperationQueue.widthCeiling, OperationQueue.defaultMaxConcurrentOperationCount])
     func `operations of several queues may all wait for each other`(width: Int) {
         let each = width > 0 ? width : OperationQueue.defaultWidthCeiling

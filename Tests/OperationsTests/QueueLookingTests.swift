@@ -9,7 +9,7 @@ import Glibc
 import Musl
 #endif
 
-/// Rules Q6, Q7 and Q9: what a queue shows.
+/// Rules Q6, Q7 and Q9: the properties of a queue.
 @Suite(.timeLimit(.minutes(5))) struct QueueLookingTests {
     /// Rule Q6.
     @Test func `operations are listed in the order added, regardless of priority, without barriers`() {
@@ -31,7 +31,7 @@ import Musl
         #expect(queue.snapshot.countedOperations == 0)
     }
 
-    /// Rule Q6: the running ones are listed, the finished ones are not, whatever place they had.
+    /// Rule Q6: running operations are listed and finished ones are not, regardless of their place.
     @Test func `the list contains running operations and no finished ones`() {
         let held = HeldQueue(width: 2)
         let (first, second) = (BlockOperation(), BlockOperation())
@@ -76,7 +76,7 @@ import Musl
     }
 
     #if os(Linux)
-    /// Rule Q7: Linux keeps 15 bytes; a letter that does not fit whole is left out.
+    /// Rule Q7: Linux keeps 15 bytes. A letter that does not fit completely is omitted.
     @Test(arguments: [
         ("downloads", "downloads"), ("a name of more than fifteen", "a name of more "),
         ("fourteen chars\u{E9}", "fourteen chars"), ("thirteen char\u{E9}s", "thirteen char\u{E9}"),
@@ -109,7 +109,7 @@ import Musl
         #expect(seen.entries == [queue])
     }
 
-    /// Rule Q9: an operation started by hand inside another one is in no queue; the queue around it is still current.
+    /// Rule Q9: an operation started by hand inside another one is in no queue. The outer queue is still current.
     @Test func `an operation started by hand inside another sees the outer queue`() {
         let (queue, seen) = (OperationQueue(), Journal<OperationQueue?>())
         queue.addOperation {

@@ -1,6 +1,6 @@
 import Operations
 
-/// Reads what is deprecated as racy, without a warning.
+/// Reads properties that are deprecated because of races, without a warning.
 protocol QueueSnapshot {
     var listedOperations: [Operations.Operation] { get }
     var countedOperations: Int { get }

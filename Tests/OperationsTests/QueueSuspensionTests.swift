@@ -20,7 +20,8 @@ import Testing
         #expect(log.entries == ["resumed", "0", "1", "2", "3", "4"])
     }
 
-    /// Rule Q5: nothing starts although it could have when it was added; the running one goes on to its end.
+    /// Rule Q5: no operation starts, although it could have started when it was added. The running one continues to its
+    /// end.
     @Test(arguments: [1, 2, -1]) func `a suspended queue starts no ready operation, and running ones continue`(
         width: Int
     ) {
@@ -65,7 +66,7 @@ import Testing
         }
     }
 
-    /// Rules Q5, P5: what needs a thread of another service level is no exception.
+    /// Rules Q5, P5: operations that need a thread of another service level are not an exception.
     @Test func `a suspended queue also starts no operation with its own quality of service`() {
         for _ in 0..<50 {
             let (queue, log) = (OperationQueue(), Journal<String>())
@@ -115,7 +116,7 @@ import Testing
         #expect(log.entries == ["resumed", "operation"])
     }
 
-    /// Rule Q5: resuming is never lost, whoever suspends and resumes meanwhile.
+    /// Rule Q5: resuming is never lost, regardless of concurrent suspensions.
     @Test func `after many changes from many threads, the last one decides`() {
         let (queue, others, runs) = (OperationQueue(), OperationQueue(), Atomic64())
         others.maxConcurrentOperationCount = 4

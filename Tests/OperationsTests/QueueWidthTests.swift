@@ -2,7 +2,7 @@ import Operations
 import TestSupport
 import Testing
 
-/// Rules Q3 and Q4: how many operations run at a time.
+/// Rules Q3 and Q4: the number of operations that run at a time.
 @Suite(.timeLimit(.minutes(5))) struct QueueWidthTests {
     /// Rule Q3.
     @Test func `the width begins as the default`() {
@@ -57,7 +57,7 @@ import Testing
         #expect(counter.total == 3 * width)
     }
 
-    /// Rule Q3: the documented ceiling bounds a higher width, and is reached.
+    /// Rule Q3: the documented ceiling limits a higher value, and is reached.
     @Test func `a width above the ceiling is bounded by it`() {
         let (queue, counter, meeting) = (OperationQueue(), ConcurrencyCounter(), Gate(OperationQueue.widthCeiling))
         queue.maxConcurrentOperationCount = Int.max
@@ -87,7 +87,8 @@ import Testing
         #expect(log.entries == ["raised"] + Array(repeating: "operation", count: 10) + ["barrier"])
     }
 
-    /// Rule Q3: lowering holds for all that has not started, also when it could have at the moment of adding.
+    /// Rule Q3: a lower limit applies to all operations that have not started, also if they could have started when they
+    /// were added.
     @Test(arguments: [4, 64, OperationQueue.defaultMaxConcurrentOperationCount])
     func `after the limit is lowered, no more operations run than it permits`(width: Int) {
         let (queue, counter) = (OperationQueue(), ConcurrencyCounter())
@@ -114,7 +115,7 @@ import Testing
             }
         }
         gate.open()
-        // One of the new ones has run beside the last of the old ones.
+        // One of the new operations has run at the same time as the last of the old ones.
         meeting.pass()
         last.open()
         queue.waitUntilAllOperationsAreFinished()
@@ -122,7 +123,7 @@ import Testing
         #expect(counter.total == 51)
     }
 
-    /// Rule Q3: what is lowered inside an operation holds for the very next start.
+    /// Rule Q3: a limit that is lowered inside an operation applies to the next start.
     @Test func `a serial queue set to width 0 by its operation starts no other`() {
         let (queue, log) = (OperationQueue(), Journal<Int>())
         queue.maxConcurrentOperationCount = 1
@@ -142,7 +143,7 @@ import Testing
         #expect(log.entries == [1, 0, 2, 3, 4])
     }
 
-    /// Rule Q3: raising takes effect at once, while everything that runs is blocked.
+    /// Rule Q3: a higher limit takes effect at once, while all running operations are blocked.
     @Test(arguments: [2, 8, -1]) func `after the limit is raised, waiting operations start at once`(width: Int) {
         let held = HeldQueue()
         let meeting = Gate(width > 0 ? width - 1 : 20)
@@ -155,7 +156,7 @@ import Testing
 }
 
 extension Gate {
-    /// Some work that gives others the chance to overlap.
+    /// Some work that gives other operations the chance to overlap.
     fileprivate static func shortWork() {
         let queue = OperationQueue()
         queue.addOperations([Operation()], waitUntilFinished: true)

@@ -2,13 +2,13 @@ import Operations
 import TestSupport
 import Testing
 
-/// Rules A2, A3: when `isReady` is announced, and when an override of it is asked.
+/// Rules A2, A3: the announcements of `isReady`, and the reads of an override.
 @Suite(.timeLimit(.minutes(5))) struct ReadinessAskingTests {
-    /// Not ready until it is let go, and counts how often that was asked.
+    /// Not ready until the test makes it ready. Counts the reads.
     private class Reluctant: Operation, @unchecked Sendable {
         private let mayStart = Guarded(false)
         let asked = Atomic64()
-        /// What `super.isReady` was, each time it was asked.
+        /// The values of `super.isReady` at each read.
         let inherited = Journal<Bool>()
 
         override var isReady: Bool {

@@ -2,7 +2,7 @@ import Operations
 import TestSupport
 import Testing
 
-/// Rule W5: what has run is released.
+/// Rule W5: blocks that have run are released.
 @Suite(.timeLimit(.minutes(5))) struct ReleaseAfterRunTests {
     /// Rule W5.
     @Test func `a block's captures are released before the operation completes`() {
@@ -29,7 +29,7 @@ import Testing
                 let tracer = Tracer(released[index])
                 operation.addExecutionBlock {
                     tracer.touch()
-                    // The one before it, while this one still runs.
+                    // The previous block, while this one still runs.
                     if index > 0 { released[index - 1].pass() }
                 }
             }
@@ -120,7 +120,7 @@ import Testing
         init(_ released: Gate) { tracer = Tracer(released) }
     }
 
-    /// Rules W5, Q1 and L8: asking again holds the operation no second time.
+    /// Rules W5, Q1 and L8: a second read does not retain the operation a second time.
     @Test(arguments: [false, true])
     func `an operation whose isReady is read again while it is added is released after it has run`(inBatch: Bool) {
         let (queue, released) = (OperationQueue(), Gate())

@@ -2,7 +2,8 @@ import Operations
 import TestSupport
 import Testing
 
-/// Rules W5 and A10: what an operation was given is released when it has finished; and never under a lock.
+/// Rules W5 and A10: the conditions and requirements of an operation are released when it has finished, and never under a
+/// lock.
 @Suite(.timeLimit(.minutes(5))) struct ReleaseOfGatesTests {
     private final class Captured: Sendable {}
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Rules P6 and P8: the nice value of the thread that runs the work. Only levels below normal take effect without
-/// privilege, so only those are looked at.
+/// privilege, so the tests use only these.
 @Suite(.timeLimit(.minutes(5))) struct ServiceLevelTests {
     private static let normal = LifeProcess.ownNiceness
     private static let utility = min(19, normal + ServiceLevel.utility.niceness)
@@ -34,13 +34,13 @@ import Testing
         #expect(nice(of: .background, in: .userInitiated) <= Self.normal)
     }
 
-    /// Rule P6: the queue's was never set, so there is nothing to raise it to.
+    /// Rule P6: the quality of the queue was never set, so the operation's quality is not raised.
     @Test func `an operation's own quality applies in a queue without a quality`() {
         #expect(nice(of: .utility, in: .default) == Self.utility)
         #expect(nice(of: .background, in: .default) == Self.background)
     }
 
-    /// Rules P6, P8: one serial queue, each operation on a thread of its own level.
+    /// Rules P6, P8: one serial queue, with each operation on a thread of its own level.
     @Test func `operations of different levels in one queue each get their own`() {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
@@ -111,7 +111,7 @@ import Testing
         #expect(log.entries == [Self.background])
     }
 
-    /// Rule P8: a thread inherits the nice value of the one that makes it, and cannot give it back.
+    /// Rule P8: a thread inherits the nice value of its creator, and cannot reduce it.
     @Test func `work started from a background operation is not slowed down`() {
         let outer = OperationQueue()
         outer.qualityOfService = .background
@@ -122,7 +122,7 @@ import Testing
         #expect(log == [Int32](repeating: Self.normal, count: 20))
     }
 
-    /// Rule P8. Such as those that Dispatch makes when a background operation resumes a task.
+    /// Rule P8: for example, threads that Dispatch creates when a background operation resumes a task.
     @Test func `work started from a thread with a raised nice value is not slowed down`() {
         let log = nicenessOfNewThreads { body in
             let thread = TestThread {
@@ -134,10 +134,10 @@ import Testing
         #expect(log == [Int32](repeating: Self.normal, count: 20))
     }
 
-    /// What operations of normal level see that are added by `body`, as `adder` calls it.
+    /// The nice values of operations of normal level that `body` adds, when `adder` calls it.
     private func nicenessOfNewThreads(_ adder: (_ body: @escaping @Sendable () -> Void) -> Void) -> [Int32] {
         let log = Journal<Int32>()
-        // Takes the sleeping threads, so that new ones have to be made.
+        // Uses the sleeping threads, so that new ones have to be created.
         let busy = HeldQueue(width: 100)
         let inner = OperationQueue()
         inner.maxConcurrentOperationCount = 20

@@ -11,7 +11,7 @@ import Musl
 import Darwin
 #endif
 
-/// Rule Q4 for operations whose service level is not that of their queue.
+/// Rule Q4 for operations whose service level differs from that of their queue.
 @Suite(.timeLimit(.minutes(5))) struct ServiceLevelWidthTests {
     private final class Flag: Sendable {
         private let flag = Atomic(false)
@@ -44,7 +44,7 @@ import Darwin
             """,
             isIntermittent: true
         ) {
-            // A thread for each processor, and as many again for those that looked blocked for a moment.
+            // A thread for each processor, and as many again for threads that looked blocked for a moment.
             #expect(counter.most <= 2 * processors)
         }
     }

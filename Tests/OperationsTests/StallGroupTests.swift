@@ -2,9 +2,9 @@
 import TestSupport
 import Testing
 
-/// Rules N3, A9: stalls of groups, of ends that nobody announces, and of what has the slots, turns and names.
+/// Rules N3, A9: stalls of groups, of ends that are not announced, and of holders of slots, turns and names.
 @Suite(.timeLimit(.minutes(5))) struct StallGroupTests {
-    /// A group whose children's queue reports soon, and what it has reported.
+    /// A group whose children's queue reports early, and the reports.
     private func watchedGroup() -> (group: GroupOperation, reports: Journal<StallReport>) {
         let (group, reports) = (GroupOperation(), Journal<StallReport>())
         group.name = "g"
@@ -108,7 +108,7 @@ import Testing
         queue.waitUntilAllOperationsAreFinished()
     }
 
-    /// Rules N3, L7: a common bug in ported code; nothing would ever happen without a report.
+    /// Rules N3, L7: a common bug in ported code. Without a report the hang would have no visible cause.
     @Test(arguments: [1, 10]) func `an end that is never announced is a stall, regardless of waiting operations`(
         width: Int
     ) {
@@ -154,7 +154,7 @@ import Testing
     }
 }
 
-/// Has finished when its `start()` has returned, and says nothing.
+/// Has finished when its `start()` has returned, without an announcement.
 private final class Forgetful: Operations.Operation, @unchecked Sendable {
     private let isDone = Guarded(false)
 

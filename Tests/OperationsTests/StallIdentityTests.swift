@@ -2,9 +2,9 @@ import Operations
 import TestSupport
 import Testing
 
-/// Rule N3: a report knows queues by identity, also when a subclass overrides `isEqual`.
+/// Rule N3: a report distinguishes queues by identity, also when a subclass overrides `isEqual`.
 @Suite(.timeLimit(.minutes(1))) struct StallIdentityTests {
-    /// All are equal.
+    /// All queues of this class are equal.
     private final class Same: OperationQueue, @unchecked Sendable {
         override func isEqual(_ object: Any?) -> Bool { object is Same }
         override var hash: Int { 0 }

@@ -1,7 +1,7 @@
 import Operations
 import TestSupport
 
-/// A queue whose stalls are written down.
+/// A queue whose stalls are recorded.
 final class StallObserver: Sendable {
     let queue = OperationQueue()
     private let log = Journal<StallReport>()
@@ -19,7 +19,7 @@ final class StallObserver: Sendable {
 
     var reports: [StallReport] { log.entries }
 
-    /// Does what stalls the queue and returns the report of it.
+    /// Runs a closure that stalls the queue, and returns the report.
     func report(after stall: () -> Void) -> StallReport {
         let gate = Gate()
         signals.append(gate)
@@ -28,7 +28,7 @@ final class StallObserver: Sendable {
         return log.entries.last!
     }
 
-    /// Empties the queue, whatever its operations wait for.
+    /// Empties the queue, regardless of the waiting reasons of its operations.
     func clear() {
         queue.cancelAllOperations()
         queue.isSuspended = false
@@ -36,7 +36,7 @@ final class StallObserver: Sendable {
         queue.waitUntilAllOperationsAreFinished()
     }
 
-    /// Returns after many appointments like those of an observer have come up, one after the other.
+    /// Returns after many timers like those of an observer have fired, one after the other.
     static func letAppointmentsPass() {
         for _ in 0..<5 {
             let other = StallObserver(delay: .milliseconds(2))

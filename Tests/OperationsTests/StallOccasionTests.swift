@@ -2,7 +2,7 @@ import Operations
 import TestSupport
 import Testing
 
-/// Rule N3: when a stall is reported, how often, and when nothing is.
+/// Rule N3: the occasions and the number of stall reports.
 @Suite(.timeLimit(.minutes(5))) struct StallOccasionTests {
     /// Rule N3.
     @Test func `a stall is reported once, and the next one again`() {
@@ -19,7 +19,7 @@ import Testing
         observer.clear()
     }
 
-    /// Rule N3: an appointment that was made with another delay is off.
+    /// Rule N3: a timer that was started with another delay is cancelled.
     @Test func `changing the delay does not cause a second report`() {
         let observer = StallObserver(delay: .seconds(1000))
         observer.queue.isSuspended = true
@@ -37,7 +37,7 @@ import Testing
         observer.queue.isSuspended = true
         observer.queue.addOperation {}
         observer.queue.stallDelay = .zero
-        // The thread may have been late enough for the first appointment to come up before, and to be kept just now.
+        // The thread may have been so late that the first timer fired before, and runs just now.
         StallObserver.letAppointmentsPass()
         let before = observer.reports.count
         StallObserver.letAppointmentsPass()
@@ -54,7 +54,7 @@ import Testing
         #expect(queue.stallDelay == .seconds(3))
     }
 
-    /// Rule N3: the stall after one that ended without any start.
+    /// Rule N3: the stall after a stall that ended without any start.
     @Test func `a stall is reported also when the previous one ended without a start`() {
         let observer = StallObserver()
         let early = AsynchronousOperation()
@@ -91,7 +91,7 @@ import Testing
         #expect(observer.reports.isEmpty)
     }
 
-    /// Rule N3: one started by hand is in no queue, and runs.
+    /// Rule N3: an operation that was started by hand is in no queue, and runs.
     @Test func `nothing is reported while a dependency in no queue runs`() {
         let observer = StallObserver()
         let dependency = AsynchronousOperation()
@@ -122,7 +122,7 @@ import Testing
         observer.queue.addOperation {}
         started.pass()
         #expect(observer.queue.stallReport() == nil)
-        // Held by a suspension, but something runs.
+        // The queue is suspended, but an operation runs.
         observer.queue.isSuspended = true
         #expect(observer.queue.stallReport() == nil)
         StallObserver.letAppointmentsPass()
@@ -132,7 +132,7 @@ import Testing
         observer.queue.waitUntilAllOperationsAreFinished()
     }
 
-    /// Rules N3, K6: the handler may call anything.
+    /// Rules N3, K6: the handler may call any function.
     @Test func `the handler may end the stall`() {
         let queue = OperationQueue()
         let forgotten = Operation()
@@ -145,7 +145,7 @@ import Testing
         queue.stallHandler = nil
     }
 
-    /// Rule N3: the queue has moved since the appointment was made, and rests again when it is due.
+    /// Rule N3: the queue has moved since the timer was started, and rests again when it fires.
     @Test func `a stall that begins before the timer of an earlier one is due is reported`() {
         let queue = OperationQueue()
         let reported = Gate()
@@ -166,7 +166,7 @@ import Testing
         second.waitUntilFinished()
     }
 
-    /// Rule N3: looked at again and again while something elsewhere moves.
+    /// Rule N3: the check is repeated while an operation elsewhere moves.
     @Test func `a stall that another queue causes much later is reported`() {
         let (observer, other) = (StallObserver(), OperationQueue())
         other.stallDelay = .zero
@@ -189,7 +189,7 @@ import Testing
         waiting.waitUntilFinished()
     }
 
-    /// Rule N3: the nanoseconds of this one, cut to 64 bits, are a microsecond.
+    /// Rule N3: the nanoseconds of this delay, cut to 64 bits, are a microsecond.
     @Test func `a very long delay is not shortened`() {
         let observer = StallObserver(delay: .seconds(4_394_217_352_542_426))
         observer.queue.isSuspended = true
@@ -219,6 +219,6 @@ private func stallWithoutHandler() {
     waiting.addDependency(forgotten)
     queue.addOperation(waiting)
     StallObserver.letAppointmentsPass()
-    // The appointment of a loaded machine may be late; the log is standard error, so there is nothing to wait for.
+    // The timer may be late on a loaded machine. The log is standard error, so there is no event to wait for.
     for _ in 0..<20 { StallObserver.letAppointmentsPass() }
 }

@@ -2,7 +2,7 @@ import Operations
 import TestSupport
 import Testing
 
-/// Rule N3: what a queue that stands still says about it.
+/// Rule N3: the report of a stalled queue.
 @Suite(.timeLimit(.minutes(5))) struct StallReportTests {
     /// Rules N3, D7.
     @Test(arguments: [2, 3, 10]) func `a cycle is reported as its path`(length: Int) {
@@ -21,7 +21,7 @@ import Testing
         observer.clear()
     }
 
-    /// Rules N3, D7: what leads into a cycle names the cycle too.
+    /// Rules N3, D7: an operation that leads into a cycle names the cycle too.
     @Test func `an operation that waits for a cycle gets the path of the cycle`() {
         let observer = StallObserver()
         let (a, b, waiting) = (Operation(named: "a"), Operation(named: "b"), Operation(named: "waiting"))
@@ -42,7 +42,7 @@ import Testing
         a.addDependency(b)
         b.addDependency(a)
         let path = ["Operation 'a'", "Operation 'b'", "Operation 'a'"]
-        // The first may look while the second operation is not queued yet.
+        // The first queue may check while the second operation is not queued yet.
         first.queue.isSuspended = true
         first.queue.addOperation(a)
         let fromSecond = second.report { second.queue.addOperation(b) }
@@ -94,7 +94,7 @@ import Testing
         operation.waitUntilFinished()
     }
 
-    /// Rule N3: a common bug in ported code; nothing would ever happen without a report.
+    /// Rule N3: a common bug in ported code. Without a report the hang would have no visible cause.
     @Test func `an isReady that became true without being announced is a stall`() {
         let observer = StallObserver(delay: .zero)
         let operation = Held()

@@ -32,7 +32,7 @@ import Testing
         #expect(WaitingReason.cycle(path).description.hasSuffix("8 → 9 → (990 more) → 0"))
     }
 
-    /// It would take hours if each operation were looked at anew for each other one.
+    /// It would take hours if each operation were visited again for each other one.
     @Test func `a long chain, a long cycle and a long queue behind a barrier are reported in linear time`() {
         let queue = OperationQueue()
         queue.isSuspended = true

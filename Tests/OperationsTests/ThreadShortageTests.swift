@@ -4,16 +4,16 @@ import Operations
 import TestSupport
 import Testing
 
-/// What happens where the system refuses more threads. Each test limits the memory of a process of its own.
+/// The behavior when the system refuses more threads. Each test limits the memory of a separate process.
 struct ThreadShortageTests {
-    /// Rule Q3: the width is what may run at a time, and less is no error.
+    /// Rule Q3: the concurrency limit is a maximum, and fewer running operations are not an error.
     @Test func `all operations run when few threads can be created`() async {
         await #expect(processExitsWith: .success) {
             runOnFewThreads()
         }
     }
 
-    /// The monitor goes on keeping appointments, and what could not be had is asked for again later.
+    /// The monitor continues to run appointments, and requests refused threads again later.
     @Test func `threads that can be created again are used again`() async {
         await #expect(processExitsWith: .success) {
             goOnAfterShortage()
@@ -63,7 +63,7 @@ private func goOnAfterShortage() {
 }
 
 private func askAgain() {
-    // The monitor has a thread when it has kept an appointment.
+    // The monitor has a thread when it has run an appointment.
     let observer = StallObserver()
     observer.queue.isSuspended = true
     _ = observer.report { observer.queue.addOperation {} }
@@ -71,7 +71,7 @@ private func askAgain() {
     // None of the pool's threads is free.
     let busy = HeldQueue(width: 20)
     allowThreads(0)
-    // Memory of a thread that has ended just now may be there for another one.
+    // The memory of a thread that has just ended may be available for another thread.
     let taken = Gate()
     precondition(takeThreads(until: taken) < 200)
     let (queue, meeting) = (OperationQueue(), Gate(20))
@@ -83,7 +83,7 @@ private func askAgain() {
     taken.open()
 }
 
-/// Leaves room for the stacks of so many more threads.
+/// Leaves memory for the stacks of this many more threads.
 private func allowThreads(_ count: Int) {
     let stack = 8 << 20
     let limit = rlim_t(addressSpaceInUse() + count * stack + stack / 2)
@@ -99,14 +99,14 @@ private func addressSpaceInUse() -> Int {
     return atol(line) * Int(sysconf(Int32(_SC_PAGESIZE)))
 }
 
-/// How many threads can be made now, by trial.
+/// Returns the number of threads that can be created now, by trial.
 private func mostThreads() -> Int {
     let gate = Gate()
     defer { gate.open() }
     return takeThreads(until: gate)
 }
 
-/// Makes all threads that can be made now, which last until the gate opens. Answers how many.
+/// Creates all threads that can be created now. They live until the gate opens. Returns their number.
 private func takeThreads(until gate: Gate) -> Int {
     for count in 0..<200 {
         var thread = pthread_t()

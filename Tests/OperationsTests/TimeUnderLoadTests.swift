@@ -3,10 +3,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Rule A8: what time decides happens also while all threads compute that a queue may have.
+/// Rule A8: timers and policies also act while all threads that a queue may have compute.
 @Suite(.timeLimit(.minutes(2)), .serialized) struct TimeUnderLoadTests {
     @Test func `timers fire while every processor computes`() {
-        // Not on a thread of the tests' own pool, on which others wait.
+        // Not on a thread of the tests' own pool, on which other tests wait.
         TestThread { Self.passTime() }.join()
     }
 
@@ -23,7 +23,7 @@ import Testing
         var state = WorkerPool.State()
         for urgency in [Urgency.shared, .eager] { state[urgency].busy = 1000 }
         #expect(!state.mayGrant(.shared) && !state.mayGrant(.eager) && state.mayGrant(.prompt))
-        // Their own workers have something to do that takes its time: one more at each look, up to a bound.
+        // Their own workers run slow work: one more worker at each look, up to a limit.
         state[.prompt].busy = Processor.count
         #expect(!state.mayGrant(.prompt))
         let source = IdleSource()
@@ -83,7 +83,7 @@ import Testing
         #expect(zip(served, expected).allSatisfy { $0 === $1 } && requests.count == 0)
     }
 
-    /// Computes until everything that time decides has happened. On the threads of a level that other tests do not use.
+    /// Computes until all timed events have happened, on the threads of a level that other tests do not use.
     private static func passTime() {
         do { try tryPassTime() } catch { Issue.record(error) }
     }
@@ -128,7 +128,7 @@ import Testing
         let limiting = makeQueue(isSerial: true)
         limiting.setRateLimit(try .tokenBucket(1, per: .milliseconds(5)))
         for _ in 0..<5 { limiting.addOperation {} }
-        // Serial queues wait for no computing queue of default width.
+        // Serial queues do not wait for a computing queue with the default limit.
         limiting.waitUntilAllOperationsAreFinished()
         gated.waitUntilFinished()
         stall.pass()

@@ -26,7 +26,8 @@ import Testing
         #expect(log.entries == Array(repeating: true, count: 41))
     }
 
-    /// Rule Q10: in its order, as far as there is one; the operations do not keep its blocks waiting for all of them.
+    /// Rule Q10: in the order of the dispatch queue, as far as it has one. The blocks of the dispatch queue do not wait for
+    /// all operations.
     @Test func `operations are interleaved with the blocks of a serial one`() {
         let (queue, log, gate) = (OperationQueue(), Journal<String>(), Gate())
         let dispatchQueue = DispatchQueue.marked(serial: true)
@@ -45,7 +46,7 @@ import Testing
         #expect(entries.firstIndex(of: "block 0")! < entries.firstIndex(of: "operation 2")!)
     }
 
-    /// Rule Q10: neither among themselves nor with its blocks.
+    /// Rule Q10: operations overlap neither each other nor the blocks of the dispatch queue.
     @Test(arguments: [-1, 1, 8]) func `a serial one makes the operation queue serial`(width: Int) {
         let (queue, counter, log) = (OperationQueue(), ConcurrencyCounter(), Journal<Int>())
         let dispatchQueue = DispatchQueue.marked(serial: true)
@@ -69,7 +70,7 @@ import Testing
         #expect(log.entries == Array(0..<100))
     }
 
-    /// Rules Q10, Q3: on a concurrent one the width decides.
+    /// Rules Q10, Q3: on a concurrent dispatch queue the concurrency limit decides.
     @Test(arguments: [1, 2, 4]) func `on a concurrent one as many operations run as the limit permits`(width: Int) {
         let (queue, counter) = (OperationQueue(), ConcurrencyCounter())
         queue.underlyingQueue = .marked(serial: false)
@@ -138,7 +139,7 @@ import Testing
         }
     }
 
-    /// Rule Q10, in a process of its own: other tests use the main dispatch queue too.
+    /// Rule Q10, in a separate process: other tests use the main dispatch queue too.
     @Test func `the main dispatch queue as underlying queue`() async {
         await #expect(processExitsWith: .success) { runsOnMain() }
     }
@@ -150,7 +151,7 @@ import Testing
             DispatchQueue.main.setSpecific(key: mark, value: true)
             OperationQueue.main.underlyingQueue = DispatchQueue(label: "other")
             if OperationQueue.main.underlyingQueue?.getSpecific(key: mark) != true { fatalError("another queue") }
-            // As ported code does it.
+            // In the way of ported code.
             let queue = OperationQueue()
             queue.underlyingQueue = OperationQueue.main.underlyingQueue
             queue.addOperation { dispatchPrecondition(condition: .onQueue(.main)) }
@@ -170,7 +171,7 @@ import Testing
         #expect(message.contains("M4"))
     }
 
-    /// Rule Q10: a thread that served the queue before does not take what is added after.
+    /// Rule Q10: a thread that served the queue earlier does not run operations that are added later.
     @Test func `after it is set no operation runs elsewhere`() {
         for _ in 0..<100 {
             let (queue, log) = (OperationQueue(), Journal<Bool>())
@@ -227,7 +228,7 @@ private final class GateQueue: OperationQueue, @unchecked Sendable {
 extension DispatchQueue {
     private static let mark = DispatchSpecificKey<Bool>()
 
-    /// A queue that one can tell one is on.
+    /// A dispatch queue that code can recognize as the current one.
     fileprivate static func marked(serial: Bool) -> DispatchQueue {
         let queue = DispatchQueue(label: "marked", attributes: serial ? [] : .concurrent)
         queue.setSpecific(key: mark, value: true)

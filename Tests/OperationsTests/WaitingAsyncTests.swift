@@ -18,7 +18,7 @@ import Testing
         #expect(wrong == 0)
     }
 
-    /// Rule W3: more tasks than there are threads for tasks wait, and the operation still runs.
+    /// Rule W3: more tasks wait than there are threads for tasks, and the operation still runs.
     @Test func `waiting tasks block no thread`() async {
         let operation = GatedOperation()
         await withTaskGroup(of: Void.self) { group in

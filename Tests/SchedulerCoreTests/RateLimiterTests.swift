@@ -5,7 +5,7 @@ import Testing
 @Suite struct RateLimiterTests {
     private static let second: UInt64 = 1_000_000_000
 
-    /// The instants at which things start, when they do so as soon as they may.
+    /// Returns the instants of the starts, when each happens as early as permitted.
     private func starts(_ rule: RateLimiter.Rule, until end: UInt64, from start: UInt64 = 0) -> [UInt64] {
         var limiter = RateLimiter(rule)
         var (now, instants) = (start, [UInt64]())
@@ -57,7 +57,7 @@ import Testing
         let (first, second) = (limiter.started(at: 10), limiter.started(at: 50))
         limiter.takeBackStart(at: first)
         let start = limiter.mayStart(at: 60)
-        // A thread that read its clock before another one counts as starting after it.
+        // A thread that read its clock earlier than another one counts as starting later.
         let third = limiter.started(at: 40)
         #expect(start && third == second)
         limiter.takeBackStart(at: 12)

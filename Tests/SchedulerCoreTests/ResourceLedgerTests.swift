@@ -116,12 +116,12 @@ import Testing
         expectGranted(&ledger, 1, [Need(1, of: memory)])
         expectWaits(&ledger, 2, [Need(4, of: memory)])
         expectWaits(&ledger, 3, [Need(1, of: memory)])
-        // It is told itself, for it may have asked since.
+        // The claimant itself is notified, because it may have requested since.
         expect(ledger.stepOut(2), [3, 2])
         expect(ledger.stepOut(2), [])
         expect(ledger.stepOut(1), [])
         expectWaits(&ledger, 2, [Need(4, of: memory)])
-        // It is senior, and back before the other one came for what it was offered.
+        // The claimant is senior, and requests again before the other one comes for the offer.
         expectWaits(&ledger, 3, [Need(1, of: memory)])
         expect(ledger.withdraw(1), [2])
         expect(ledger.withdraw(2), [3])
@@ -154,7 +154,7 @@ import Testing
     }
 }
 
-/// Random events, and what must be true after each.
+/// Random events, and the conditions that must hold after each.
 private struct LedgerWalk {
     private var generator: SeededRandom
     private var ledger = ResourceLedger<Int>()
@@ -190,7 +190,7 @@ private struct LedgerWalk {
         check()
     }
 
-    /// Serves all that are left.
+    /// Serves all remaining claimants.
     mutating func drain() -> String? {
         for (resource, capacity) in [1, 3, 8].enumerated() {
             capacities[resource] = capacity
@@ -237,7 +237,7 @@ private struct LedgerWalk {
         offered.formUnion(ledger.lapse(claimant))
     }
 
-    /// It comes again only if it is told to.
+    /// The claimant requests again only if it is notified.
     private mutating func stepOut(_ claimant: Int) {
         let stoodInLine = !holding.contains(claimant) && !offered.contains(claimant) && !lapsed.contains(claimant)
         if offered.remove(claimant) != nil { lapsed.insert(claimant) }
@@ -273,9 +273,9 @@ private struct LedgerWalk {
             }
         }
         let waiting = order.filter { !holding.contains($0) && !offered.contains($0) && !lapsed.contains($0) }
-        // One that needs more than there is is in nobody's way.
+        // A claimant that needs more than the capacity blocks no other.
         let servable = waiting.filter { needs[$0]!.allSatisfy { $0.units <= capacities[$0.resource] } }
-        // The first of all that wait has only holders and offers in its way.
+        // Only holders and offers block the first of all waiting claimants.
         if let first = servable.first, needs[first]!.allSatisfy({ $0.units <= free($0.resource) }) {
             mistake = "\(first) is first and could be served"
         }
@@ -292,7 +292,7 @@ private struct LedgerWalk {
     }
 }
 
-/// What the ledger keeps, and how much it looks at.
+/// The state that the ledger keeps, and the number of entries that it visits.
 @Suite(.timeLimit(.minutes(5))) struct ResourceLedgerSizeTests {
     /// A claimant whose comparisons are counted.
     private struct Counted: Hashable {
@@ -307,7 +307,7 @@ private struct LedgerWalk {
         func hash(into hasher: inout Hasher) { hasher.combine(number) }
     }
 
-    /// The comparisons of parking so many claimants, and of serving or withdrawing them.
+    /// Returns the comparisons of parking this many claimants, and of serving or withdrawing them.
     private func comparisons(_ count: Int, withdrawing: Bool) -> Int {
         var ledger = ResourceLedger<Counted>()
         let resource = ledger.addResource(capacity: 10)

@@ -97,7 +97,8 @@ import Testing
         }
     }
 
-    /// Starts one after the other while new ones arrive; answers how many started before the one sought, nil if it did not.
+    /// Starts members one after the other while new ones arrive. Returns the number of starts before the sought member; nil
+    /// if it did not start.
     private func startsBefore(
         _ sought: Schedule.Ticket, inAStreamOf lane: PriorityLane, _ schedule: inout Schedule, atMost limit: Int
     ) -> Int? {

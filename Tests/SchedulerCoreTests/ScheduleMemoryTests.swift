@@ -64,7 +64,7 @@ import Testing
         let tickets = all.map { schedule.added($0, lane: .normal, isReady: false) }
         for ticket in tickets.reversed() { schedule.updated(ticket, lane: .normal, isReady: true) }
         #expect(schedule.frontLanes[.normal].entries == all.count)
-        // A Boolean, as a list of the differences would take for ever.
+        // A Boolean, because a list of the differences would take forever.
         let isInOrder = schedule.startAll() == all
         #expect(isInOrder)
     }
@@ -113,6 +113,6 @@ extension Schedule {
 }
 
 extension Schedule.Lanes {
-    /// All that the lanes remember, stale entries included.
+    /// The number of entries of all lanes, stale entries included.
     var entries: Int { PriorityLane.allCases.map { self[$0].entries }.reduce(0, +) }
 }

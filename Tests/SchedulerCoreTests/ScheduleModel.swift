@@ -1,17 +1,17 @@
 import SchedulerCore
 
-/// What `Schedule` decides, in the plainest way: one list in order of arrival, filtered and sorted at each question.
+/// The decisions of `Schedule` in the simplest form: one list in order of arrival, filtered and sorted at each question.
 struct ScheduleModel {
     struct Member {
         let id: Schedule.ID
         let kind: Schedule.Kind
         var isBarrier: Bool { kind == .barrier }
-        /// The barriers that had arrived when it did, itself included.
+        /// The barriers that had arrived at the member's arrival, itself included.
         let segment: Int
         var lane: PriorityLane
         var isReady: Bool
         var isRunning = false
-        /// When it came to stand where it stands.
+        /// The ordinal of the member's present place in its lane.
         var standingSince = 0
     }
 
@@ -21,7 +21,7 @@ struct ScheduleModel {
     var isSuspended = false
     var order = Schedule.Order.firstInFirstOut
     private var now = 0
-    /// How often a priority may be passed over, and how often each one was.
+    /// The number of times that a priority may be passed over, and the number for each priority.
     let ageing: Int?
     private var passedOver: [PriorityLane: Int] = [:]
 
@@ -96,10 +96,10 @@ struct ScheduleModel {
 
     var hasRoom: Bool { !isSuspended && running < width && !members.contains { $0.isBarrier && $0.isRunning } }
 
-    /// What has to be gone before anything else has its turn.
+    /// The members that have to leave before the others have their turn.
     private var front: [Member] { members.filter { $0.segment == members[0].segment } }
 
-    /// What should start now.
+    /// The members that should start now.
     var best: Schedule.ID? {
         guard hasRoom else { return nil }
         if let barrier = front.first(where: \.isBarrier) { return running == 0 ? barrier.id : nil }
@@ -124,7 +124,7 @@ struct ScheduleModel {
 
     var idsInOrder: [Schedule.ID] { members.filter { $0.kind == .operation }.map(\.id) }
 
-    /// What the first barrier waits for.
+    /// The members that the first barrier waits for.
     var idsBeforeBarrier: [Schedule.ID] {
         members.isEmpty || front.contains(where: \.isBarrier) ? [] : front.filter { $0.kind == .operation }.map(\.id)
     }

@@ -49,9 +49,9 @@ import Testing
     }
 }
 
-/// A schedule and its model, to which the same happens.
+/// A schedule and its model, which receive the same events.
 private struct ScheduleAndModel {
-    /// All that can be asked of either.
+    /// All properties of either.
     struct View: Equatable {
         var answer: Schedule.ID?
         var hasRoom: Bool
@@ -111,7 +111,7 @@ private struct ScheduleAndModel {
                 uniqueKeysWithValues: model.members.map { ($0.id, model.isBehindBarrier($0.id)) }))
     }
 
-    /// Lets one random event happen to both.
+    /// Applies one random event to both.
     mutating func happen() -> Event {
         let event = generator.pick(Self.lots)
         answers = (nil, nil)
@@ -154,7 +154,7 @@ private struct ScheduleAndModel {
         return event
     }
 
-    /// Lets everything go and compares the order in which it goes.
+    /// Starts and finishes all members, and compares the order.
     mutating func drain() throws {
         schedule.setSuspended(false)
         model.isSuspended = false

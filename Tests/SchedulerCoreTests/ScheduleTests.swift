@@ -236,7 +236,7 @@ import Testing
 }
 
 extension Schedule {
-    /// Starts and finishes one after the other until nothing may start; answers them in order.
+    /// Starts and finishes members one after the other until none may start. Returns them in order.
     mutating func startAll() -> [ID] {
         var started: [ID] = []
         while let next = next() {
@@ -246,7 +246,7 @@ extension Schedule {
         return started
     }
 
-    /// Starts the next one, which has to be there.
+    /// Starts the next member, which has to exist.
     mutating func startOne() throws -> (ticket: Ticket, id: ID) {
         let next = next()
         return try #require(next)

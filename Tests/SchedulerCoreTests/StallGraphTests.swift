@@ -1,7 +1,7 @@
 import SchedulerCore
 import Testing
 
-/// Rule N3: who can still go on, and the cycles among the others.
+/// Rule N3: the nodes that can still proceed, and the cycles among the others.
 @Suite struct StallGraphTests {
     private func graph(_ nodes: [(standing: StallGraph.Standing, waitsFor: [Int])]) -> StallGraph {
         StallGraph(nodes.map { StallGraph.Node(waitsFor: $0.waitsFor, standing: $0.standing) })
@@ -70,7 +70,7 @@ import Testing
         #expect(ring.cycles().paths.map(\.count) == [count + 2])
     }
 
-    /// Many ways through the same nodes: each is looked at once.
+    /// Many paths through the same nodes: each edge is visited once.
     @Test func `a wide graph without a cycle is searched in linear time`() {
         var nodes: [(standing: StallGraph.Standing, waitsFor: [Int])] = [(.stuck, [])]
         for _ in 0..<200 {
@@ -82,7 +82,7 @@ import Testing
         #expect(graph.cycles().paths.isEmpty)
     }
 
-    /// A stall report asks for the cycles of all operations at once.
+    /// A stall report needs the cycles of all operations at once.
     @Test(arguments: [StallGraph.Standing.waits, .stuck]) func `each edge is followed once in any graph`(
         end: StallGraph.Standing
     ) {
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    /// What is reached along nodes that cannot go on, the start included.
+    /// Returns the nodes that are reachable along stalled nodes, the start included.
     private func reachable(
         from start: Int, in nodes: [(standing: StallGraph.Standing, waitsFor: [Int])], canGoOn: [Bool]
     ) -> Set<Int> {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SchedulerCore
 
-/// The line of a key keeps few entries for members that wait there no more.
+/// The line of a key keeps few entries for members that no longer wait.
 @Suite(.timeLimit(.minutes(1))) struct TurnstileMemoryTests {
     /// A turnstile whose key is full, with the members 1, 2, ... that wait.
     private func full(waiting: UInt) -> Turnstile {

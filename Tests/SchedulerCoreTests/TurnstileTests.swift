@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct TurnstileTests {
-    /// Starts what is offered, in the order offered, as a queue does.
+    /// Starts the offered members, in the order of the offers, like a queue.
     private struct Line {
         var turnstile = Turnstile()
         var offered: [UInt] = []
@@ -96,7 +96,7 @@ import Testing
         line.add(1, "a")
         line.start()
         line.take(line.turnstile.left(1))
-        // In the place of that one.
+        // In the place of the previous line.
         line.add(2, "b")
         line.add(3, "b")
         line.start()

@@ -37,7 +37,7 @@ extension ManualRun {
         case .step(let count):
             for _ in 0..<count where step() { observe() }
         case .advance:
-            // Only at rest: a timer begins to run when its task does.
+            // Only at rest, because a timer begins when its task runs.
             while step() { observe() }
             if !isStepping { clock.advanceToNextSleeper() }
         default: steer(call)
@@ -45,7 +45,7 @@ extension ManualRun {
         observe()
     }
 
-    /// What a step runs does not step.
+    /// Work inside a step makes no step itself.
     func step() -> Bool {
         guard !isStepping, difference == nil else { return false }
         isStepping = true

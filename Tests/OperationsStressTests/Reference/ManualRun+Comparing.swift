@@ -1,13 +1,14 @@
 import Operations
 import OperationsTesting
 
-// What can be seen of operations and queues, compared with the reference.
+// The visible state of operations and queues, compared with the reference.
 extension ManualRun {
-    /// Compares what can be seen of operations and queues with the reference, which learns what has ended.
+    /// Compares the visible state of operations and queues with the reference, and passes the ended operations to the
+    /// reference.
     func observe(except starting: Int? = nil) {
         guard difference == nil else { return }
         reference.now = Int(clock.now.offset / .milliseconds(1))
-        // First the ends: the start of another one may be due to them.
+        // The ends are first, because they may permit the start of another operation.
         for number in operations.indices where number != starting { observeEnd(number) }
         for number in operations.indices where number != starting { observeState(number) }
         for (number, queue) in queues.enumerated() {
@@ -94,7 +95,7 @@ extension ManualRun {
     }
 }
 
-/// Reads what is deprecated as racy, without a warning: here one thread does everything.
+/// Reads properties that are deprecated because of races, without a warning. Here one thread does everything.
 private protocol Lister { var listedOperations: [Operation] { get } }
 
 extension OperationQueue: Lister {

@@ -15,22 +15,22 @@ final class ManualRun: ProgramRun, @unchecked Sendable {
     var hasReturned: Set<Int> = []
     var completions: [Int: Int] = [:]
     var children: [Int: Int] = [:]
-    /// Those that operations had when they were added.
+    /// The dependencies that operations had when they were added.
     var earlyDependencies: [Int: Set<Int>] = [:]
     var barriersAdded: [Int: Int] = [:]
     var barriersRun: Set<Int> = []
-    /// Tasks that wait, and for what; those that have been resumed are gone.
+    /// The waiting tasks, and the events that they wait for. Resumed tasks are removed.
     var waiters: [Int: (operations: Set<Int>, queue: Int?)] = [:]
     var lastWaiter = 0
     var isStepping = false
-    /// The program is over, and work calls nothing any more.
+    /// Whether the program has ended, so that work makes no more calls.
     var isClosing = false
     var history: [String] = []
-    /// What differed first.
+    /// The first difference.
     var difference: String?
     var position = 0
 
-    /// Answers what differed from the reference and after how many calls; nil when all was as it has to be.
+    /// Returns the difference from the reference and the number of calls before it; nil when there is no difference.
     static func difference(of program: RandomProgram) -> (calls: Int, what: String)? {
         let run = ManualRun(program)
         run.runAll()
@@ -80,7 +80,7 @@ final class ManualRun: ProgramRun, @unchecked Sendable {
         isClosing = true
         open()
         settle()
-        // What is left waits for what is in no queue, or for what stands behind a barrier.
+        // The remaining operations wait for operations in no queue, or behind a barrier.
         for number in operations.indices { perform(.cancel(number)) }
         for number in operations.indices { perform(.add(number)) }
         settle()
@@ -94,7 +94,7 @@ final class ManualRun: ProgramRun, @unchecked Sendable {
         if !waiters.isEmpty { fail("\(waiters.count) tasks wait for ever") }
     }
 
-    /// Takes away all that holds operations back.
+    /// Removes everything that delays operations.
     func open() {
         for number in queues.indices {
             for call: RandomProgram.Call in [
@@ -107,7 +107,7 @@ final class ManualRun: ProgramRun, @unchecked Sendable {
         perform(.setCapacity(RandomProgram.capacity))
     }
 
-    /// Goes on until nothing happens any more, and ends what waits to be ended.
+    /// Runs until no step is left, and ends operations that wait for their end.
     func settle() {
         repeat {
             rest()
@@ -141,7 +141,7 @@ final class ManualRun: ProgramRun, @unchecked Sendable {
     }
 }
 
-// What the operations' work calls.
+// The calls of the operations' work.
 extension ManualRun {
     func began(_ number: Int) {
         observe(except: number)
@@ -158,11 +158,11 @@ extension ManualRun {
         observe()
         let operation = reference.operations[number]
         if operation.testing != .toTest { fail("the condition of operation \(number) is tested again") }
-        // One that is cancelled just before may end meanwhile.
+        // An operation that was cancelled just before may end meanwhile.
         if !operation.isCancelled, operation.phase != .waiting {
             fail("the condition of operation \(number), which is \(operation.phase), is tested")
         }
-        // A dependency that is added later may be late for the test.
+        // A dependency that is added later may be too late for the test.
         let dependencies = operation.dependencies.intersection((earlyDependencies[number] ?? []))
         if !operation.isCancelled, dependencies.contains(where: { reference.operations[$0].phase != .ended }) {
             fail("the condition of operation \(number) is tested before its dependencies have ended")

@@ -2,16 +2,16 @@ import Operations
 import OperationsTesting
 import TestSupport
 
-/// Runs a random program: gives its operations their work.
+/// A run of a random program, which gives the operations their work.
 protocol ProgramRun: AnyObject, Sendable {
     /// The work of an operation begins on this thread.
     func began(_ number: Int)
-    /// The work has returned, or the operation in the classic style has been asked to end.
+    /// The work has returned, or the operation in the classic style was asked to end.
     func returned(_ number: Int)
     func conditionBegan(_ number: Int)
     func conditionEnded(_ number: Int, holds: Bool)
     func completed(_ number: Int)
-    /// An operation in the classic style executes from now on.
+    /// An operation in the classic style begins to execute.
     func executes(_ operation: ClassicOperation, _ number: Int)
     func childRan(of number: Int)
 }
@@ -19,7 +19,7 @@ protocol ProgramRun: AnyObject, Sendable {
 struct Planned: Error {}
 
 extension RandomProgram.Plan {
-    /// The operation of the plan, without what concerns queues.
+    /// Creates the operation of the plan, without the parts that concern queues.
     func makeOperation(
         _ number: Int, for run: some ProgramRun, pool: ResourcePool, names: [String],
         clock: some Clock<Duration>
@@ -111,7 +111,7 @@ final class MainOperation: Operation, @unchecked Sendable {
     }
 }
 
-/// An operation in the classic style, with a state of its own. The run ends it.
+/// An operation in the classic style, with its own state. The run ends it.
 final class ClassicOperation: Operation, @unchecked Sendable {
     // Sendable: constants, and a value behind a lock.
     private enum State { case waiting, executing, finished }

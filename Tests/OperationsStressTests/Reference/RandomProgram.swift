@@ -1,8 +1,8 @@
 import Operations
 import TestSupport
 
-/// A random program over several queues: what each operation is, and the calls in order. A plain value that follows from a
-/// seed. Operations, barriers and queues are known by their numbers. Times are milliseconds.
+/// A random program over several queues: the operations and the calls in order. A plain value that follows from a seed.
+/// Operations, barriers and queues are identified by numbers. Times are milliseconds.
 struct RandomProgram: Sendable {
     static let queueCount = 3
     static let keyCount = 2
@@ -26,9 +26,9 @@ struct RandomProgram: Sendable {
         var timeout: Int?
         var deadline: Int?
         var fails = false
-        /// How often the work suspends, and how long it sleeps then.
+        /// The number of suspensions of the work, and the time of each sleep.
         var sleeps: [Int] = []
-        /// What the work calls.
+        /// The calls of the work.
         var call: Call?
     }
 
@@ -63,10 +63,10 @@ struct RandomProgram: Sendable {
     struct Rate: Sendable {
         var count: Int
         var period: Int
-        /// Of a token bucket; nil for a sliding window.
+        /// The burst of a token bucket; nil for a sliding window.
         var burst: Int?
 
-        /// Whether one more may start after these: it counts all of them anew.
+        /// Whether one more operation may start after these starts. Counts all of them again.
         func permitsStart(at now: Int, after starts: [Int]) -> Bool {
             guard let burst else { return starts.count { now - $0 < period } < count }
             var (permits, last) = (Double(burst), starts.first ?? now)
@@ -86,7 +86,7 @@ struct RandomProgram: Sendable {
     init(seed: UInt64, size: Int = 24) {
         self.seed = seed
         var random = SeededRandom(seed: seed)
-        // A seed has a few features only, each often: so programs differ, and combinations are dense.
+        // A seed uses only a few features, each often. So programs differ, and combinations are frequent.
         let features = (0..<8).map { _ in random.chance(45) }
         plans = (0..<size).map { _ in Self.plan(features, &random) }
         for number in plans.indices where random.chance(20) {
@@ -142,7 +142,7 @@ struct RandomProgram: Sendable {
             return .setLimit(random.pick([1, 2, nil]), key: random.below(Self.keyCount), queue: queue)
         case 15 where features[6]:
             let burst = random.chance(50) ? 1 + random.below(2) : nil
-            // Each permit comes at a whole millisecond.
+            // Each permit arrives at a whole millisecond.
             let rate = Rate(count: 1 + random.below(3), period: 12, burst: burst)
             return .setRateLimit(random.chance(70) ? rate : nil, queue: queue)
         case 16 where features[7]:
@@ -163,7 +163,7 @@ struct RandomProgram: Sendable {
 }
 
 extension RandomProgram: CustomStringConvertible {
-    /// The calls, and what is special of each operation.
+    /// The calls, and the special properties of each operation.
     var description: String {
         let plans = plans.enumerated().map { "operation \($0.offset): \($0.element)" }
         return (calls.map { "\($0)" } + plans).map { "    \($0)" }.joined(separator: "\n")

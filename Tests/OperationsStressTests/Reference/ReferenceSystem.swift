@@ -1,7 +1,7 @@
 import Operations
 
-/// What queues may do, in the plainest way: lists that are searched at each question. It knows neither threads nor how the
-/// library does it. Times are milliseconds.
+/// The permitted behavior of queues in the simplest form: lists that are searched at each question. It uses no threads
+/// and no part of the library. Times are milliseconds.
 struct ReferenceSystem {
     enum Phase { case idle, waitingForRoom, waiting, running, ended }
     enum Testing { case nothing, toTest, underWay }
@@ -17,16 +17,16 @@ struct ReferenceSystem {
         var key: Int?
         var priority = 0
         var dependencies: Set<Int> = []
-        /// How many units of which resource.
+        /// The resource and the number of units.
         var needs: [Int: Int] = [:]
         var hasCondition = false
         var testing = Testing.nothing
         var notBefore = 0
         var isCancelled = false
-        /// It has a place of a bounded queue.
+        /// Whether the operation has a place in a queue with a capacity.
         var isBounded = false
         var startTime = 0
-        /// No limit counts it: a cancelled group starts too, for its children have to end.
+        /// Whether no limit counts the operation. A cancelled group starts too, because its children have to end.
         var wasCancelledAtStart = false
         var isHolding: Bool { phase == .running && queue != nil && !wasCancelledAtStart }
     }
@@ -39,13 +39,13 @@ struct ReferenceSystem {
         var limitPerKey: Int?
         var limits: [Int: Int] = [:]
         var rate: RandomProgram.Rate?
-        /// When operations started under this rate.
+        /// The times of the starts under this rate.
         var starts: [Int] = []
-        /// nil: it never had a bound.
+        /// The capacity; nil if the queue never had one.
         var bound: Int?
         var overflow = OperationQueue.Overflow.refuse
         var places = 0
-        /// Operations that are added when there is room, in order.
+        /// Operations that wait for a free place of the capacity, in order.
         var adders: [Int] = []
     }
 
@@ -54,7 +54,7 @@ struct ReferenceSystem {
     var capacities: [Int: Int]
     var now = 0
 
-    /// Why the operation must not start now; nil when it may.
+    /// Returns the reason for which the operation must not start now; nil when it may.
     func obstacle(_ number: Int, atRest: Bool = false) -> String? {
         let operation = operations[number]
         if operation.phase != .waiting, operation.phase != .idle { return "it is \(operation.phase)" }
@@ -92,14 +92,14 @@ struct ReferenceSystem {
         let line = front(of: queue)
         return line.first { other in
             let (a, b) = (operations[other], operations[number])
-            // What has a key, a condition or a resource has its turn at another time.
+            // An operation with a key, a condition or a resource has its turn at another time.
             guard a.key == nil, a.needs.isEmpty, !a.hasCondition, obstacle(other) == nil else { return false }
             let isEarlier = b.key == nil && line.firstIndex(of: other)! < line.firstIndex(of: number)!
             return other != number && (a.priority > b.priority || a.priority == b.priority && isEarlier)
         }
     }
 
-    /// What has to happen before nothing happens any more.
+    /// The steps that remain until the system is at rest.
     func overdue(hasSleepers: Bool) -> [String] {
         var overdue: [String] = []
         for (number, queue) in queues.enumerated() where queue.rate == nil || !hasSleepers {
@@ -113,7 +113,7 @@ struct ReferenceSystem {
         return overdue
     }
 
-    /// An operation that waits for more than there is keeps others from the same resources.
+    /// An operation that needs more than the capacity does not block others from the same resources.
     private func mayStandInLine(_ number: Int) -> Bool {
         var taken: Set<Int> = []
         let waiting = operations.indices.filter { operations[$0].phase == .waiting && !operations[$0].isCancelled }
@@ -173,7 +173,7 @@ struct ReferenceSystem {
         }
     }
 
-    /// Takes places for operations; answers those that are cancelled in their favor, or nil when they are refused.
+    /// Takes places for operations. Returns the operations that are cancelled in their favor, or nil when they are refused.
     mutating func takePlaces(_ newcomers: [Int], queue place: Int) -> [Int]? {
         let queue = queues[place]
         guard let bound = queue.bound else { return [] }

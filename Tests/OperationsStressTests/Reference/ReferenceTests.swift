@@ -11,8 +11,8 @@ import Darwin
 
 /// Random programs over several queues and every feature, compared with a slow and obvious reference.
 ///
-/// A failure names its seed, and the calls that are left when all that does not matter has been taken away.
-/// `OPERATIONS_REFERENCE_SEED` repeats one seed; with `OPERATIONS_REFERENCE_TRACE` each seed is printed before its run.
+/// A failure names its seed, and the calls that remain after the removal of irrelevant ones. `OPERATIONS_REFERENCE_SEED`
+/// repeats one seed. With `OPERATIONS_REFERENCE_TRACE` each seed is printed before its run.
 @Suite(.timeLimit(.minutes(10))) struct ReferenceTests {
     private static let seed = getenv("OPERATIONS_REFERENCE_SEED").flatMap { UInt64(String(cString: $0)) }
     private static let isTraced = getenv("OPERATIONS_REFERENCE_TRACE") != nil
@@ -41,7 +41,7 @@ import Darwin
         }
     }
 
-    /// On a thread of its own: it waits, and the tasks of a program need the threads that tests run on.
+    /// On a separate thread, because it waits, and the tasks of a program need the threads that tests run on.
     private func onThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
         await withCheckedContinuation { continuation in _ = TestThread { continuation.resume(returning: body()) } }
     }
@@ -54,7 +54,7 @@ import Darwin
         return seeds
     }
 
-    /// The calls that still lead to a difference: first the shortest such beginning, then without each call that can be missed.
+    /// Returns the calls that still cause a difference: first the shortest such prefix, then without each unnecessary call.
     private static func smallest(seed: UInt64) -> String {
         var program = RandomProgram(seed: seed)
         var what = ""

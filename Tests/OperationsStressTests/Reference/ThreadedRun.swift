@@ -2,17 +2,17 @@ import Operations
 import OperationsTesting
 import TestSupport
 
-/// Runs a random program on threads: three of the test's own make the calls, the queues do the work. What must hold at any
-/// time is checked at each start; at the end everything has ended, once.
+/// A run of a random program on threads. Three threads of the test make the calls, and the queues do the work. Conditions
+/// that hold at any time are checked at each start. At the end every operation has ended once.
 final class ThreadedRun: ProgramRun, @unchecked Sendable {
-    // Sendable: what changes is behind a lock, or written before the threads begin and after they have ended.
+    // Sendable: the state that changes is behind a lock, or is written before the threads begin and after they have ended.
     private static let width = 3
     private static let limitPerKey = 2
     /// In seconds.
     private static let patience = 20
 
     private struct Board {
-        /// Operations that a thread adds, or has added; and those it has added by now.
+        /// The operations that a thread adds or has added, and the operations that it has added by now.
         var claimed: Set<Int> = []
         var joined: Set<Int> = []
         var keyed: Set<Int> = []
@@ -30,7 +30,7 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
         var waiters = 0
         var isClosing = false
         var faults: [String] = []
-        /// What a queue said last when it did not take an operation.
+        /// The last error of a queue that did not accept an operation.
         var refusal = ""
     }
 
@@ -38,7 +38,7 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
     private let clock = ContinuousClock()
     private let pool = try! ResourcePool(["units": RandomProgram.capacity])
     private let board = Guarded(Board())
-    /// Something has happened that the end may depend on.
+    /// An event has happened on which the end may depend.
     private let news = Notice()
     private let ender = OperationQueue()
     private var operations: [Operation] = []
@@ -51,7 +51,7 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
         if !faults.isEmpty { return faults }
         let remains = run.operations.map { Weak($0) } + run.queues.map { Weak($0) }
         (run.operations, run.queues) = ([], [])
-        // The thread that used it last may hold it for a moment more. No event says that it has released it.
+        // The thread that used it last may hold it for a moment longer. No event announces the release.
         let end = run.clock.now + .seconds(patience)
         while !remains.allSatisfy(\.isGone) {
             guard run.clock.now < end else { return ["an operation or a queue remains"] }
@@ -93,7 +93,7 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
         for thread in threads { thread.join() }
         board.withLock { $0.isClosing = true }
         let isOver = news.wait(atMost: Self.patience) { [self] in
-            // Each time anew: work that is not over yet may still make a call.
+            // Repeated each time, because work that has not ended may still make a call.
             open()
             return operations.allSatisfy(\.isFinished)
                 && board.withLock { board in
@@ -111,7 +111,7 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
         }
     }
 
-    /// Takes away all that holds operations back, and adds what is in no queue.
+    /// Removes everything that delays operations, and adds operations that are in no queue.
     private func open() {
         for queue in queues {
             queue.maxConcurrentOperationCount = Self.width
@@ -230,8 +230,8 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
         }
     }
 
-    /// In a program with barriers two operations could wait for each other across queues: there an operation depends on such
-    /// in earlier queues only.
+    /// In a program with barriers, two operations could wait for each other across queues. So there an operation depends
+    /// only on such operations of earlier queues.
     private func isSafe(_ number: Int, on other: Int) -> Bool {
         program.barriers.isEmpty || program.plans[other].queue < program.plans[number].queue
     }
@@ -256,7 +256,7 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
             }
             board.withLock { _ = $0.joined.insert(number) }
         } catch {
-            // The queue is full; it is added in the end.
+            // The queue is full. The operation is added at the end.
             board.withLock { board in
                 board.claimed.remove(number)
                 board.refusal = "\(number): \(error)"

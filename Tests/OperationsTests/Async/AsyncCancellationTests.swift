@@ -2,7 +2,7 @@ import Operations
 import TestSupport
 import Testing
 
-/// Rule N1: `cancel()` and task cancellation are one.
+/// Rule N1: `cancel()` and the cancellation of the task have the same effect.
 @Suite(.timeLimit(.minutes(5))) struct AsyncCancellationTests {
     @Test func `an operation that is cancelled before it starts never runs its closure`() async {
         let queue = OperationQueue()
@@ -113,7 +113,7 @@ import Testing
             }
             await queue.waitUntilAllOperationsAreFinished()
         }
-        // The thread that used one last may hold it for a moment more.
+        // The thread that used the last one may hold it for a moment longer.
         while live.withLock({ $0 }) > 0, !Task.isCancelled { await Task.yield() }
         #expect(live.withLock { $0 } == 0)
     }
@@ -125,7 +125,7 @@ import Testing
             queue.addOperation(operation)
             await operation.hasBegun.pass()
             operation.cancel()
-            // Finished by its own word, while `run()` is still suspended.
+            // An overridden `isFinished` is true while `run()` is still suspended.
             await operation.waitUntilFinished()
             operation.mayEnd.open()
             await operation.hasEnded.pass()

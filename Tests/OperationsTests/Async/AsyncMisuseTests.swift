@@ -2,7 +2,7 @@ import Operations
 import TestSupport
 import Testing
 
-/// Rule M8 for tasks: waiting for what can never come is an error, not a hang.
+/// Rule M8 for tasks: a wait that can never end is an error, not a hang.
 @Suite(.timeLimit(.minutes(5))) struct AsyncMisuseTests {
     @Test func `an operation that awaits its own value gets an error, also from a child task`() async throws {
         let queue = OperationQueue()

@@ -64,8 +64,8 @@ import Testing
                 }
             }
             await haveBegun.pass()
-            // Those that made them begin may be there still, and many where processors are short: then the monitor takes some
-            // for blocked, and others come. They go when they have had no work for a while.
+            // The threads that began the operations may still exist. On a machine with few processors there may be many,
+            // because the monitor takes some for blocked and adds others. They end after a time without work.
             while LifeProcess.threadCount >= 100 { await Task.yield() }
             precondition(queue.snapshot().executing == count)
             mayEnd.open()
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    /// Those who have all the threads wait for one that is suspended, and has to go on.
+    /// Operations use all threads while they wait for a suspended operation, which has to resume.
     @Test func `an operation resumes although other operations use all threads of its queue`() async throws {
         let queue = OperationQueue()
         let count = OperationQueue.widthCeiling
@@ -124,7 +124,7 @@ import Testing
         let log = Journal<String>()
         let added = Journal<TaskOperation<TaskPriority>>()
         let areAdded = AsyncGate()
-        // Nobody awaits this task: that would raise it, and what it adds.
+        // No task awaits this one, because that would raise it and the operation that it adds.
         Task(priority: .low) {
             for name in ["first", "second"] {
                 let operation = queue.addTask { () -> TaskPriority in
@@ -174,7 +174,7 @@ import Testing
 
     @Test func `a task that was awaited before its queue inherited is raised when it does`() async throws {
         let held = HeldQueue()
-        // Somebody inherits, else nobody lends.
+        // Some queue inherits priorities. Without such a queue, waiters lend no priority.
         OperationQueue().priorityPolicy = try .init(inheritsPriority: true)
         let seen = Journal<TaskPriority>()
         let operation = TaskOperation { seen.append(Task.currentPriority) }
@@ -184,7 +184,7 @@ import Testing
             isAdded.open()
         }
         await isAdded.pass()
-        // Not its value, which raises it itself.
+        // Not the value of the operation, because reading it raises the operation.
         let waiter = Task(priority: .high) { await operation.waitUntilFinished() }
         while !operation.isAwaited { await Task.yield() }
         held.queue.priorityPolicy = try .init(inheritsPriority: true)
@@ -193,7 +193,8 @@ import Testing
         #expect(seen.entries.map(\.rawValue) == [TaskPriority.high.rawValue])
     }
 
-    /// Finding 5 of the models: the worker that ended the first one ran the block next, and had called nobody for the second.
+    /// Finding 5 of the models: the worker that ended the first operation ran the block next, and had called no worker for
+    /// the second operation.
     @Test func `an operation that blocks its thread for a suspended operation sees that one resume and end`()
         async throws
     {
@@ -427,7 +428,7 @@ private actor Counter {
     func queue() -> OperationQueue? { OperationQueue.current }
 }
 
-/// Notes what its task has.
+/// An operation that records properties of its task.
 private final class NotingOperation: AsyncOperation, @unchecked Sendable {
     let priority = Atomic(0)
 

@@ -10,7 +10,7 @@ import Dispatch
 import SchedulerCore
 import TestSupport
 
-/// What the system says of this process and thread.
+/// Data of the system about this process and thread.
 enum LifeProcess {
     static var threadCount: Int {
         #if os(Linux)
@@ -28,12 +28,12 @@ enum LifeProcess {
     /// The nice value of this thread.
     static var niceness: Int32 { Niceness.ofThread }
 
-    /// That of the first thread. Others may have got another: those of Dispatch are as nice as whoever made them.
+    /// The nice value of the first thread. Other threads may differ: threads of Dispatch have the value of their creator.
     static var ownNiceness: Int32 { Niceness.ofProcess }
     #endif
 }
 
-/// Tells whether this is a dispatch queue made by `serial`.
+/// Whether this is a dispatch queue made by `serial`.
 enum DispatchMark {
     static let key = DispatchSpecificKey<Bool>()
     static var isHere: Bool { DispatchQueue.getSpecific(key: key) == true }
@@ -48,10 +48,10 @@ extension DispatchQueue {
 }
 
 extension Operation {
-    /// For a task that is to wait as a thread does: its own thread is blocked.
+    /// For a task that waits as a thread does: its thread is blocked.
     func waitBlocking() { waitUntilFinished() }
 
-    /// Somebody has begun to wait for it.
+    /// Whether a waiter has begun to wait for the operation.
     var isAwaited: Bool { word.lifecycle.contains(.hasWaiters) }
 }
 
@@ -61,7 +61,7 @@ extension OperationQueue {
         try tryAddOperations(operations, waitUntilFinished: false)
     }
 
-    /// Where an operation stands among those that wait.
+    /// The lane of an operation among the waiting ones.
     func lane(of operation: Operation) -> PriorityLane { operation.word.lifecycle.effectivePriority }
 
     /// `settle` for a task.

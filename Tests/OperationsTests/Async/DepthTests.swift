@@ -3,7 +3,7 @@ import OperationsTesting
 import TestSupport
 import Testing
 
-/// Rule A11: no depth overflows the stack. Debug builds, whose frames are larger, go less deep: it would show all the same.
+/// Rule A11: no depth overflows the stack. Debug builds use less depth, because their frames are larger.
 @Suite(.timeLimit(.minutes(5))) struct DepthTests {
     #if DEBUG
     private static let depth = 3_000

@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-/// Rules M8 and M10: an operation inside of others waits for none of them, and no group contains itself.
+/// Rules M8 and M10: an inner operation waits for none of its outer operations, and no group contains itself.
 @Suite(.timeLimit(.minutes(5))) struct InnerQueueMisuseTests {
     @Test func `two groups cannot contain each other`() throws {
         let (a, b) = (GroupOperation(), GroupOperation())
@@ -19,7 +19,7 @@ import Testing
             let outer = groups[99]
             #expect(throws: OperationError.self) { try group.tryAddChild(outer) }
         }
-        // What was refused is not changed.
+        // A refused group does not change.
         let outermost = GroupOperation()
         try outermost.tryAddChild(groups[99])
         OperationQueue().addOperations([outermost], waitUntilFinished: true)
@@ -57,7 +57,7 @@ import Testing
             other.join()
             #expect(refused.entries.count == 1)
             guard let loser = refused.entries.first else { return }
-            // The one that has the inner one is not put into it, and the other one may be.
+            // The group that contains the inner one is refused. The other group is accepted.
             #expect(throws: OperationError.self) { try inner.tryAddChild(outers[1 - loser]) }
             #expect(throws: Never.self) { try inner.tryAddChild(outers[loser]) }
         }
@@ -92,7 +92,7 @@ import Testing
 
     enum Nesting: CaseIterable { case group, groupInGroup, retry }
 
-    /// Runs `body` as an operation inside of others, in a queue; answers the outermost.
+    /// Runs `body` as an operation inside other operations, in a queue. Returns the outermost operation.
     private func run(_ nesting: Nesting, in queue: OperationQueue, _ body: @escaping @Sendable (Operation) -> Void)
         throws
     {

@@ -37,7 +37,7 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         await begins.pass()
         pause()
         mayPause.open()
-        // Its slot is free when another one has had it.
+        // Its slot is free when another operation has used the slot.
         await queue.addTask {}.waitUntilFinished()
     }
 }
@@ -120,7 +120,7 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         await queue.waitUntilAllOperationsAreFinished()
         #expect(operation.journal.entries == ["first", "cancelled"])
         #expect(operation.operationOutcome?.description == "was cancelled")
-        // The block delays nobody: neither who waits for the queue nor what runs after it there (rule W1).
+        // The block delays neither waiters of the queue nor later operations there (rule W1).
         await completed.pass()
         operation.resume()
         await queue.addTask {}.waitUntilFinished()
@@ -185,7 +185,7 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         let events = queue.events
         queue.addOperation(operation)
         await operation.pauses(in: queue)
-        // Its slot is free before its observers have been told.
+        // Its slot is free before its observers are notified.
         while states.entries.count < 2 { await Task.yield() }
         operation.mayEnd.open()
         operation.resume()
@@ -217,7 +217,7 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         other.addRequirement(.exclusive("stand-aside"))
         queue.addOperation(other)
         await began.pass()
-        // The resource is given back before the slot.
+        // The resource is returned before the slot.
         while operation.isExecuting { await Task.yield() }
         operation.resume()
         #expect(!operation.isExecuting)

@@ -155,7 +155,7 @@ import Testing
         #expect(await log.numbers == Array(0..<100))
     }
 
-    /// An actor called from a queue whose only slot is taken by somebody who calls it too.
+    /// An actor that a queue's task calls, while another caller of the actor uses the queue's only slot.
     @Test func `an actor runs its jobs regardless of the state of its callers' queue`() async {
         for isSuspended in [false, true] {
             let queue = OperationQueue.serial()
@@ -171,7 +171,7 @@ import Testing
             let operation = isSuspended ? nil : queue.addTask(priority: .veryHigh) { await log.append(2) }
             if isSuspended { queue.isSuspended = true }
             mayGoOn.open()
-            // Somebody else who wants the actor, and has nothing to do with the queue.
+            // Another caller of the actor, outside the queue.
             await log.append(3)
             await operation?.waitUntilFinished()
             queue.isSuspended = false

@@ -187,7 +187,7 @@ import Testing
 }
 
 extension OperationCondition {
-    /// Says when its test begins, and holds when it may end.
+    /// Notifies the test when it begins, and ends when the test permits it.
     fileprivate static func opened(_ begins: AsyncGate, _ mayEnd: AsyncGate) -> OperationCondition {
         OperationCondition("opened") { _ in
             begins.open()

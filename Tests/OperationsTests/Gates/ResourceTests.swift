@@ -136,7 +136,7 @@ import Testing
         #expect(first.runCount == 1 && second.runCount == 1)
     }
 
-    /// As above, but the occupier comes when the resource is kept for the first in line already.
+    /// As above, but the occupier arrives when the resource is already reserved for the first in line.
     @Test func `a reserved resource is released when another operation takes the slot`() async {
         let serial = OperationQueue()
         serial.maxConcurrentOperationCount = 1
@@ -189,7 +189,7 @@ import Testing
         let holders = try (0..<4).map { _ in HoldingOperation(try .units(1, of: "unit", in: pool)) }
         queue.addOperation(holders[0])
         await holders[0].hasBegun.pass()
-        // Who asks first is served first, and those that are ready together may ask in any order.
+        // The first request is served first. Operations that become ready at the same time may request in any order.
         for holder in holders.dropFirst() {
             queue.addOperation(holder)
             await holder.asksForResources(in: queue)
@@ -206,7 +206,7 @@ import Testing
         await holders[3].waitUntilFinished()
     }
 
-    /// The first in line waits, with its dependency, for the second in line.
+    /// The first in line, with its dependency, waits for the second in line.
     @Test func `an operation that is not ready withholds no resource from its dependencies`() async throws {
         for units in [1, 2] {
             let pool = try ResourcePool(["x": 2])
@@ -228,7 +228,7 @@ import Testing
         }
     }
 
-    /// The first in line is in its queue's inbox already, for its priority has changed, and nobody looks there.
+    /// The first in line is already in its queue's inbox, because its priority has changed, and no worker looks there.
     @Test func `a resource reserved for an operation in the inbox of a busy queue is released`() async {
         let (serial, wide) = (OperationQueue.serial(), OperationQueue())
         let holder = HoldingOperation(.exclusive("inbox"))
@@ -254,8 +254,8 @@ import Testing
         #expect(second.runCount == 1)
     }
 
-    /// A worker that meets an operation while it is pinned takes it out of the line, and may be late in doing so: by then
-    /// the operation has asked anew, and stands in the line rightly.
+    /// A worker that finds an operation pinned removes the operation from the line, perhaps late. The operation may have
+    /// requested again meanwhile, and then it is rightly in the line.
     @Test(arguments: [Disturbance.explaining, .depending])
     fileprivate func `an operation that is pinned while it requests resources is not forgotten`(
         _ disturbance: Disturbance
@@ -273,7 +273,7 @@ import Testing
             let disturbers = operations.map { operation in
                 TestThread {
                     var isLast = false
-                    // Once more when the holder has ended.
+                    // Again after the holder has ended.
                     while !isLast {
                         isLast = holder.isFinished
                         disturbance.disturb(operation, in: queue)
@@ -349,7 +349,7 @@ import Testing
             queue.addOperation(dependency)
             await operation.waitUntilFinished()
             if log.entries != ["dependency", "condition", "operation"] {
-                // The condition may have been tested before the dependency came.
+                // The condition may have been tested before the dependency was added.
                 if log.entries != ["condition", "dependency", "operation"] {
                     Issue.record("round \(round): \(log.entries)")
                 }
@@ -372,7 +372,7 @@ import Testing
         }
     }
 
-    @Test func `invalid requirements are errors that say what to do`() throws {
+    @Test func `invalid requirements are errors that name a remedy`() throws {
         let pool = try ResourcePool(["memory": 8, "gpu": 1])
         #expect(throws: ResourceError.negativeCapacity(resource: "x", capacity: -1)) { try ResourcePool(["x": -1]) }
         #expect(throws: ResourceError.unknownResource(resource: "disk", known: ["gpu", "memory"])) {
@@ -436,7 +436,7 @@ import Testing
     }
 }
 
-/// Holds what it requires until it is told to end.
+/// Holds its requirements until the test ends it.
 private final class HoldingOperation: AsyncOperation, @unchecked Sendable {
     let hasBegun = AsyncGate()
     let mayEnd = AsyncGate()
@@ -452,7 +452,7 @@ private final class HoldingOperation: AsyncOperation, @unchecked Sendable {
     }
 }
 
-/// Ends when it is told to, started or not.
+/// Ends when the test ends it, started or not.
 private final class EarlyOperation: Operation, @unchecked Sendable {
     private let isOver = Guarded(false)
     override var isFinished: Bool { isOver.withLock { $0 } || super.isFinished }
@@ -464,7 +464,7 @@ private final class EarlyOperation: Operation, @unchecked Sendable {
     }
 }
 
-/// What happens to an operation from outside while it asks for resources.
+/// An outside event for an operation that is requesting resources.
 private enum Disturbance: Sendable {
     case explaining, depending
 
@@ -479,11 +479,11 @@ private enum Disturbance: Sendable {
     }
 }
 
-/// Spends a moment.
+/// Uses some time.
 private func pause() { for _ in 0..<20 { _ = Guarded(0).withLock { $0 } } }
 
 extension Operation {
-    /// Suspends until the operation has asked for its resources and been refused.
+    /// Suspends until the operation has requested its resources and was refused.
     fileprivate func asksForResources(in queue: OperationQueue) async {
         while true {
             let reasons = queue.explain(self).reasons

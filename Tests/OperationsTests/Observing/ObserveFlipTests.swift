@@ -4,10 +4,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Rule K6: each change is told once, also when one thread announces by a key path that no class has registered while the
+/// Rule K6: each change is announced once. One thread may announce by a key path that no class has registered, while the
 /// system changes a state.
 @Suite(.timeLimit(.minutes(5))) struct ObserveFlipTests {
-    /// Its own key paths equal none that is registered, for the class is final.
+    /// Its own key paths equal no registered ones, because the class is final.
     final class Final: Operation, @unchecked Sendable {
         // Sendable: atomic.
         private let hasEnded = Atomic<Bool>(false)
@@ -22,7 +22,7 @@ import Testing
         func end() { hasEnded.store(true, ordering: .releasing) }
     }
 
-    /// How often observers are told, of all kinds: those that want to know values or the time before, and those that do not.
+    /// The number of calls of all kinds of observers: with values or calls before a change, and without.
     private func told<Value>(
         _ path: any KeyPath<Operation, Value> & Sendable, of operation: Operation,
         _ options: NSKeyValueObservingOptions,
@@ -37,7 +37,7 @@ import Testing
         return log.entries.count
     }
 
-    /// The same while a key path that no class has registered is announced.
+    /// The same while a key path is announced that no class has registered.
     private func toldWithinAnnouncement<Value>(
         _ path: any KeyPath<Operation, Value> & Sendable, of operation: Final, _ options: NSKeyValueObservingOptions,
         while body: () -> Void
@@ -117,7 +117,7 @@ import Testing
         #expect(count == 2)
     }
 
-    /// A state, its name, and what makes the system change it.
+    /// A state, its name, and the event by which the system changes it.
     struct State: Sendable, CustomTestStringConvertible {
         let name: String
         let path: any KeyPath<Operation, Bool> & Sendable

@@ -2,11 +2,11 @@ import Operations
 import TestSupport
 import Testing
 
-/// Rule K6 where several threads, or several observers, come into each other's way: what is told last is the truth.
+/// Rule K6 with several threads or several observers at the same time: the last announcement has the final value.
 @Suite(.timeLimit(.minutes(5))) struct ObserveInterleavingTests {
     private final class Quiet: Operation, @unchecked Sendable {}
 
-    /// The calls, before and after a change, of who begins to observe in another one's call before it.
+    /// The calls, before and after a change, of an observer that begins inside another observer's call before the change.
     private func calls(
         of change: () -> Void,
         observe: @escaping @Sendable (_ handler: @escaping @Sendable (_ isPrior: Bool) -> Void) -> NSKeyValueObservation
@@ -140,7 +140,7 @@ import Testing
         token.invalidate()
     }
 
-    /// Stands aside, and is let go on by the first who reads that it does not execute.
+    /// Pauses, and is resumed by the first reader that sees that it does not execute.
     private final class Stander: AsyncOperation, @unchecked Sendable {
         // Sendable: everything is guarded.
         let afterRead = Guarded<(@Sendable () -> Void)?>(nil)
@@ -165,7 +165,7 @@ import Testing
             log.append($1.newValue!)
             goesOn.open()
         }
-        // Set when it executes: the next who reads that it does not is the one who tells that it stands aside.
+        // Set when it executes: the next reader that sees false is the thread that announces the pause.
         let begun = (operation as Operation).observe(\.isExecuting, options: .new) { [log] _, change in
             guard change.newValue!, log.entries.count == 2 else { return }
             operation.afterRead.withLock { hook in

@@ -139,7 +139,7 @@ import Testing
         queue.removeObserver(counting, forKeyPath: "operationCount")
     }
 
-    /// An array that gives away its first element moves all others, which makes this quadratic.
+    /// Removing the first element of an array moves all others, which would make this quadratic.
     @Test func `one thread notifies of very many changes in linear time`() {
         let queue = OperationQueue()
         queue.isSuspended = true

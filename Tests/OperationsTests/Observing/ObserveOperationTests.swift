@@ -124,7 +124,7 @@ struct ObserveOperationTests {
                 "0 4", "- a", "true true", "0 1", "1 0", "true false",
             ])
         operation.start()
-        // Taken away before it runs.
+        // Removed before it runs.
         #expect(log.entries.last == "false true")
         for token in tokens { token.invalidate() }
     }
@@ -143,7 +143,7 @@ struct ObserveOperationTests {
         for token in tokens { token.invalidate() }
     }
 
-    /// Rule L14: what a subclass overrides is what observers see.
+    /// Rule L14: observers see overridden values.
     enum FlippedState: CaseIterable {
         case executing, finished, cancelled
 
@@ -156,7 +156,7 @@ struct ObserveOperationTests {
         }
     }
 
-    /// Rule K6: whoever is told beforehand may let somebody else observe, who then knows the state before the change.
+    /// Rule K6: an observer's call before a change may add another observer, which then has the state before the change.
     @Test(arguments: FlippedState.allCases)
     func `an observer that begins before a state changes is notified, with both values`(state: FlippedState) {
         let (operation, log) = (Quiet(), Journal<[Bool?]>())
@@ -193,7 +193,7 @@ struct ObserveOperationTests {
     }
 
     /// Rule K4.
-    /// In such a class its key paths are others than those of `Operation`.
+    /// In such a class its key paths differ from those of `Operation`.
     private final class Final: Operation, @unchecked Sendable {
         // Sendable: the states are guarded.
         private let states = Guarded((isReady: false, isExecuting: false, isFinished: false, isCancelled: false))
@@ -265,7 +265,7 @@ struct ObserveOperationTests {
             "isReady false true", "isReady true false", "isReady false true", "isExecuting false true",
             "isExecuting true false", "isFinished false true", "isCancelled false true",
         ]
-        // Two that change together are told one after the other, in no promised order.
+        // Two properties that change together are announced one after the other, in no defined order.
         #expect(base.entries.sorted() == expected.sorted())
         #expect(named.changes.entries.sorted() == expected.sorted())
         #expect(own.entries.sorted() == expected.dropLast().sorted())
@@ -332,7 +332,7 @@ struct ObserveOperationTests {
     }
 }
 
-/// A subclass with a property of its own and one that depends on it.
+/// A subclass with its own property, and a property that depends on it.
 final class Download: Operations.Operation, @unchecked Sendable {
     @KeyValueObserved private(set) var bytes = 0
     var summary: String { "\(name ?? "-"): \(bytes)" }
@@ -348,7 +348,7 @@ final class Download: Operations.Operation, @unchecked Sendable {
     }
 }
 
-/// Writes down what an observer of names is told.
+/// Records the calls of an observer of names.
 final class ChangeRecorder: KeyValueObserver, Sendable {
     let changes = Journal<String>()
 

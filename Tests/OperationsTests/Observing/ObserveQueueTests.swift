@@ -40,7 +40,7 @@ import Testing
         #expect(lists.entries == [" → a", "a → ab", "ab → abc", "abc → bc", "bc → c", "c → "])
     }
 
-    /// Many use it to learn that all is done.
+    /// Many programs observe it to detect the end of all operations.
     @Test func `the last change of operationCount is to 0, regardless of the order of adding and ending`() {
         let (queue, adders) = (OperationQueue(), OperationQueue())
         let (counts, all) = (Journal<[Int]>(), Gate(2000))
@@ -60,10 +60,10 @@ import Testing
         }
         adders.waitUntilAllOperationsAreFinished()
         queue.waitUntilAllOperationsAreFinished()
-        // What is left to tell when the queue is empty may be told by one of its threads a moment later.
+        // A thread of the queue may make the last calls a moment after the queue is empty.
         all.pass()
         #expect(counts.entries.count == 2000)
-        // Each change begins where the one before it ended, and is a step of one.
+        // Each change begins with the last value of the previous one, and is a step of one.
         #expect(zip(counts.entries, counts.entries.dropFirst()).allSatisfy { $0[1] == $1[0] })
         #expect(counts.entries.allSatisfy { abs($0[0] - $0[1]) == 1 })
         #expect(counts.entries.first?[0] == 0 && counts.entries.last?[1] == 0)

@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Rules K6, L9 under contention: every change once, with its own values, and the last one told is the truth.
+/// Rules K6, L9 under contention: every change once, with its own values, and the last announcement has the final value.
 @Suite(.timeLimit(.minutes(5))) struct ObserveRaceTests {
     private final class Quiet: Operation, @unchecked Sendable {}
 
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// Rules K6, A2: an announcement that another one overtakes is told too, with the value that is the truth by then.
+    /// Rules K6, A2: an announcement that another one overtakes is made too, with the value at that time.
     @Test func `announcements of isReady by several threads alternate, and the last one has the final value`() {
         for _ in 0..<Self.rounds {
             let (operation, log) = (Quiet(), Journal<[Bool]>())
@@ -53,7 +53,7 @@ import Testing
                 }
             }
             for thread in threads { thread.join() }
-            // An announcement whenever the first dependency came, and whenever the last one went.
+            // One announcement for each first dependency that was added, and for each last one that was removed.
             #expect(log.entries.count.isMultiple(of: 2) && log.entries.first?[0] == true)
             #expect(zip(log.entries, log.entries.dropFirst()).allSatisfy { $0[1] == $1[0] })
             #expect(log.entries.last?[1] == operation.isReady)
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    /// Whoever asks for the first value and for changes knows the truth at the end, whenever it began to observe.
+    /// An observer with the first value and changes has the final value at the end, regardless of its beginning.
     @Test func `an observer that begins while an operation ends does not miss the end`() {
         let queue = OperationQueue()
         for _ in 0..<4 * Self.rounds {
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    /// The same, where somebody has observed before, so that the operation is known to be observed.
+    /// The same after an earlier observer, so that the operation is known to be observed.
     @Test func `a second observer of start and end does not miss the end`() {
         let queue = OperationQueue()
         for _ in 0..<4 * Self.rounds {

@@ -56,7 +56,8 @@ import Testing
         #expect(told["BlockOperation 'third'"] == ["added", "ready", "started", "finished succeeded"])
     }
 
-    /// Found ready by the thread that ends its dependency, which is slow to tell, while another one is still adding it.
+    /// The thread that ends the dependency finds the operation ready, and reports late, while another thread is still
+    /// adding the operation.
     @Test func `an operation that starts during its event ready has its event started after that`() {
         let (queue, log) = (OperationQueue(), Journal<String>())
         let (isAdded, isBeingTold, hasStarted) = (Gate(), Gate(), Gate())
@@ -159,7 +160,7 @@ import Testing
         await queue.waitUntilAllOperationsAreFinished()
         let last = queue.snapshot()
         #expect(last.executing == 0 && last.waiting == 0 && last.oldestAge == nil)
-        // What finished in the last ten seconds; this task may have been kept waiting for longer.
+        // The operations that finished in the last ten seconds. This task may have waited longer.
         #expect(last.throughput >= 0)
     }
 }

@@ -20,7 +20,7 @@ import Testing
         _ = await queue.addTask(name: "seen") { throw Failure.expected }.result
         await queue.waitUntilAllOperationsAreFinished()
         #expect(block.isFinished)
-        // The thread that ran it may hold it for a moment more; then, whether there is a second.
+        // The thread that ran it may hold it for a moment longer. After that, the test checks for a second call.
         while told.entries.isEmpty, !Task.isCancelled { await Task.yield() }
         await OperationQueue.settleAsync()
         #expect(
