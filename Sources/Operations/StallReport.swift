@@ -78,9 +78,9 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
     case rateLimit(queue: String)
     /// The concurrency limit of the queue is reached, or the operation is about to start.
     case slot
-    /// The operation or its group is paused, and starts when that is resumed.
+    /// The operation or its group is paused. The operation starts after the operation or group was resumed.
     case paused
-    /// The group that it is part of has not started.
+    /// The group of the operation has not started.
     case group(String)
 
     public var description: String {

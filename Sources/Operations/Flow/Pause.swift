@@ -47,8 +47,8 @@ extension AsyncOperation {
     /// `isExecuting` becomes false. The operation keeps its place: after ``resume()`` it waits for a slot in the order of
     /// its priority and of its adding. Then `isExecuting` becomes true again, and the call returns.
     ///
-    /// Returns at once when the operation is not paused. Returns also when the operation is cancelled, with a slot: check
-    /// `Task.isCancelled` after the call.
+    /// The call returns at once when the operation is not paused. It also returns when the operation is cancelled, and
+    /// the operation has a slot then. Check `Task.isCancelled` after the call.
     public final func waitWhilePaused() async {
         let isInQueue = word.lifecycle.hasQueue
         await withCheckedContinuation { continuation in

@@ -34,10 +34,14 @@ public final class ResourcePool: Sendable {
 
     /// The use of a resource at one moment: the capacity, the units in use, and the number of waiting operations.
     public struct Usage: Sendable, Equatable {
+        /// The number of units of the resource.
         public let capacity: Int
+        /// The number of units that operations use.
         public let inUse: Int
+        /// The number of operations that wait for units.
         public let waiting: Int
 
+        /// Creates a value, for example for a test.
         public init(capacity: Int, inUse: Int, waiting: Int) {
             self.capacity = capacity
             self.inUse = inUse

@@ -32,8 +32,9 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     /// Called once in place of ``run()`` when the operation ends without it: it was cancelled before it started, or its end
     /// was announced early.
     ///
-    /// Does nothing by default. Override it to release or complete things that ``run()`` would have. Called with no lock held,
-    /// before `isFinished` is announced when the operation is cancelled in a queue, on a thread of the queue or of the caller.
+    /// The default does nothing. Override it to release or complete objects that ``run()`` would have released or
+    /// completed. The call holds no lock, and is made on a thread of the queue or of the caller. For an operation that is
+    /// cancelled in a queue, the call precedes the announcement of `isFinished`.
     open func runWasSkipped() {}
 
     /// Releases work that will not be done. Called by the task, or when there is none.
@@ -47,15 +48,15 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     /// Pauses the operation.
     ///
     /// The queue does not start a paused operation. An operation that executes continues until its work calls
-    /// ``waitWhilePaused()``; there it releases its slot. A paused operation keeps its place in its queue, and counts among
-    /// the queue's operations. Cancelling a paused operation ends it as any other: the pause has no effect any more.
+    /// ``waitWhilePaused()``, which releases the slot. A paused operation keeps its place in its queue, and counts among
+    /// the queue's operations. A pause has no effect on a cancelled operation, which ends like any other.
     ///
-    /// No effect on a finished operation. Pausing twice is pausing once. An override calls super.
+    /// A call has no effect on a finished or paused operation. An override calls super.
     open func pause() { hold() }
 
     /// Ends the pause: the operation starts, or continues, as soon as its queue has a slot for it.
     ///
-    /// No effect on an operation that is not paused. An override calls super.
+    /// A call has no effect on an operation that is not paused. An override calls super.
     open func resume() { releaseHold() }
 
     /// Always true: the work continues after `start()` has returned.
@@ -146,7 +147,7 @@ extension AsyncOperation {
     /// Suspends until the operation is finished and has left its queue. Returns how the operation ended.
     ///
     /// Use it to await the result of a subclass. A task of higher priority raises the operation to its own priority,
-    /// whatever the priority policy of the queue. The caller has then looked at a failure; see
+    /// regardless of the priority policy of the queue. The call marks a failure as read. See
     /// `OperationQueue.unseenFailureHandler`.
     ///
     /// - Throws: `OperationError` without waiting, when the operation would wait for itself.

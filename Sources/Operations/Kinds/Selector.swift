@@ -9,6 +9,7 @@ public struct Selector: Hashable, Sendable, ExpressibleByStringLiteral, CustomSt
     /// Creates a selector from text.
     public init(_ name: String) { self.name = name }
 
+    /// Creates a selector from a string literal.
     public init(stringLiteral name: String) { self.init(name) }
 
     public var description: String { name }

@@ -29,7 +29,9 @@ public struct RetryPolicy: Sendable {
 
     /// The largest number of retries.
     public let retries: Int
+    /// The delays between attempts, before jitter.
     public let backoff: Backoff
+    /// The random part of the delays.
     public let jitter: Jitter
     private let isRetryable: @Sendable (any Error) -> Bool
 
@@ -58,10 +60,10 @@ public struct RetryPolicy: Sendable {
         delay(beforeRetry: retry) { Double.random(in: $0, using: &random) }
     }
 
-    /// The delay before a retry, counted from 1, with jitter from the system's random numbers.
+    /// Returns the delay before a retry, with jitter from the system's random numbers. The first retry has the number 1.
     public func delay(beforeRetry retry: Int) -> Duration {
-        // Not a `SystemRandomNumberGenerator` passed to the other method: that value is empty, so the compiler passes no
-        // address, and ThreadSanitizer may crash when it looks at the access.
+        // A `SystemRandomNumberGenerator` passed to the other method is an empty value, so the compiler passes no address.
+        // ThreadSanitizer may crash when it looks at the access.
         delay(beforeRetry: retry) { Double.random(in: $0) }
     }
 

@@ -1,44 +1,45 @@
 /// A programming error in the use of an operation or a queue.
 ///
 /// Where Apple's systems raise `NSInvalidArgumentException`, a plain member stops the process with the `description` of
-/// this error. The variant whose name begins with `try` throws the error and changes nothing.
+/// this error. The variant whose name begins with `try` throws the error and changes nothing. A message contains the code of
+/// its rule, for example (M1).
 public enum OperationError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// Rule M1: an operation was started while it executes.
+    /// An operation was started while it executes (M1).
     case startedWhileExecuting(operation: String)
-    /// Rule M1: an operation was started by hand while it is in a queue.
+    /// An operation was started by hand while it is in a queue (M1).
     case startedWhileInQueue(operation: String)
-    /// Rule M1: an operation was started by hand while a dependency is unfinished, or an overridden `isReady` is false.
+    /// An operation was started by hand while a dependency is unfinished, or an overridden `isReady` is false (M1).
     case startedWhileNotReady(operation: String)
-    /// Rule M2: an operation was added while it is in a queue, or twice in one batch.
+    /// An operation was added while it is in a queue, or twice in one batch (M2).
     case alreadyInQueue(operation: String)
-    /// Rule M3: an operation was added while it executes.
+    /// An operation was added while it executes (M3).
     case addedWhileExecuting(operation: String)
-    /// Rule M3: an operation was added after it has finished.
+    /// An operation was added after it has finished (M3).
     case addedAfterFinish(operation: String)
-    /// Rule M4: `underlyingQueue` was set while the queue holds operations.
+    /// `underlyingQueue` was set while the queue holds operations (M4).
     case underlyingQueueWhileNotEmpty(queue: String)
-    /// Rule M5: an execution block was added to a block operation that executes or has finished.
+    /// An execution block was added to a block operation that executes or has finished (M5).
     case lateExecutionBlock(operation: String)
-    /// Rule M6: a concurrency limit was negative and not `defaultMaxConcurrentOperationCount`.
+    /// A concurrency limit was negative and not `defaultMaxConcurrentOperationCount` (M6).
     case negativeWidth(queue: String, width: Int)
-    /// Rule M7: an operation depends on itself.
+    /// An operation depends on itself (M7).
     case dependsOnItself(operation: String)
-    /// Rule M8: an operation waits for itself.
+    /// An operation waits for itself (M8).
     case waitsForItself(operation: String)
-    /// Rule M8: an operation waits for another operation of its serial queue. The other operation cannot start first.
+    /// An operation waits for another operation of its serial queue (M8). The other operation cannot start first.
     case waitsInsideSerialQueue(operation: String, queue: String)
 
-    /// Rule M9: a condition or requirement was added to an operation that has started.
+    /// A condition or requirement was added to an operation that has started (M9).
     case lateGate(operation: String)
-    /// Rule M9: an operation needs more units of a resource than the capacity.
+    /// An operation needs more units of a resource than the capacity (M9).
     case exceedsCapacity(operation: String, resource: String, units: Int, capacity: Int)
-    /// Rule M10: a group was added to itself, or to a group inside itself.
+    /// A group was added to itself, or to a group inside itself (M10).
     case groupContainsItself(group: String)
-    /// Rule M10: a child was added to a group that has finished.
+    /// A child was added to a group that has finished (M10).
     case addedToFinishedGroup(operation: String, group: String)
-    /// Rule M11: a limit was below 1.
+    /// A limit was below 1 (M11).
     case limitNotPositive(queue: String, limit: Int)
-    /// Rule M12: an operation was added to a queue with a capacity that is full.
+    /// An operation was added to a queue with a capacity that is full (M12).
     case queueFull(queue: String, capacity: Int)
 
     public var description: String {
