@@ -22,6 +22,7 @@ extension AsyncOperation {
 
     /// The default `pause()`.
     final func hold() {
+        guard !word.lifecycle.isFinished else { return }
         ownAttachments.withExtras { extras in
             var gates = extras.gates ?? Gates()
             gates.hold.isOn = true
