@@ -1,27 +1,27 @@
 import Synchronization
 
-/// Who observes an object, and what is still to be told: a value that decides and calls nobody.
+/// The observations of an object, and the changes that are not delivered yet. The state decides but calls no observer.
 ///
-/// Changes of one property are told one after the other, by one thread at a time. A thread that makes a change while
-/// another one tells of the same property leaves it to that one, in the order in which the changes were noted here. So
-/// every observer sees each change once and the last one last, and no thread waits for another one's handlers.
+/// One thread at a time delivers the changes of a property, one after the other. If another thread makes a change meanwhile, it
+/// leaves the delivery to the first thread, in the order in which the changes were recorded here. Every observer therefore
+/// receives each change once and the last change last, and no thread waits for another thread's handlers.
 @_spi(Hosting) public struct ObserverState {
     var observations = OneOrMore<Observation>()
     var registrations: UInt64 = 0
-    /// Tells it from all others. 0: it has none yet.
+    /// The number that identifies this state; 0 until it is needed.
     private var number: UInt64 = 0
-    /// How many observations there may be before those are looked for whose observers are gone.
+    /// The number of observations from which on a registration looks for deallocated observers.
     var sweepLimit = 64
-    /// The properties that some thread tells of, or is about to change, at this moment.
+    /// The properties that a thread is about to change, or whose changes a thread is delivering.
     private var turns: [Turn] = []
 
     private struct Turn {
         let key: PropertyKey
-        /// Threads between the announcement and the change. The first of them told of it beforehand.
+        /// The number of threads between the announcement and the change. The first of them made the calls before the change.
         var announced = 0
         var isTelling = false
         var waiting = FirstInFirstOut<Change>()
-        /// How many changes have been noted.
+        /// The number of changes that have been recorded.
         var noted = 0
 
         var isOver: Bool { announced == 0 && !isTelling }
@@ -31,7 +31,7 @@ import Synchronization
 
     private static let lastNumber = Atomic<UInt64>(0)
 
-    /// The number that tells it from all others.
+    /// Returns the number that identifies this state, and assigns it at the first call.
     mutating func ownNumber() -> UInt64 {
         if number == 0 { number = Self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue }
         return number
@@ -39,17 +39,17 @@ import Synchronization
 
     // MARK: - Before the change
 
-    /// What has to be done before properties change together: an entry for each observed property that they may change.
+    /// Prepares an announcement: adds an entry for each observed property that the properties may change.
     mutating func willChange(_ announcement: inout Announcement) {
         announcement.owner = ownNumber()
         takeIn(&announcement)
         for index in announcement.upcoming.indices {
             let upcoming = announcement.upcoming[index]
             let turn = turnIndex(of: upcoming.key)
-            // Of several threads that are about to make the change, one calls. While calls about an earlier change are
-            // made, none does. In both cases the call before comes directly before the call after; see `notePriors`.
+            // Only the first of several announcing threads calls the observers, and only if no earlier change is being
+            // delivered. Otherwise the call before comes directly before the call after; see `notePriors`.
             guard turns[turn].announced == 1, !turns[turn].isTelling else { continue }
-            // An observer that has not begun yet is called later, too.
+            // An observation that has not begun yet gets its prior call later.
             let priorNow = upcoming.prior.filter { $0.held == nil }
             guard !priorNow.isEmpty else { continue }
             for observation in priorNow { observation.openPriors += 1 }
@@ -58,8 +58,12 @@ import Synchronization
         }
     }
 
-    /// Called after the change: takes in those who have begun to observe since it was announced. What they have read so far
-    /// may be from before the change. Who comes later reads what is after it. False: nobody has come.
+    /// Adds the observations that were registered since the announcement. Called after the change.
+    ///
+    /// Such an observation may have read a value from before the change. A later observation reads a value from after the
+    /// change.
+    ///
+    /// - Returns: False if there are no new observations.
     mutating func join(_ announcement: inout Announcement) -> Bool {
         guard announcement.registrations != registrations else { return false }
         takeIn(&announcement)
@@ -85,7 +89,7 @@ import Synchronization
         announcement.registrations = registrations
     }
 
-    /// Changes have been noted since the last look, so that a value read since may be from before one of them.
+    /// Whether changes were recorded since the last call, so that a value read since then may be from before one of them.
     mutating func isOutdated(_ announcement: inout Announcement) -> Bool {
         var isOutdated = false
         for index in announcement.upcoming.indices {
@@ -97,18 +101,20 @@ import Synchronization
         return isOutdated
     }
 
-    /// The change that was announced has been made, by this thread or another, or will not be.
+    /// Ends the announcement of a property. The change was made by this thread or another thread, or will not be made.
     mutating func endAnnouncement(_ key: PropertyKey) {
         guard let turn = turns.firstIndex(where: { $0.key == key }), turns[turn].announced > 0 else { return }
         turns[turn].announced -= 1
         endIfOver(turn)
     }
 
-    /// An announced change will not be made. Observers that were called before it are called after it all the same, so that
-    /// the calls come in pairs. Answers whether the caller has to tell.
+    /// Ends the announcement of a change that will not be made. Observers that were called before the change are called after
+    /// it as well, so that the calls come in pairs.
+    ///
+    /// - Returns: Whether the caller has to deliver changes.
     mutating func didNotChange(_ change: Change) -> Bool {
         endAnnouncement(change.key)
-        // Another thread is about to make a change; the call was the one before that.
+        // Another thread is about to make a change, so the earlier call is the call before that change.
         if turns.contains(where: { $0.key == change.key && $0.announced > 0 }) { return false }
         var mustTell = false
         observations.forEach { observation in
@@ -122,10 +128,12 @@ import Synchronization
 
     // MARK: - After the change
 
-    /// Notes a change. True: the caller has to tell, by `nextToTell` until that answers nil.
+    /// Records a change.
+    ///
+    /// - Returns: Whether the caller has to deliver changes, with `nextToTell` until the result is nil.
     package mutating func note(_ change: Change) -> Bool { note(change, before: registrations) }
 
-    /// - Parameter number: How many observations had been made when it happened.
+    /// - Parameter number: The number of observations that had been registered when the change happened.
     private mutating func note(_ change: Change, before number: UInt64) -> Bool {
         guard observations.contains(where: { $0.key == change.key }) else { return false }
         let turn = turnIndex(of: change.key)
@@ -139,8 +147,10 @@ import Synchronization
         return true
     }
 
-    /// Notes the call before a change for observers that were not called when it was announced, or have had that call's
-    /// counterpart since. So each call after a change has one before it, and each observer is called alternately.
+    /// Records a prior call for each observer that has no open prior call.
+    ///
+    /// Such an observer was not called at the announcement, or its call after a change has been recorded since. Each call after
+    /// a change then has a call before it, and the calls of each observer alternate.
     private mutating func notePriors(to change: Change, in turn: Int) {
         observations.forEach { observation in
             guard observation.options.contains(.prior), concerns(observation, change) else { return }
@@ -163,7 +173,8 @@ import Synchronization
             && (!change.isPrior || observation.options.contains(.prior))
     }
 
-    /// Notes what an announcement has come to, a change for each entry, and ends it. Answers what the caller has to tell of.
+    /// Records the changes of an announcement, one for each entry, and ends the announcement. Returns the properties whose
+    /// changes the caller has to deliver.
     mutating func note(_ changes: [Change], of announcement: Announcement) -> [PropertyKey] {
         var mustTell: [PropertyKey] = []
         for change in changes {
@@ -173,8 +184,10 @@ import Synchronization
         return mustTell
     }
 
-    /// Notes a change that is made at this moment, under the same lock. True: the caller has to tell. What else it changes is
-    /// left in the announcement.
+    /// Records a change that is made at this moment, under the same lock. The announcement keeps the properties that the change
+    /// affects.
+    ///
+    /// - Returns: Whether the caller has to deliver changes.
     package mutating func noteExchange(_ announcement: inout Announcement, _ change: Change) -> Bool {
         if announcement.keys.isEmpty { announcement.keys = [change.key] }
         _ = join(&announcement)
@@ -188,34 +201,34 @@ import Synchronization
 
     package var isEmpty: Bool { observations.isEmpty }
 
-    /// Somebody is told when this property changes.
+    /// Whether a change of this property notifies any observer.
     package func isObserved(_ key: PropertyKey) -> Bool { observations.contains { $0.concerns(key) } }
 
-    /// Somebody observes another property, which this one may change.
+    /// Whether another property that this property may change is observed.
     package func hasDependents(of key: PropertyKey) -> Bool {
         observations.contains { $0.key != key && $0.concerns(key) }
     }
 
-    /// Somebody wants to know the values of this property.
+    /// Whether an observer requests values of this property.
     package func needsValues(_ key: PropertyKey) -> Bool {
         observations.contains { $0.key == key && $0.needsValue }
     }
 
-    /// Leaves nobody behind, for whoever guards the state to do the rest without the lock.
+    /// Removes and returns the whole state, so that the caller can end the observations without the lock.
     package mutating func take() -> ObserverState {
         var taken = ObserverState()
         swap(&self, &taken)
         return taken
     }
 
-    /// The object is gone, and so are its observers' hopes. Called without a lock, by the only one who has this state.
+    /// Ends all observations after the object's deallocation. Called without a lock, by the only owner of the state.
     package mutating func objectIsGone() {
         let hopeful = observations
         observations = .none
         hopeful.forEach { $0.objectIsGone() }
     }
 
-    /// The next change of the property to tell of, and whom; nil ends the caller's turn.
+    /// Returns the next change of the property and the observations to notify; nil ends the caller's delivery.
     mutating func nextToTell(_ key: PropertyKey) -> (change: Change, observers: OneOrMore<Observation>)? {
         guard let turn = turns.firstIndex(where: { $0.key == key }) else { return nil }
         guard let change = turns[turn].waiting.popFirst() else {
@@ -224,27 +237,29 @@ import Synchronization
             return nil
         }
         let concerned = observations.filter { concerns($0, change) }
-        // A change is held back together with its values.
+        // Late values are made before the change is held back.
         return (change, change.late == nil ? free(concerned, from: change) : concerned)
     }
 
-    /// The observers that may be told now. For the others the change is held back.
+    /// Returns the observations that can be notified now. For the other observations, the change is held back.
     func free(_ concerned: OneOrMore<Observation>, from change: Change) -> OneOrMore<Observation> {
         guard concerned.contains(where: { $0.held != nil }) else { return concerned }
         concerned.forEach { $0.held?.append(change) }
         return concerned.filter { $0.held == nil }
     }
 
-    /// How to tell of a change that was not announced.
+    /// The way to deliver a change that was not announced.
     enum Way {
         case nobody
-        /// The short way: these are told now, and then what `nextToTell` says.
+        /// The short way: the caller notifies these observations, and then delivers the changes from `nextToTell`.
         case tell(OneOrMore<Observation>)
-        /// The long way: it changes other properties, or another thread tells of this one at the moment.
+        /// The long way: the change affects other properties, or another thread is delivering changes of this property.
         case announce
     }
 
-    /// - Parameter isLast: There will be no other change of this property, so nobody's turn is taken.
+    /// Chooses the way to deliver a change that was not announced.
+    ///
+    /// - Parameter isLast: Whether no other change of this property follows, so that the delivery needs no order.
     mutating func way(_ key: PropertyKey, isLast: Bool) -> Way {
         let concerned = observations.filter { $0.concerns(key) }
         if concerned.isEmpty { return .nobody }
@@ -266,20 +281,20 @@ import Synchronization
     }
 }
 
-/// What has to be done before a change of one observed property, and after it.
+/// The work before and after a change of one observed property.
 struct Upcoming {
     let key: PropertyKey
-    /// Reads the property, if anybody wants its value. Not everybody who observes can.
+    /// The observation that reads the property, if any observation needs the value. Some observations cannot read it.
     var reader: Observation
     var wantsOld = false
     var wantsNew = false
-    /// Observers that want to be called beforehand, and those of them that are called at once.
+    /// The observations that requested a prior call, and those of them that are called at once.
     var prior: [Observation] = []
     var priorNow: [Observation] = []
     var old: Any?
-    /// How many changes of it had been noted at the last look.
+    /// The number of recorded changes of the property at the last check.
     var noted = 0
-    /// Another property changes, which may change this one.
+    /// Whether the property may change because another property changes.
     var isIndirect = false
 
     init(key: PropertyKey, reader: Observation) {
@@ -295,26 +310,26 @@ struct Upcoming {
     }
 }
 
-/// What was found out before a change, for after it.
+/// The state of a change between its announcement and its end.
 package struct Announcement {
-    /// Of whose properties. An address may be another object's by the time the change is made.
+    /// The number of the observers' state. An address could belong to another object by the time of the change.
     var owner: UInt64 = 0
-    /// What changes. Empty, if nothing was found out because nobody observed.
+    /// The properties that change. The array is empty if the object was not observed at the announcement.
     var keys: [PropertyKey] = []
     var upcoming: [Upcoming] = []
-    /// How many observations had been made at the last look.
+    /// The number of observations that had been registered at the last check.
     var registrations: UInt64 = 0
-    /// The property whose observers are told apart from the others.
+    /// The property whose observers are notified separately.
     var told: PropertyKey?
-    /// Kept to be released without the lock: it may have the last reference to somebody who observes no more.
+    /// An entry to release without the lock, because it may hold the last reference to an ended observation.
     var ended: Upcoming?
 
-    /// Of nothing.
+    /// Creates an announcement of no property.
     package init() {}
 
-    /// Of properties, before anybody was asked.
+    /// Creates an announcement of properties, before the observations are checked.
     package init(of keys: [PropertyKey]) { self.keys = keys }
 
-    /// There is nobody to be told.
+    /// Whether there is no observation to notify.
     package var isEmpty: Bool { upcoming.isEmpty }
 }
