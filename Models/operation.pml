@@ -12,7 +12,9 @@
  *   askWhetherReady             Operation.askWhetherReady: the getter, Lifecycle.answered; finishOrReconsider; push
  *   push                        Inbox.push. Whether a worker comes is the matter of `queue.pml`: here one always does
  *   drain                       Inbox.takeAll, OperationQueue.admit: Lifecycle.drained
- *   Worker                      OperationQueue.claim(from:): Lifecycle.claimed or Schedule.heldBack; Operation.begin:
+ *   admit                       OperationQueue.admit: Lifecycle.admitted; putBack: Lifecycle.declined. What gates look at is
+ *                               left out
+ *   Worker                      OperationQueue.claim(from:): Lifecycle.claimed or Schedule.heldBack; admit; Operation.begin:
  *                               `isFinished`, `isCancelled`, Lifecycle.started; Lifecycle.ended in endAnnounced
  *   finishIfFinished            Operation.finishIfFinished: the getter, Lifecycle.finishing; OperationQueue.leave, which
  *                               waits for the pin; markFinished; release of the queue's reference
@@ -32,7 +34,7 @@
  *     signal are in `queue.pml`.
  *   - A queue that is kept alive while it has members: the queue's own lifetime is left out, the operation's is in.
  *   - Observers are left out: they change neither the word (but for one bit) nor who asks.
- *   - The way of plain blocks joins `started`, `ended`, `finishing` in fewer swaps; what others can see between is less.
+ *   - The way of plain blocks joins `admitted`, `started`, `ended`, `finishing` in fewer swaps; what others can see between is less.
  *   - Each thread has a reference of its own to the operation, as a caller has in Swift; the dependency has none.
  *
  * Sizes: one operation, one dependency, one queue with one worker, up to three more threads. See Scripts/models.
@@ -68,7 +70,7 @@
 
 /* The word. */
 byte phase;
-bit cancelled, ready, inInbox, evaluating, askAgain, finishAnnounced, queued;
+bit cancelled, ready, inInbox, evaluating, askAgain, finishAnnounced, queued, admitting;
 byte unfinished = (EDGE == 1 -> 1 : 0);
 
 /* What user code has of its own. */
@@ -113,6 +115,10 @@ bit mayGo;                      /* the dependency ends, or is removed, or the op
 #define SETTLED 2
 #define PUSH 3
 #define FINISHES 4
+#define STARTS 5
+#define PUTBACK 6
+
+#define hasNotStarted (phase < STARTING || admitting)
 
 inline release() {
     atomic { alive; assert(references > 0); references--; last = (references == 0) };
@@ -164,6 +170,7 @@ inline reconsidered() {
         ;
     :: phase == ENQUEUED && evaluating -> askAgain = 1
     :: phase == ENQUEUED && !evaluating -> evaluating = 1; askAgain = 0; ask = 1
+    :: phase == STARTING && admitting -> askAgain = 1
     :: else
     fi
 }
@@ -207,6 +214,9 @@ inline finishIfFinished() {
             :: phase == ENTERING -> finishAnnounced = 1
 #if MUTANT != 4
             :: phase == ENQUEUED && evaluating -> finishAnnounced = 1
+#endif
+#if MUTANT != 12
+            :: phase == STARTING && admitting -> finishAnnounced = 1
 #endif
             :: phase == FINISHING || phase == FINISHED
             :: else -> phase = FINISHING; finishes++; assert(finishes == 1); mine = 1
@@ -361,9 +371,76 @@ proctype Adder() {
     release()
 }
 
+/* OperationQueue.admit; `got` stays set when the operation starts. */
+inline admit() {
+    do
+    :: atomic {
+            alive;
+            if
+            :: finishAnnounced -> finishAnnounced = 0; askAgain = 0; admitting = 0; verdict = FINISHES
+            :: !finishAnnounced && cancelled -> askAgain = 0; admitting = 0; verdict = STARTS
+#if MUTANT != 13
+            :: !finishAnnounced && !cancelled && !ready -> verdict = PUTBACK
+            :: !finishAnnounced && !cancelled && ready && askAgain -> askAgain = 0; verdict = AGAIN
+#endif
+            :: else -> admitting = 0; verdict = STARTS
+            fi;
+            if
+            :: verdict == STARTS -> assert(!mustHold)
+            :: else
+            fi };
+        if
+        :: verdict == STARTS -> verdict = 0; break
+        :: verdict == FINISHES ->
+            verdict = 0;
+            finishIfFinished();
+            atomic { alive; got = (phase == STARTING) };
+            if
+            :: got
+            :: else -> release()
+            fi;
+            break
+        :: verdict == AGAIN ->
+            verdict = 0;
+            readIsReady();
+            if
+            :: answer -> answer = 0
+            :: else -> verdict = PUTBACK; mine = 1
+            fi
+        :: else
+        fi;
+        if
+        :: verdict == PUTBACK ->
+            verdict = 0; got = 0;
+            atomic { !queueLock -> queueLock = 1 };
+            drain();
+            atomic {
+                alive; assert(phase == STARTING && member == RUNS);
+                phase = ENQUEUED; member = WAITS; admitting = 0; ready = 0;
+#if MUTANT != 14
+                mine = mine || askAgain || cancelled;
+#endif
+                was = finishAnnounced; askAgain = 0; finishAnnounced = 0 };
+            queueLock = 0;
+            again = mine; mine = 0;
+            if
+            :: was -> was = 0; finishIfFinished()
+            :: else
+            fi;
+            if
+            :: again -> again = 0; reconsider()
+            :: else
+            fi;
+            release();
+            break
+        :: else
+        fi
+    od;
+}
+
 proctype Worker() {
     LOCALS;
-    bit got;
+    bit got, again;
 end_sleeps:
     do
     :: inbox || member == READY ->
@@ -379,13 +456,17 @@ end_sleeps:
 #else
                 :: phase == ENQUEUED && ready && !inInbox && !evaluating ->
 #endif
-                    assert(!mustHold); assert(references > 0);
-                    phase = STARTING; member = RUNS; references++; got = 1
+                    assert(references > 0);
+                    phase = STARTING; admitting = 1; member = RUNS; references++; got = 1
                 :: else -> member = WAITS
                 fi }
         :: else
         fi;
         queueLock = 0;
+        if
+        :: got -> admit()
+        :: else
+        fi;
         if
         :: got ->
             got = 0;
@@ -461,7 +542,7 @@ inline depend() {
             atomic {
                 alive;
                 if
-                :: phase < STARTING ->
+                :: hasNotStarted ->
                     unfinished++; was = 1;
                     if
                     :: !cancelled -> ready = 0
@@ -502,7 +583,7 @@ inline depend() {
             reconsider();
             atomic {
                 if
-                :: phase < STARTING && !mayGo -> mustHold = 1
+                :: hasNotStarted && !mayGo -> mustHold = 1
                 :: else
                 fi }
         :: else

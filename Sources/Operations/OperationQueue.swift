@@ -178,7 +178,8 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     /// The method calls `cancel()` of each operation once, in the order added. Meanwhile the queue keeps running, but
     /// starts the work of no operation that is to be cancelled. A thread of the queue that reaches such an operation
     /// calls its `cancel()` first. So an override of `cancel()`, or an observer, may wait for another operation of the
-    /// queue. O(n log n).
+    /// queue. When the method returns, each `BlockOperation` that had not ended is cancelled. `cancel()` of a subclass may
+    /// still be running on a thread of the queue that reached the operation first. O(n log n).
     open func cancelAllOperations() { cancelAll() }
 
     // MARK: - Looking

@@ -101,6 +101,9 @@ extension Lifecycle {
 
     /// Ends the question that `reconsidered` began. A yes is always pushed: a worker that met the operation while it
     /// was pinned by the question has put it back among the waiting. What is about to be finished never starts.
+    ///
+    /// An operation whose queue is going to cancel it is pushed whatever the answer, so that a worker can come to it and call
+    /// its `cancel()`.
     @inlinable
     public func answered(isReady: Bool) -> Answer {
         var next = self
@@ -110,7 +113,7 @@ extension Lifecycle {
         }
         let finishNow = contains(.finishAnnounced)
         next.remove([.evaluating, .finishAnnounced])
-        guard isReady, !finishNow else {
+        guard isReady || needsCancelCall, !finishNow else {
             next.remove(.ready)
             return .settled(next, finishNow: finishNow)
         }
@@ -227,7 +230,8 @@ extension Lifecycle {
         guard phase == .enqueued, contains(.ready), !isPinned, !awaitsPromisedCancel else { return nil }
         var next = self
         next.phase = .starting
-        if contains(.gated) { next.insert(.admitting) }
+        // A barrier or a job of a task has no dependencies and is never cancelled, so its claim is final.
+        if !contains(.unlisted) { next.insert(.admitting) }
         return next
     }
 
@@ -235,27 +239,39 @@ extension Lifecycle {
     public enum Admission: Equatable, Sendable {
         /// It starts now.
         case start(Lifecycle)
-        /// Something has changed meanwhile: put it back, and ask again.
+        /// Something has changed since the claim: ask `isReady` again, then try again or put it back.
+        case askAgain(Lifecycle)
+        /// It must not start: put it back.
         case putBack
         /// Its end was announced meanwhile: finish it.
         case finish(Lifecycle)
     }
 
-    /// Nothing has been found that holds a gated operation back. A cancelled one starts whatever has changed (C2).
+    /// The claiming thread is about to start the operation. A cancelled one starts whatever has changed (C2).
     @inlinable
     public func admitted() -> Admission {
         var next = self
         next.remove(.admitting)
         if contains(.finishAnnounced) {
-            next.remove(.finishAnnounced)
+            next.remove([.finishAnnounced, .askAgain])
             return .finish(next)
         }
-        guard isCancelled || !containsAny([.askAgain, .cancelPromised]) && unfinished == 0 else { return .putBack }
-        next.remove(.askAgain)
+        guard !isCancelled else {
+            next.remove(.askAgain)
+            return .start(next)
+        }
+        // Not by `unfinished`: an override of `isReady` may have answered yes in spite of dependencies. One that is added after the
+        // claim takes the flag away.
+        guard contains(.ready), !contains(.cancelPromised) else { return .putBack }
+        guard !contains(.askAgain) else {
+            next.insert(.admitting)
+            next.remove(.askAgain)
+            return .askAgain(next)
+        }
         return .start(next)
     }
 
-    /// Something holds a gated operation back: it is among the waiting again. With `askAgain` set in the old word, what it
+    /// Something holds a claimed operation back: it is among the waiting again. With `askAgain` set in the old word, what it
     /// waits for may have come already; with `finishAnnounced`, it has to be finished.
     @inlinable
     public func declined() -> Lifecycle {
@@ -291,6 +307,9 @@ extension Lifecycle {
     public func started(isCancelled: Bool) -> Start {
         var next = self
         switch phase {
+        case .starting where contains(.admitting):
+            // The claiming thread has not started it.
+            return .inQueue
         case .idle, .starting:
             if isCancelled {
                 next.phase = .ended
@@ -311,21 +330,23 @@ extension Lifecycle {
         guard phase == .executing, !isCancelled else { return nil }
         var next = self
         next.phase = .enqueued
-        next.insert(.gated)
+        next.insert([.gated, .hasBegun])
         next.remove([.ready, .askAgain])
         return next
     }
 
-    /// `started` for a plain block operation; nil when it has to go through `start()`.
+    /// `admitted` and `started` at once for a plain block operation; nil when it has to go the long way.
     ///
     /// - Parameter isSilent: Nobody observes what changes here, though somebody may observe something else.
     @inlinable
     public func startedPlainly(isSilent: @autoclosure () -> Bool = false) -> Lifecycle? {
-        guard phase == .starting, !isCancelled, !contains(.gated), !contains(.observed) || isSilent() else {
-            return nil
-        }
+        guard phase == .starting, unfinished == 0,
+            !containsAny([.cancelled, .gated, .askAgain, .finishAnnounced, .cancelPromised]),
+            !contains(.observed) || isSilent()
+        else { return nil }
         var next = self
         next.phase = .executing
+        next.remove(.admitting)
         return next
     }
 
@@ -398,21 +419,19 @@ extension Lifecycle {
 
     /// nil when it was cancelled before, or has ended.
     @inlinable
-    public func cancelled() -> Lifecycle? {
-        guard !isCancelled, !isFinished else { return nil }
-        var next = self
-        next.insert(.cancelled)
-        return next
-    }
+    public func cancelled() -> Lifecycle? { marked(.cancelled) }
 
-    // MARK: Cancel all of a queue
+    // MARK: Cancel with others
 
-    /// Its queue is going to cancel it with all others; nil when it is cancelled, or has ended.
+    /// Its queue is going to cancel it; nil when it is cancelled, or has ended.
     @inlinable
-    public func cancelPromised() -> Lifecycle? {
+    public func cancelPromised() -> Lifecycle? { marked(.cancelPromised) }
+
+    @inlinable @inline(__always)
+    func marked(_ mark: Flags) -> Lifecycle? {
         guard !isCancelled, !isFinished else { return nil }
         var next = self
-        next.insert(.cancelPromised)
+        next.insert(mark)
         return next
     }
 
@@ -425,16 +444,22 @@ extension Lifecycle {
         return next
     }
 
-    /// `cancel()` has returned.
+    /// `cancel()` has returned. An override may not have cancelled the operation, which then has to be asked whether it is
+    /// ready: it may have been pushed only so that a worker comes to it.
     @inlinable
     public func cancelCalled() -> Lifecycle {
         var next = self
         next.remove([.cancelPromised, .cancelClaimed])
+        if phase == .enqueued, !isCancelled { next.remove(.ready) }
         return next
     }
 
-    /// It must not start yet: a queue that cancels it has not done so. From the moment it is cancelled it may end, even if
-    /// its `cancel()` goes on.
+    /// It must not start yet: its queue has promised to cancel it and has not done so. From the moment it is cancelled it may
+    /// end, even if its `cancel()` goes on.
     @inlinable @inline(__always)
     public var awaitsPromisedCancel: Bool { contains(.cancelPromised) && !isCancelled }
+
+    /// The same, and no thread has claimed the call.
+    @inlinable @inline(__always)
+    public var needsCancelCall: Bool { awaitsPromisedCancel && !contains(.cancelClaimed) }
 }

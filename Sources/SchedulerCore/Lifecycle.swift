@@ -14,7 +14,7 @@
 ///
 ///     idle ──► executing | ended | finishing        the same without a queue: `start()` called by hand
 ///     starting ──► ended                            cancelled before it started: `main()` is skipped
-///     starting ──► enqueued                         gated, and something holds it back after all
+///     starting ──► enqueued                         something holds it back after all
 ///     executing ──► enqueued                        held, and stands aside; it starts once more
 ///
 /// Invariants:
@@ -72,8 +72,8 @@ extension Lifecycle {
         @inlinable @inline(__always) public static var gated: Flags { Flags(rawValue: 1 << 26) }
         /// It has reported a failure.
         @inlinable @inline(__always) public static var hasFailed: Flags { Flags(rawValue: 1 << 30) }
-        /// Gated, and claimed by a thread that finds out whether it may start. It has not started yet: dependencies still
-        /// hold it, and whoever ends it leaves that to this thread.
+        /// Claimed by a thread that has not started it yet. Dependencies still hold it, and a thread that ends it leaves
+        /// that to the claiming thread.
         @inlinable @inline(__always) public static var admitting: Flags { Flags(rawValue: 1 << 29) }
         /// It has a place of a bounded queue, and gives it back when it has left.
         @inlinable @inline(__always) public static var bounded: Flags { Flags(rawValue: 1 << 27) }
@@ -89,10 +89,12 @@ extension Lifecycle {
         @inlinable @inline(__always) public static var queued: Flags { Flags(rawValue: 1 << 15) }
         /// Its queue, or who awaits its value, has it stand at least as high as `lentPriority`.
         @inlinable @inline(__always) public static var inherits: Flags { Flags(rawValue: 1 << 31) }
-        /// Its queue cancels it with all others, and it does not start until a thread has called `cancel()` for that.
+        /// Its queue is going to cancel it. It does not start until a thread has called `cancel()` for that.
         @inlinable @inline(__always) public static var cancelPromised: Flags { Flags(rawValue: 1 << 60) }
         /// A thread calls `cancel()` for that.
         @inlinable @inline(__always) public static var cancelClaimed: Flags { Flags(rawValue: 1 << 59) }
+        /// Its work has begun: it has given its slot back at least once while it executed.
+        @inlinable @inline(__always) public static var hasBegun: Flags { Flags(rawValue: 1 << 58) }
     }
 
     @inlinable @inline(__always)
@@ -135,13 +137,13 @@ extension Lifecycle {
         set { rawValue = rawValue & ~(0b111 << 22) | UInt64(newValue & 0b111) << 22 }
     }
 
-    /// The number of dependencies that hold it back; fewer than 2²⁷.
+    /// The number of dependencies that hold it back; fewer than 2²⁶.
     @inlinable @inline(__always)
     public var unfinished: UInt32 {
-        get { UInt32(truncatingIfNeeded: rawValue >> 32 & 0x07FF_FFFF) }
+        get { UInt32(truncatingIfNeeded: rawValue >> 32 & 0x03FF_FFFF) }
         set {
-            precondition(newValue <= 0x07FF_FFFF, "an operation has more than 134 million unfinished dependencies")
-            rawValue = rawValue & ~(0x07FF_FFFF << 32) | UInt64(newValue) << 32
+            precondition(newValue <= 0x03FF_FFFF, "an operation has more than 67 million unfinished dependencies")
+            rawValue = rawValue & ~(0x03FF_FFFF << 32) | UInt64(newValue) << 32
         }
     }
 

@@ -129,19 +129,53 @@ import Testing
         #expect(operation.hasSeenFlag)
     }
 
-    @Test func `every member is cancelled when cancelAllOperations has returned`() {
+    @Test(arguments: [true, false])
+    func `a cancel may wait for a member that waits for something itself`(dependsOnCaller: Bool) {
+        let queue = OperationQueue()
+        let last = InCancel()
+        let first = InCancel { last.waitUntilFinished() }
+        let never = Operation()
+        first.addDependency(never)
+        last.addDependency(dependsOnCaller ? never : InCancel())
+        queue.addOperations([first, last], waitUntilFinished: false)
+        queue.cancelAllOperations()
+        queue.waitUntilAllOperationsAreFinished()
+        #expect([first, last].allSatisfy { $0.cancelCount == 1 && $0.isCancelled && $0.runCount == 0 })
+    }
+
+    @Test func `the caller does not cancel what another thread is cancelling by an override`() {
+        let held = HeldQueue()
+        let (entered, mayReturn) = (Gate(), Gate())
+        let second = OwnFlag {
+            entered.open()
+            mayReturn.pass()
+        }
+        let first = InCancel {
+            held.freeOne()
+            entered.pass()
+        }
+        held.queue.addOperations([first, second], waitUntilFinished: false)
+        held.queue.cancelAllOperations()
+        #expect(!second.isCancelled)
+        mayReturn.open()
+        held.release()
+        #expect(second.hasSeenFlag && !second.isCancelled && first.isCancelled)
+    }
+
+    @Test func `every member that overrides nothing is cancelled when cancelAllOperations has returned`() {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 2
         for _ in 0..<300 {
-            let members = (0..<8).map { _ in InCancel() }
+            let members: [Operation] = (0..<8).map { $0 < 4 ? BlockOperation {} : InCancel() }
+            let plain = members.prefix(4)
             queue.addOperations(members, waitUntilFinished: false)
             let other = TestThread { queue.cancelAllOperations() }
-            let unfinished = members.filter { !$0.isFinished }
+            let unfinished = plain.filter { !$0.isFinished }
             queue.cancelAllOperations()
             #expect(unfinished.allSatisfy { $0.isCancelled || $0.isFinished })
             other.join()
             queue.waitUntilAllOperationsAreFinished()
-            #expect(members.allSatisfy { $0.runCount == 1 || $0.isCancelled })
+            #expect(members.dropFirst(4).allSatisfy { ($0 as? InCancel)?.runCount == 1 || $0.isCancelled })
         }
     }
 

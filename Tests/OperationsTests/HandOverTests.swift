@@ -13,13 +13,8 @@ import Darwin
 #endif
 
 /// Rules Q5 and D2 for an operation that a thread of another service level has claimed, and that waits for a thread of
-/// its own.
-@Suite(.timeLimit(.minutes(5))) struct HandOverTests {
-    private static let cause: Comment = """
-        An operation whose service level is not that of its queue is claimed first and waits for a thread afterwards, and \
-        nothing holds it back then. It stays so until the engine is rebuilt as one state machine.
-        """
-
+/// its own. Serialized: each test needs all threads of one level.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct HandOverTests {
     /// Adds an operation at a level without a free thread, so that the operation is claimed and does not start. Then it
     /// makes a change, and frees the threads of that level. Returns whether the operation has run.
     private func runs(
@@ -52,7 +47,7 @@ import Darwin
     @Test func `a queue that is suspended does not start an operation that waits for its thread`() {
         let queue = OperationQueue()
         let hasRun = runs(BlockOperation {}, in: queue) { queue.isSuspended = true }
-        withKnownIssue(Self.cause, isIntermittent: true) { #expect(!hasRun) }
+        #expect(!hasRun)
         queue.isSuspended = false
         queue.waitUntilAllOperationsAreFinished()
     }
@@ -60,7 +55,7 @@ import Darwin
     @Test func `a width of 0 does not start an operation that waits for its thread`() {
         let queue = OperationQueue()
         let hasRun = runs(BlockOperation {}, in: queue) { queue.maxConcurrentOperationCount = 0 }
-        withKnownIssue(Self.cause, isIntermittent: true) { #expect(!hasRun) }
+        #expect(!hasRun)
         queue.maxConcurrentOperationCount = 1
         queue.waitUntilAllOperationsAreFinished()
     }
@@ -68,8 +63,46 @@ import Darwin
     @Test func `a dependency delays an operation that waits for its thread`() {
         let (queue, operation, dependency) = (OperationQueue(), BlockOperation {}, BlockOperation {})
         let hasRun = runs(operation, in: queue) { operation.addDependency(dependency) }
-        withKnownIssue(Self.cause, isIntermittent: true) { #expect(!hasRun) }
+        #expect(!hasRun)
         dependency.start()
         queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test func `a width that shrinks does not start more operations than it allows`() {
+        let (queue, begun, mayEnd) = (OperationQueue(), Gate(), Gate())
+        queue.maxConcurrentOperationCount = 2
+        queue.addOperation {
+            begun.open()
+            mayEnd.pass()
+        }
+        begun.pass()
+        let hasRun = runs(BlockOperation {}, in: queue) { queue.maxConcurrentOperationCount = 1 }
+        #expect(!hasRun)
+        mayEnd.open()
+        queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test func `what is put back by a queue that is closed again and again starts in the end`() {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 2
+        let counter = ConcurrencyCounter()
+        let operations = (0..<300).map { number in
+            let operation = BlockOperation {
+                counter.enter()
+                counter.leave()
+            }
+            operation.qualityOfService = number % 2 == 0 ? .utility : .userInitiated
+            return operation
+        }
+        queue.addOperations(operations, waitUntilFinished: false)
+        while !operations.allSatisfy(\.isFinished) {
+            queue.isSuspended = true
+            queue.maxConcurrentOperationCount = 0
+            queue.isSuspended = false
+            queue.maxConcurrentOperationCount = 2
+            sched_yield()
+        }
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(operations.allSatisfy(\.isFinished) && counter.most <= 2)
     }
 }

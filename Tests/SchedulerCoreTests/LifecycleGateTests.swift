@@ -40,14 +40,18 @@ import Testing
     @Test func `an operation is admitted unless something has changed meanwhile`() {
         for word in gatedWords(.starting, with: .admitting) {
             let admitted = changed(word) { $0.remove(.admitting) }
-            let isHeld = word.containsAny([.askAgain, .cancelPromised]) || word.unfinished > 0
+            let isHeld = !word.contains(.ready) || word.contains(.cancelPromised)
             let expected: Lifecycle.Admission =
                 if word.contains(.finishAnnounced) {
-                    .finish(changed(admitted) { $0.remove(.finishAnnounced) })
-                } else if isHeld, !word.isCancelled {
-                    .putBack
-                } else {
+                    .finish(changed(admitted) { $0.remove([.finishAnnounced, .askAgain]) })
+                } else if word.isCancelled {
                     .start(changed(admitted) { $0.remove(.askAgain) })
+                } else if isHeld {
+                    .putBack
+                } else if word.contains(.askAgain) {
+                    .askAgain(changed(word) { $0.remove(.askAgain) })
+                } else {
+                    .start(admitted)
                 }
             #expect(word.admitted() == expected)
         }
@@ -87,6 +91,7 @@ import Testing
             for word in gatedWords(phase) {
                 let expected = changed(word) {
                     $0.phase = .enqueued
+                    $0.insert(.hasBegun)
                     $0.remove([.ready, .askAgain])
                 }
                 #expect(word.stoodAside() == (phase == .executing && !word.isCancelled ? expected : nil))

@@ -53,7 +53,8 @@ struct Parts: Equatable {
 
     static let allFlags: [Lifecycle.Flags] = [
         .cancelled, .ready, .inInbox, .evaluating, .askAgain, .hasDependents, .hasCompletionBlock, .hasWaiters,
-        .observed, .barrier, .finishAnnounced, .ranMain, .queued, .inherits, .cancelPromised, .cancelClaimed,
+        .observed, .barrier, .finishAnnounced, .ranMain, .queued, .inherits, .cancelPromised, .cancelClaimed, .hasBegun,
+        .admitting,
     ]
 
     init(_ word: Lifecycle) {
@@ -99,7 +100,8 @@ extension Lifecycle {
 /// nothing, a mixture, and everything.
 let allWords: [Lifecycle] = {
     let steering: [Lifecycle.Flags] = [.cancelled, .ready, .inInbox, .evaluating, .askAgain, .finishAnnounced]
-    let others = Lifecycle.Flags(Parts.allFlags).subtracting(Lifecycle.Flags(steering))
+    // Not `admitting`, which only goes with `starting`.
+    let others = Lifecycle.Flags(Parts.allFlags).subtracting(Lifecycle.Flags(steering + [.admitting]))
     var words: [Lifecycle] = []
     for phase in Lifecycle.Phase.allCases {
         for choice in 0..<(1 << steering.count) {
@@ -116,7 +118,7 @@ let allWords: [Lifecycle] = {
 
             parts.flags = flags.union(others)
             (parts.priority, parts.effectivePriority) = (.veryHigh, .veryHigh)
-            (parts.serviceIndex, parts.unfinished, parts.lentPriority) = (7, 0x07FF_FFFE, .veryHigh)
+            (parts.serviceIndex, parts.unfinished, parts.lentPriority) = (7, 0x03FF_FFFE, .veryHigh)
             words.append(parts.word)
         }
     }

@@ -184,15 +184,13 @@ import Testing
     // MARK: Start
 
     @Test func `a worker claims only what waits, is ready and is not pinned`() {
+        let claimed: (Word) -> Word? = { $0.but(.starting, with: .admitting) }
         check(
             { $0.claimed() },
             [
-                Row<Word?>([.enqueued], with: .ready, without: [.inInbox, .evaluating, .cancelPromised]) {
-                    $0.but(.starting)
-                },
-                Row<Word?>([.enqueued], with: [.ready, .cancelPromised, .cancelled], without: [.inInbox, .evaluating]) {
-                    $0.but(.starting)
-                },
+                Row([.enqueued], with: .ready, without: [.inInbox, .evaluating, .cancelPromised], claimed),
+                Row(
+                    [.enqueued], with: [.ready, .cancelPromised, .cancelled], without: [.inInbox, .evaluating], claimed),
                 Row<Word?>([.enqueued], with: [.ready, .cancelPromised], without: [.inInbox, .evaluating, .cancelled]) {
                     _ in nil
                 },
@@ -201,6 +199,63 @@ import Testing
                 Row<Word?>([.enqueued], with: .evaluating, without: .inInbox) { _ in nil },
                 Row<Word?>(allBut(.enqueued)) { _ in nil },
             ])
+        var job = Lifecycle().but(.enqueued, with: .ready)
+        job.insert(.unlisted)
+        #expect(job.claimed()?.contains(.admitting) == false)
+    }
+
+    /// What a worker has claimed and not started.
+    static let claimed = allWords.filter { $0.phase == .starting }.map { $0.but(with: .admitting) }
+
+    @Test func `what is claimed starts unless something has changed since`() {
+        let words = Self.claimed
+        let (held, free) = (words.filter { !$0.contains(.ready) }, words.filter { $0.contains(.ready) })
+        let always: [Row<Lifecycle.Admission>] = [
+            Row(with: .finishAnnounced) { .finish($0.but(without: [.admitting, .finishAnnounced, .askAgain])) },
+            Row(with: .cancelled, without: .finishAnnounced) { .start($0.but(without: [.admitting, .askAgain])) },
+        ]
+        check({ $0.admitted() }, over: held, always + [Row(without: [.cancelled, .finishAnnounced]) { _ in .putBack }])
+        check(
+            { $0.admitted() }, over: free,
+            always + [
+                Row(with: .cancelPromised, without: [.cancelled, .finishAnnounced]) { _ in .putBack },
+                Row(with: .askAgain, without: [.cancelPromised, .cancelled, .finishAnnounced]) {
+                    .askAgain($0.but(without: .askAgain))
+                },
+                Row(without: [.askAgain, .cancelPromised, .cancelled, .finishAnnounced]) {
+                    .start($0.but(without: .admitting))
+                },
+            ])
+        check(
+            { $0.declined() }, over: words,
+            [Row { $0.but(.enqueued, without: [.admitting, .ready, .askAgain, .finishAnnounced]) }])
+    }
+
+    @Test func `what is claimed and has not started is held back, asked and ended by the thread that has claimed it`() {
+        let words = Self.claimed
+        #expect(words.allSatisfy { !$0.hasStarted })
+        check({ $0.reconsidered() }, over: words, [Row { .delegated($0.but(with: .askAgain)) }])
+        check({ $0.finishing() }, over: words, [Row { .delegated($0.but(with: .finishAnnounced)) }])
+        check({ $0.started(isCancelled: false) }, over: words, [Row { _ in .inQueue }])
+        check(
+            { $0.heldByOneMore() }, over: words,
+            [
+                Row<Word?>(with: .cancelled) { $0.but(moreUnfinished: 1) },
+                Row<Word?>(without: .cancelled) { $0.but(without: .ready, moreUnfinished: 1) },
+            ])
+    }
+
+    @Test func `what gives its slot back waits, and its work has begun`() {
+        var gated = Lifecycle()
+        gated.insert(.gated)
+        for word in allWords {
+            var expected: Word?
+            if word.phase == .executing, !word.isCancelled {
+                expected = word.but(.enqueued, with: .hasBegun, without: [.ready, .askAgain])
+                expected?.insert(.gated)
+            }
+            #expect(word.stoodAside() == expected)
+        }
     }
 
     @Test(arguments: [true, false])
@@ -219,18 +274,19 @@ import Testing
     static let wordsForPlain =
         allWords + allWords.map { $0.but(with: .observed) } + allWords.map { $0.but(with: .hasCompletionBlock) }
 
-    @Test func `a plain operation starts in one step when it was claimed and nobody observes or cancels it`() {
-        check(
-            { $0.startedPlainly() }, over: Self.wordsForPlain,
-            [
-                Row<Word?>([.starting], without: [.cancelled, .observed]) { $0.but(.executing) },
-                Row<Word?>([.starting], with: .cancelled) { _ in nil },
-                Row<Word?>([.starting], with: .observed, without: .cancelled) { _ in nil },
-                Row<Word?>(allBut(.starting)) { _ in nil },
-            ])
+    @Test func `a plain operation starts in one step when nothing has changed since its claim and nobody observes it`()
+    {
+        let words = Self.wordsForPlain.map { $0.phase == .starting ? $0.but(with: .admitting) : $0 }
+        for word in words + words.map({ $0.but(moreUnfinished: -Int64($0.unfinished)) }) {
+            let changes: Lifecycle.Flags = [.cancelled, .observed, .askAgain, .finishAnnounced, .cancelPromised]
+            let isSame = word.unfinished == 0 && !word.containsAny(changes)
+            #expect(
+                word.startedPlainly()
+                    == (word.phase == .starting && isSame ? word.but(.executing, without: .admitting) : nil))
+        }
     }
 
-    // MARK: Cancel all of a queue
+    // MARK: Cancel with others
 
     @Test func `a queue promises to cancel what has not ended and is not cancelled`() {
         check(
@@ -252,7 +308,23 @@ import Testing
                 Row<Word?>(with: [.cancelPromised, .cancelClaimed]) { _ in nil },
                 Row<Word?>(without: .cancelPromised) { _ in nil },
             ])
-        check({ $0.cancelCalled() }, [Row { $0.but(without: [.cancelPromised, .cancelClaimed]) }])
+        check(
+            { $0.cancelCalled() },
+            [
+                Row([.enqueued], without: .cancelled) { $0.but(without: [.cancelPromised, .cancelClaimed, .ready]) },
+                Row([.enqueued], with: .cancelled) { $0.but(without: [.cancelPromised, .cancelClaimed]) },
+                Row(allBut(.enqueued)) { $0.but(without: [.cancelPromised, .cancelClaimed]) },
+            ])
+    }
+
+    @Test func `what is to be cancelled is pushed whatever it answers, until a thread has claimed the call`() {
+        let word = Lifecycle().but(.enqueued, with: [.evaluating, .cancelPromised])
+        let pushed = word.but(with: [.ready, .inInbox], without: .evaluating)
+        #expect(word.answered(isReady: false) == .push(pushed))
+        for flag: Lifecycle.Flags in [.cancelClaimed, .cancelled] {
+            let other = word.but(with: flag)
+            #expect(other.answered(isReady: false) == .settled(other.but(without: .evaluating), finishNow: false))
+        }
     }
 
     // MARK: Finish

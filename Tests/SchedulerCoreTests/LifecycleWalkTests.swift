@@ -21,7 +21,7 @@ struct LifecycleWalk {
     enum Step: CaseIterable {
         case enter, refuse, enqueue, drain, reconsider, answer, reorder, lend, hold, release, claim, start, end, finish,
             leave
-        case cancel, startPlainly, endPlainly
+        case cancel, startPlainly, endPlainly, admit, decline
     }
 
     enum Outcome: CaseIterable {
@@ -39,7 +39,7 @@ struct LifecycleWalk {
             .idle: [.entering, .executing, .ended, .finishing],
             .entering: [.idle, .enqueued],
             .enqueued: [.starting, .finishing],
-            .starting: [.executing, .ended, .finishing],
+            .starting: [.enqueued, .executing, .ended, .finishing],
             .executing: [.ended, .finishing],
             .ended: [.finishing],
             .finishing: [.finished],
@@ -122,6 +122,11 @@ struct LifecycleWalk {
         case .finish: return finish()
         case .leave: return word.phase == .finishing && !word.contains(.inInbox) ? word.finished() : nil
         case .cancel: return generator.chance(20) ? word.cancelled() : nil
+        case .admit: return admit()
+        case .decline:
+            guard word.phase == .starting, word.contains(.admitting), generator.chance(20) else { return nil }
+            settle(word.contains(.finishAnnounced))
+            return word.declined()
         case .startPlainly:
             guard let next = word.startedPlainly() else { return nil }
             runs += 1
@@ -173,6 +178,17 @@ struct LifecycleWalk {
         guard finishNow else { return }
         outcomes.insert(.finishedLate)
         isFinishOwed = false
+    }
+
+    private mutating func admit() -> Lifecycle? {
+        guard word.phase == .starting, word.contains(.admitting) else { return nil }
+        switch word.admitted() {
+        case .start(let next), .askAgain(let next): return next
+        case .putBack: return word.declined()
+        case .finish(let next):
+            settle(true)
+            return next
+        }
     }
 
     private mutating func start() -> Lifecycle? {
@@ -240,11 +256,10 @@ extension LifecycleWalk {
         if new.contains(.inInbox) && !isInQueue && new.phase != .finishing { return "an inbox holds a stranger" }
         if old.contains(.inInbox) && !new.contains(.inInbox) && step != .drain { return "a pin was stolen" }
         if old.contains(.evaluating) && !new.contains(.evaluating) && step != .answer { return "a question was lost" }
-        if new.contains(.askAgain) && new.phase != .entering && !new.contains(.evaluating) {
-            return "nobody is there to ask again"
-        }
+        let isBusy = new.phase == .entering || new.contains(.evaluating) || new.contains(.admitting)
+        if new.contains(.askAgain) && !isBusy { return "nobody is there to ask again" }
+        if new.contains(.admitting) && new.phase != .starting { return "what is not claimed is admitted" }
         if step == .reconsider && !new.contains(.askAgain) && !new.contains(.evaluating) { return "news was lost" }
-        let isBusy = new.phase == .entering || new.contains(.evaluating)
         if isBusy && new.contains(.finishAnnounced) != isFinishOwed { return "an announced end was lost or made up" }
         return nil
     }

@@ -1,7 +1,8 @@
-// Between ready and start: what is gated is looked at once more when it has been claimed, without a lock: what became of
-// its dependencies, its conditions, its resources. What has to wait gives its slot back and is among the waiting again,
-// until whatever it waits for asks anew whether it is ready. So nothing is held while waiting, and what is needed is
-// had at the moment of the start, not before.
+// Between ready and start: the thread that has claimed an operation admits it, without a lock. One swap of the word finds
+// what has changed since the claim: a dependency, a promised cancellation, an announcement. Of a gated operation the thread
+// first looks at its dependencies, conditions and resources. An operation that has to wait gives its slot back and is among
+// the waiting again, until whatever it waits for asks anew whether it is ready. So nothing is held while waiting, and what is
+// needed is had at the moment of the start, not before.
 
 import SchedulerCore
 
@@ -32,54 +33,73 @@ extension OperationQueue {
     /// Whether a claimed operation may start. If not, it has been put back, or has ended.
     func admit(_ operation: Operation) -> Bool {
         HeldLocks.assertNone()
-        let isCancelled = untracked { operation.isCancelled }
-        if !isCancelled, operation.gates?.hold.isOn == true {
-            putBack(operation)
-            return false
-        }
-        if !isCancelled, let failure = operation.failureByPolicy() {
-            operation.giveUp(failure)
-        } else if !isCancelled {
-            switch operation.beginTesting() {
-            case .done: break
-            case .underWay:
+        let isGated = operation.word.lifecycle.contains(.gated)
+        guard !isGated || passGates(operation) else { return false }
+        while true {
+            let admission = operation.word.decide {
+                $0.admitted()
+            } next: {
+                switch $0 {
+                case .start(let next), .askAgain(let next), .finish(let next): next
+                case .putBack: nil
+                }
+            }
+            switch admission {
+            case .start:
+                if isGated { operation.beginTimeLimits(on: executorBeside, fromStart: true) }
+                return true
+            case .askAgain(let word) where !word.contains(.gated) && untracked({ operation.isReady }):
+                // Not put back: operations that were added later would start before it.
+                continue
+            case .askAgain:
+                if isGated { operation.withdrawFromResources() }
+                putBack(operation, andAsk: true)
+                return false
+            case .putBack:
+                if isGated { operation.withdrawFromResources() }
                 putBack(operation)
                 return false
-            case .begin(let conditions):
-                // First put back: the answer may come at once, and asks whether the operation is ready.
-                putBack(operation)
-                operation.test(conditions, on: executorBeside)
-                return false
+            case .finish:
+                operation.finishIfFinished()
+                // The end may have been taken back.
+                return operation.word.lifecycle.phase == .starting
             }
-            guard operation.acquireResources() else {
-                putBack(operation)
-                return false
-            }
-        }
-        let admission = operation.word.decide {
-            $0.admitted()
-        } next: {
-            switch $0 {
-            case .start(let next), .finish(let next): next
-            case .putBack: nil
-            }
-        }
-        switch admission {
-        case .start:
-            operation.beginTimeLimits(on: executorBeside, fromStart: true)
-            return true
-        case .putBack:
-            operation.withdrawFromResources()
-            putBack(operation)
-            return false
-        case .finish:
-            operation.finishIfFinished()
-            return false
         }
     }
 
-    /// Gives the slot back.
-    private func putBack(_ operation: Operation) {
+    /// Whether nothing but dependencies holds a gated operation back. If not, it has been put back.
+    private func passGates(_ operation: Operation) -> Bool {
+        guard !untracked({ operation.isCancelled }) else { return true }
+        if operation.gates?.hold.isOn == true {
+            putBack(operation)
+            return false
+        }
+        if let failure = operation.failureByPolicy() {
+            operation.giveUp(failure)
+            return true
+        }
+        switch operation.beginTesting() {
+        case .done: break
+        case .underWay:
+            putBack(operation)
+            return false
+        case .begin(let conditions):
+            // First put back: the answer may come at once, and asks whether the operation is ready.
+            putBack(operation)
+            operation.test(conditions, on: executorBeside)
+            return false
+        }
+        guard operation.acquireResources() else {
+            putBack(operation)
+            return false
+        }
+        return true
+    }
+
+    /// Gives the slot of a claimed operation back, which has not started.
+    ///
+    /// - Parameter andAsk: Nothing is known that holds it back, so it is asked at once whether it is ready.
+    func putBack(_ operation: Operation, andAsk: Bool = false) {
         let (old, hasStartable): (Lifecycle, Bool) = withState { state in
             let old = operation.word.update { $0.declined() }.unsafelyUnwrapped
             state.returnToWaiting(operation, old)
@@ -88,8 +108,10 @@ extension OperationQueue {
         }
         if hasStartable { offerSlot() }
         if old.contains(.finishAnnounced) { operation.finishIfFinished() }
-        // A member that is to be cancelled has to be ready: the next worker that meets it calls its `cancel()`.
-        if old.isCancelled || old.containsAny([.askAgain, .cancelPromised]) { operation.reconsiderReadiness() }
+        // An operation that is to be cancelled has to be ready: the next worker that meets it calls its `cancel()`.
+        if andAsk || old.isCancelled || old.containsAny([.askAgain, .cancelPromised]) {
+            operation.reconsiderReadiness()
+        }
     }
 }
 

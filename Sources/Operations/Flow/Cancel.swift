@@ -69,23 +69,34 @@ extension OperationQueue {
                 return Member(arrival: arrival, operation: operation, isPromised: isPromised)
             }
         }
-        guard let members else { return }
-        for member in members.sorted(by: { $0.arrival < $1.arrival }) {
-            let operation = member.operation
-            if !member.isPromised {
-                operation.cancel()
-            } else if operation.word.update({ $0.cancelClaimed() }) != nil {
-                operation.cancelAsPromised()
-            } else if operation.word.lifecycle.awaitsPromisedCancel {
-                // Another thread is about to call `cancel()`, and may not have come to it. When this has returned, all
-                // members are cancelled.
-                operation.requestCancellation()
-            }
+        guard let members = members?.sorted(by: { $0.arrival < $1.arrival }) else { return }
+        let runsUserCode = members.contains {
+            !$0.operation.isPlainBlock || $0.operation.word.lifecycle.contains(.observed)
+        }
+        if runsUserCode {
+            for member in members.dropFirst() where member.isPromised { member.operation.offerCancelCall() }
+        }
+        for member in members {
+            if member.isPromised { member.operation.cancelIfUnclaimed() } else { member.operation.cancel() }
         }
     }
 }
 
 extension Operation {
+    /// Lets a worker come to an operation that waits for something, and call its `cancel()`. The `cancel()` of another one may
+    /// wait for it.
+    final func offerCancelCall() {
+        let lifecycle = word.lifecycle
+        if lifecycle.needsCancelCall, !lifecycle.contains(.ready) { reconsiderReadiness() }
+    }
+
+    /// Calls `cancel()` as promised, unless another thread does.
+    final func cancelIfUnclaimed() {
+        if word.update({ $0.cancelClaimed() }) != nil { return cancelAsPromised() }
+        // The other thread may not have come to `cancel()`, which is known to do this. An override may do something else.
+        if isPlainBlock, word.lifecycle.awaitsPromisedCancel { requestCancellation() }
+    }
+
     /// Called by the one thread that has claimed the promised call of `cancel()`.
     final func cancelAsPromised() {
         HeldLocks.assertNone()

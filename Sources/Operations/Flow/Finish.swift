@@ -56,6 +56,7 @@ extension OperationQueue {
                 guard !lifecycle.contains(.inInbox) else { return nil }
                 if observersReference.isSet, !lifecycle.contains(.unlisted) { state.noteLeaving(operation) }
                 state.schedule.finished(operation.ticket)
+                if let throttle = state.throttle { throttle.forget(operation.scheduleID) }
                 if lifecycle.containsAny([.gated, .keyed, .bounded]) {
                     state.leftSpecial(operation, lifecycle)
                 }

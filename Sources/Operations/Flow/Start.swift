@@ -126,7 +126,7 @@ extension OperationQueue {
     /// Starts a claimed operation on this thread, which says that it runs it; or puts it back.
     func start(_ operation: Operation) {
         let lifecycle = operation.word.lifecycle
-        guard !lifecycle.contains(.gated) || admit(operation) else { return }
+        guard !lifecycle.contains(.admitting) || admit(operation) else { return }
         let mustTell = !lifecycle.contains(.unlisted) && !(lifecycle.contains(.gated) && operation.isStandingAside)
         if mustTell { tellWatchers(.starts, of: operation) }
         operation.start()

@@ -15,8 +15,8 @@ extension OperationQueue {
     /// Bounds the number of operations in the queue, those that run included; nil removes the bound.
     ///
     /// It counts what is added from when a bound is first set. May be changed at any time; nothing that is in the queue
-    /// leaves it for that. What is shed is cancelled, and takes no place any more. When nothing can be shed, because all
-    /// run, the new operation is refused. Barriers and parts of tasks take no place.
+    /// leaves it for that. An operation that is shed is cancelled, and takes no place any more. An operation that has begun is
+    /// never shed. When nothing can be shed, the new operation is refused. Barriers and parts of tasks take no place.
     ///
     /// - Throws: `PolicyError.capacityNotPositive`.
     public final func setBound(_ capacity: Int?, whenFull overflow: Overflow = .refuse) throws(PolicyError) {
@@ -51,13 +51,6 @@ final class Bound: @unchecked Sendable {
     var backlog = Backlog<UnsafeContinuation<Void, any Error>>(capacity: .max)
     /// The operations that wait and could be shed; nil when none is to be shed.
     fileprivate var shedding: ShedOrder?
-    /// The operations whose place another one has already, and whose `cancel()` is about to be called. They do not start
-    /// before they are cancelled (rule A12).
-    fileprivate var victims: Set<Schedule.ID> = []
-
-    func mayClaim(_ id: Schedule.ID) -> Bool {
-        victims.isEmpty || !victims.contains(id) || OperationQueue.operation(id).word.lifecycle.isCancelled
-    }
 
     /// An operation with a place waits, or waits no more.
     func note(_ id: Schedule.ID, _ lifecycle: Lifecycle, arrival: UInt64) {
@@ -74,8 +67,11 @@ final class Bound: @unchecked Sendable {
 }
 
 extension Lifecycle {
-    /// It waits and has a place that another operation could have. What runs is not shed.
-    fileprivate var isSheddable: Bool { phase == .enqueued && contains(.bounded) && !isCancelled }
+    /// It waits and has a place that another operation could have. What has begun is not shed, even if it has given its slot
+    /// back since (rule A12).
+    fileprivate var isSheddable: Bool {
+        phase == .enqueued && contains(.bounded) && !containsAny([.cancelled, .hasBegun])
+    }
 }
 
 extension OperationQueue.State {
@@ -121,32 +117,44 @@ extension OperationQueue {
     /// Takes places for operations that are about to be added; cancels others, or throws, as the bound says.
     final func takePlaces(for operations: [Operation]) throws(OperationError) {
         guard let bound = boundReference.load() else { return }
+        // Asked without the lock: `queuePriority` may be overridden.
+        let lowest = operations.map { shedLane(of: $0) }.min() ?? .veryLow
         let (victims, capacity): ([Operation]?, Int) = withState { state in
             let missing = bound.backlog.missing(for: operations.count)
-            let victims = missing == 0 ? [] : bound.takeVictims(missing, for: operations)
+            let victims = missing == 0 ? [] : bound.takeVictims(missing, upTo: lowest)
             if let victims { bound.backlog.enter(operations.count, insteadOf: victims.count) }
             return (victims, bound.backlog.capacity)
         }
         guard let victims else { throw .queueFull(queue: label, capacity: capacity) }
         for operation in operations { operation.word.insert(.bounded) }
-        for victim in victims {
-            victim.cancel()
-            withState { _ in _ = bound.victims.remove(victim.scheduleID) }
-            // An override may not have called super, and the operation has been held back meanwhile.
-            victim.reconsiderReadiness()
+        // The `cancel()` of one may wait for another one, to which a worker then comes.
+        for victim in victims.dropFirst() { victim.offerCancelCall() }
+        for victim in victims { victim.cancelIfUnclaimed() }
+    }
+
+    /// The lane in which an operation is going to wait that is being added.
+    private func shedLane(of operation: Operation) -> PriorityLane {
+        HeldLocks.assertNone()
+        let own = operation.asked {
+            $0.priority
+        } else: {
+            operation.queuePriority.lane
         }
+        return hasMembersInherit ? max(own, operation.word.lifecycle.lentPriority) : own
     }
 }
 
 extension Bound {
-    /// Takes the places of so many operations that wait; nil when not so many can be shed. O(log waiting) for each.
-    fileprivate func takeVictims(_ count: Int, for newcomers: [Operation]) -> [Operation]? {
-        let lowestNew = newcomers.map { $0.word.lifecycle.priority }.min() ?? .veryLow
-        let victims = shedding?.take(count, upTo: lowestNew) { OperationQueue.operation($0).word.lifecycle.isSheddable }
+    /// Takes the places of so many operations that wait; nil when not so many can be shed. From now on none of them starts
+    /// before its `cancel()` was called. O(log waiting) for each.
+    ///
+    /// - Parameter lowest: The lowest lane of the operations that need the places.
+    fileprivate func takeVictims(_ count: Int, upTo lowest: PriorityLane) -> [Operation]? {
+        let victims = shedding?.take(count, upTo: lowest) { OperationQueue.operation($0).word.lifecycle.isSheddable }
         return victims?.map { id in
             let operation = OperationQueue.operation(id)
             _ = operation.givesUpPlace
-            self.victims.insert(id)
+            operation.word.update { $0.cancelPromised() }
             return operation
         }
     }
@@ -168,10 +176,6 @@ extension OperationQueue.State {
             bound.note(operation.scheduleID, operation.word.lifecycle, arrival: arrival)
         }
     }
-
-    /// False: the operation is about to be cancelled in favor of another one.
-    @inline(__always)
-    func mayClaim(_ id: Schedule.ID) -> Bool { bound?.mayClaim(id) ?? true }
 
     /// An operation with a place has arrived, has changed, or waits again.
     mutating func noteBounded(_ operation: Operation, _ lifecycle: Lifecycle) {

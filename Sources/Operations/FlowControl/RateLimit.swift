@@ -72,7 +72,7 @@ final class Throttle: @unchecked Sendable {
     private var limiter: RateLimiter
     /// The task that opens the queue again.
     var timer: Task<Void, Never>?
-    /// The times at which gated operations received permits. A gated operation returns its permit if it does not start.
+    /// The times at which the operations in the queue received permits. An operation returns its permit if it does not start.
     private var permits: [Schedule.ID: UInt64] = [:]
     /// Nanoseconds since the limit was set.
     let time: @Sendable () -> UInt64
@@ -92,11 +92,8 @@ final class Throttle: @unchecked Sendable {
 
     func nextStart(after time: UInt64) -> UInt64 { limiter.nextStart(after: time) }
 
-    /// Uses a permit for an operation. A gated operation may return the permit.
-    func started(_ id: Schedule.ID, isGated: Bool, at time: UInt64) {
-        let noted = limiter.started(at: time)
-        if isGated { permits[id] = noted }
-    }
+    /// Uses a permit for an operation. The operation may return the permit.
+    func started(_ id: Schedule.ID, at time: UInt64) { permits[id] = limiter.started(at: time) }
 
     /// Returns the permit of an operation that does not start. False: the operation had no permit to return.
     func takeBack(_ id: Schedule.ID) -> Bool {
@@ -175,7 +172,7 @@ extension OperationQueue.State {
     /// Whether the limit has not been replaced, set or removed since the reading.
     func isCurrent(_ reading: OperationQueue.ThrottleReading?) -> Bool { throttle === reading?.throttle }
 
-    /// Returns the permit of a gated operation that was claimed and does not start now.
+    /// Returns the permit of an operation that was claimed and does not start now.
     mutating func takeBackPermit(_ id: Schedule.ID) {
         guard let throttle, throttle.takeBack(id) else { return }
         // Other operations may wait for the permit that was returned.

@@ -81,7 +81,6 @@ extension OperationQueue.State {
     /// Updates the state for a gated, keyed or bounded operation that leaves the queue.
     mutating func leftSpecial(_ operation: Operation, _ lifecycle: Lifecycle) {
         if lifecycle.contains(.keyed) { leftKeyed(operation.scheduleID) }
-        if lifecycle.contains(.gated) { throttle?.forget(operation.scheduleID) }
         if let bound {
             bound.waitsNoMore(operation.scheduleID)
             if operation.givesUpPlace { vacate(bound) }

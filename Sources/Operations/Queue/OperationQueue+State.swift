@@ -207,7 +207,7 @@ extension OperationQueue {
         private let keeper: Operation?
         /// Another worker could start another one.
         let wantsMore: Bool
-        /// It is not to start: this thread calls its `cancel()`, as `cancelAllOperations` has promised. It has no slot.
+        /// It is not to start: this thread calls its `cancel()`, as the queue has promised. It has no slot.
         let isToCancel: Bool
 
         /// Under the queue's lock, where the operation is still a member.
@@ -247,12 +247,10 @@ extension OperationQueue {
     func claim(from state: inout State, by reading: ThrottleReading? = nil) -> Claim? {
         while state.permitsStart(by: reading), let (ticket, id) = state.schedule.next() {
             let operation = Self.member(id)
-            if state.mayClaim(id),
-                let lifecycle = operation._withUnsafeGuaranteedRef({ $0.word.update { $0.claimed() } })
-            {
+            if let lifecycle = operation._withUnsafeGuaranteedRef({ $0.word.update { $0.claimed() } }) {
                 if lifecycle.containsAny([.gated, .keyed, .bounded]) { state.claimedSpecial(id, lifecycle) }
                 if let throttle = state.throttle, let reading, !lifecycle.isCancelled, !lifecycle.contains(.unlisted) {
-                    throttle.started(id, isGated: lifecycle.contains(.gated), at: reading.time)
+                    throttle.started(id, at: reading.time)
                 }
                 state.starts &+= 1
                 // By its turn the operation is here; what it stands for may have left the cache long ago.

@@ -8,6 +8,9 @@ import SchedulerCore
 /// operation: by the priority of the task, behind barriers, and not while the queue is suspended. A suspended task uses
 /// no slot. The parts are not operations: the queue does not count, list or cancel them. Waiting for all operations, and
 /// a barrier, include the parts that are queued.
+///
+/// An asynchronous operation that moves to its own queue in this way needs a second slot there. If the operation has the
+/// last slot, the operation never ends.
 extension OperationQueue: TaskExecutor {
     /// Adds a job. The runtime calls this method when a task can continue.
     public final func enqueue(_ job: consuming ExecutorJob) {

@@ -140,6 +140,7 @@ extension OperationQueue {
 extension Operation {
     /// A queue has started it, its `start()` may have returned, and its end has to be announced by the program.
     final var awaitsAnnouncement: Bool {
-        word.lifecycle.phase == .starting
+        let lifecycle = word.lifecycle
+        return lifecycle.phase == .starting && !lifecycle.contains(.admitting)
     }
 }

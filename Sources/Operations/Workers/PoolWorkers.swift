@@ -196,6 +196,11 @@ extension OperationQueue: WorkSource {
         pool.request(HandedOver(operation: operation, queue: self, isToCancel: claim.isToCancel))
     }
 
+    /// The queue may start an operation that has a slot: it was neither suspended nor made too narrow since.
+    fileprivate var isOpen: Bool {
+        state.withLock { !$0.schedule.isSuspended && $0.schedule.running <= $0.schedule.width }
+    }
+
     /// Completes an operation that has left while the next one is claimed already. Answers whether that is still this
     /// thread's: a completion block may take its time, so before it runs, the next one goes to another thread.
     private func completePlainly(_ operation: Unmanaged<Operation>, before next: Claim?, _ pace: inout Pace) -> Bool {
@@ -236,7 +241,7 @@ extension OperationQueue: WorkSource {
 }
 
 /// An operation that one thread has claimed and another one runs.
-private final class HandedOver: WorkSource {
+final class HandedOver: WorkSource {
     let operation: Operation
     let queue: OperationQueue
     let isToCancel: Bool
@@ -251,7 +256,14 @@ private final class HandedOver: WorkSource {
     var threadName: String? { queue.threadName }
 
     func work(on worker: Worker) {
-        if isToCancel { operation.cancelAsPromised() } else { queue.run(operation, in: .current) }
+        if isToCancel {
+            operation.cancelAsPromised()
+        } else if operation.word.lifecycle.contains(.admitting), !queue.isOpen {
+            // It has not started, and may have been on its way for long (rule Q5).
+            queue.putBack(operation, andAsk: true)
+        } else {
+            queue.run(operation, in: .current)
+        }
         queue.leaveThreads()
     }
 }

@@ -27,6 +27,105 @@ import Testing
         #expect(newcomers.allSatisfy { $0.isFinished && !$0.isCancelled })
     }
 
+    /// On real threads: a worker comes to the other victim while the adder waits.
+    @Test(arguments: [true, false], [true, false])
+    func `the cancel of one victim may wait for another one`(isOldest: Bool, isReady: Bool) throws {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        let (started, mayEnd) = (Gate(), Gate())
+        queue.addOperation {
+            started.open()
+            mayEnd.pass()
+        }
+        started.pass()
+        try queue.setBound(2, whenFull: isOldest ? .shedOldest : .shedLowest)
+        let runs = Guarded(0)
+        let victims = Guarded<[CancelledWaiting]>([])
+        let wait: @Sendable (CancelledWaiting) -> Void = { victim in
+            // The first one to be cancelled waits for the other one.
+            let others = victims.withLock { victims in
+                defer { victims = [] }
+                return victims
+            }
+            mayEnd.open()
+            for other in others where other !== victim { other.waitUntilFinished() }
+        }
+        let pair = (0..<2).map { _ in CancelledWaiting(wait, runs) }
+        victims.withLock { $0 = pair }
+        for victim in pair {
+            if !isReady { victim.addDependency(Operations.Operation()) }
+            try queue.tryAddOperation(victim)
+        }
+        let newcomers = (0..<2).map { _ in BlockOperation {} }
+        try queue.tryAddOperations(newcomers, waitUntilFinished: false)
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(pair.allSatisfy { $0.isCancelled && $0.calls.withLock { $0 } == 1 } && runs.withLock { $0 } == 0)
+        #expect(newcomers.allSatisfy { $0.isFinished && !$0.isCancelled })
+    }
+
+    @Test(arguments: [true, false])
+    func `a paused operation that has begun is not shed`(isOldest: Bool) throws {
+        let queue = executor.makeQueue()
+        let overflow = isOldest ? OperationQueue.Overflow.shedOldest : .shedLowest
+        try queue.setBound(1, whenFull: overflow)
+        let operation = PausesOnce()
+        operation.queuePriority = .veryLow
+        try queue.tryAddOperation(operation)
+        executor.runUntilIdle()
+        #expect(!operation.isExecuting && !operation.isFinished)
+        let refuse = { try queue.tryAddOperation(BlockOperation {}) }
+        #expect(throws: OperationError.self, performing: refuse)
+        // Looked at anew by its queue.
+        operation.queuePriority = .low
+        #expect(throws: OperationError.self, performing: refuse)
+        try queue.setBound(1)
+        try queue.setBound(1, whenFull: overflow)
+        #expect(throws: OperationError.self, performing: refuse)
+        // About to go on, and put back once more.
+        queue.isSuspended = true
+        operation.resume()
+        #expect(throws: OperationError.self, performing: refuse)
+        operation.pause()
+        queue.isSuspended = false
+        executor.runUntilIdle()
+        #expect(throws: OperationError.self, performing: refuse)
+        operation.resume()
+        executor.runUntilIdle()
+        #expect(operation.isFinished && !operation.isCancelled)
+    }
+
+    @Test func `shedding compares the priority that an override answers`() throws {
+        let queue = executor.makeQueue()
+        queue.isSuspended = true
+        try queue.setBound(1, whenFull: .shedLowest)
+        let waiting = BlockOperation {}
+        waiting.queuePriority = .low
+        try queue.tryAddOperation(waiting)
+        #expect(throws: OperationError.self) { try queue.tryAddOperation(OwnPriority(.veryLow)) }
+        #expect(!waiting.isCancelled)
+        waiting.queuePriority = .high
+        try queue.tryAddOperation(OwnPriority(.veryHigh))
+        #expect(waiting.isCancelled)
+        queue.isSuspended = false
+        executor.runUntilIdle()
+    }
+
+    @Test func `shedding compares what an operation was lent, in a queue that inherits`() async throws {
+        let queue = executor.makeQueue()
+        queue.priorityPolicy = try .init(inheritsPriority: true)
+        queue.isSuspended = true
+        try queue.setBound(2, whenFull: .shedLowest)
+        let (urgent, needed, waiting) = (BlockOperation {}, BlockOperation {}, BlockOperation {})
+        urgent.queuePriority = .veryHigh
+        needed.queuePriority = .low
+        urgent.addDependency(needed)
+        for operation in [urgent, waiting] { try queue.tryAddOperation(operation) }
+        try queue.tryAddOperation(needed)
+        #expect(waiting.isCancelled && !needed.isCancelled)
+        queue.isSuspended = false
+        executor.runUntilIdle()
+    }
+
     /// On real threads: the adder chooses its victims while workers start them.
     @Test(arguments: [true, false]) func `no operation is dropped after its start`(isOldest: Bool) throws {
         let queue = OperationQueue()
@@ -105,6 +204,47 @@ private final class CancelledBySteps: Operations.Operation, @unchecked Sendable 
             isNested.withLock { $0 = false }
         }
         super.cancel()
+    }
+}
+
+/// Does something when it is cancelled.
+private final class CancelledWaiting: Operations.Operation, @unchecked Sendable {
+    // Sendable: constants.
+    let calls = Guarded(0)
+    private let runs: Guarded<Int>
+    private let wait: @Sendable (CancelledWaiting) -> Void
+
+    init(_ wait: @escaping @Sendable (CancelledWaiting) -> Void, _ runs: Guarded<Int>) {
+        self.wait = wait
+        self.runs = runs
+    }
+
+    override func main() { runs.withLock { $0 += 1 } }
+
+    override func cancel() {
+        calls.withLock { $0 += 1 }
+        wait(self)
+        super.cancel()
+    }
+}
+
+/// Gives its slot back in the midst of its work.
+private final class PausesOnce: AsyncOperation, @unchecked Sendable {
+    override func run() async {
+        pause()
+        await waitWhilePaused()
+    }
+}
+
+private final class OwnPriority: Operations.Operation, @unchecked Sendable {
+    // Sendable: a constant.
+    private let own: QueuePriority
+
+    init(_ own: QueuePriority) { self.own = own }
+
+    override var queuePriority: QueuePriority {
+        get { own }
+        set {}
     }
 }
 
