@@ -2,15 +2,15 @@ import Operations
 import OperationsTrace
 import Synchronization
 
-/// An operation that runs a shell command without holding a thread meanwhile.
+/// An operation that runs a shell command and holds no thread while the command runs.
 ///
-/// It may be started more than once; only the first time counts. A cancelled one never runs its command.
+/// A second call of `start()` has no effect. A cancelled operation never runs its command.
 final class CommandOperation: Operation, @unchecked Sendable {
     private enum Phase { case waiting, executing, finished }
 
     private struct State {
         var phase = Phase.waiting
-        /// Names the command to the watch from its start to its end.
+        /// Identifies the command to the process watch, from the start of the command to its end.
         var token: ProcessWatch.Token?
         var isKilled = false
     }
@@ -23,7 +23,7 @@ final class CommandOperation: Operation, @unchecked Sendable {
     private var planned: PlannedOperation { plan.operations[index] }
     private var ledger: RunLedger { shell.ledger }
 
-    /// The operation at `index` of `plan`.
+    /// Creates the operation at `index` of `plan`.
     init(_ index: Int, of plan: WorkflowPlan, shell: CommandShell) {
         self.index = index
         self.plan = plan
@@ -58,23 +58,24 @@ final class CommandOperation: Operation, @unchecked Sendable {
         send { .cancel($0) }
     }
 
-    /// Ends the command and all in its group at once.
+    /// Cancels the operation, and kills all processes in the command's process group at once.
     func kill() {
         state.withLock { $0.isKilled = true }
         super.cancel()
         send { .kill($0) }
     }
 
-    /// Sends a message about the command, if it runs; if something is short that it waits for, it is tried again.
+    /// Sends a message about the running command. If the command waits for a resource that is short, the watch retries its
+    /// start.
     private func send(_ message: (ProcessWatch.Token) -> ProcessWatch.Message) {
         let (phase, token) = state.withLock { ($0.phase, $0.token) }
         guard phase == .executing else { return }
         shell.watch.send(token.map(message) ?? .attemptNow)
     }
 
-    /// Starts the command, or concludes that it cannot be started.
+    /// Starts the command, or ends the operation if the command cannot start.
     ///
-    /// - Returns: False if something is short that may be there later.
+    /// - Returns: `false` if a resource is short now and may be available later.
     private func startCommand(isLastAttempt: Bool) -> Bool {
         if isCancelled {
             conclude(.cancelled)
@@ -105,7 +106,7 @@ final class CommandOperation: Operation, @unchecked Sendable {
                 self.state.withLock { $0.token = nil }
                 self.conclude(self.outcome(of: end, printed: spool), duration: clock.now - start, spool: spool)
             })
-        // A cancellation since the last look may have come before the watch knew the token.
+        // A cancellation may have come before the watch knew the token, so check again.
         if state.withLock(\.isKilled) {
             shell.watch.send(.kill(token))
         } else if isCancelled {
@@ -114,7 +115,7 @@ final class CommandOperation: Operation, @unchecked Sendable {
     }
 
     private func outcome(of end: ProcessEnd, printed spool: OutputSpool) -> Outcome {
-        // Once asked to end, a command that exits with 0 has tidied up rather than succeeded.
+        // A cancelled command that exits with 0 has cleaned up. It has not succeeded.
         if isCancelled { return .cancelled }
         if spool.mayHaveLostOutput { return .failed(.outputLost(end, directory: shell.spools.path)) }
         return switch end {
@@ -145,24 +146,24 @@ final class CommandOperation: Operation, @unchecked Sendable {
     }
 }
 
-/// What the operations of a run share.
+/// The objects that all operations of a run share.
 struct CommandShell: Sendable {
-    /// Takes the ends of the operations.
+    /// The ledger that records how the operations end.
     let ledger: RunLedger
-    /// Waits for their commands.
+    /// The watch that waits for the commands of the operations.
     let watch: ProcessWatch
-    /// Holds what their commands print.
+    /// The directory of the files that hold the output of the commands.
     let spools: SpoolDirectory
 }
 
-/// Why the operation of a command failed, for whoever looks at it as an operation.
+/// The error of a failed command, as observers of the operation see it.
 private struct CommandFailure: Error, CustomStringConvertible {
     let failure: Outcome.Failure
 
     var description: String { RunReport.text(of: failure) }
 }
 
-/// Why the operation of a command was skipped, for whoever looks at it as an operation.
+/// The reason why a command was skipped, as the trace of the operation shows it.
 private struct CommandSkipped: OperationTrace.Ending {
     let reason: String
 

@@ -7,7 +7,7 @@ public struct SourcePosition: Hashable, Comparable, Sendable {
     /// The column, from 1.
     public let column: Int
 
-    /// The place at that line and column.
+    /// Creates a place from a line and a column.
     public init(line: Int, column: Int) {
         self.line = line
         self.column = column
@@ -18,12 +18,12 @@ public struct SourcePosition: Hashable, Comparable, Sendable {
     }
 }
 
-/// A value together with the place in the file where it stands.
+/// A value and its place in the file.
 struct Located<Value> {
     let value: Value
     let position: SourcePosition
 
-    /// `value`, which stands at `position`.
+    /// Creates a located value.
     init(_ value: Value, at position: SourcePosition) {
         self.value = value
         self.position = position
@@ -33,23 +33,23 @@ struct Located<Value> {
 extension Located: Sendable where Value: Sendable {}
 extension Located: Equatable where Value: Equatable {}
 
-/// One thing that is wrong with a workflow file, and how to mend it.
+/// An error in a workflow file, and the way to fix it.
 public struct Diagnostic: Error, Hashable {
-    /// Where it stands; `nil` when the file as a whole is at fault, say because it cannot be read.
+    /// The place of the error. `nil` when the error concerns the whole file, for example an unreadable file.
     public let position: SourcePosition?
-    /// What is wrong.
+    /// A description of the error.
     public let message: String
-    /// What to do about it, such as `did you mean 'compress'?`.
+    /// The suggested fix, such as `did you mean 'compress'?`.
     public let mend: String?
 
-    /// A diagnostic of a file to be named later.
+    /// Creates a diagnostic without a file name. ``line(in:)`` adds the name.
     init(_ message: String, at position: SourcePosition? = nil, mend: String? = nil) {
         self.position = position
         self.message = message
         self.mend = mend
     }
 
-    /// The line a compiler would print: `file:line:column: error: message; mend`.
+    /// Returns the diagnostic in the format of a compiler: `file:line:column: error: message; mend`.
     public func line(in file: String) -> String {
         let place = position.map { "\(file):\($0.line):\($0.column)" } ?? file
         return ("\(place): error: \(message)" + (mend.map { "; \($0)" } ?? "")).visible

@@ -1,14 +1,14 @@
-/// The diagnostics gathered so far.
+/// A collection of the diagnostics of one file.
 ///
-/// The same diagnostic reported twice, say for every member of a family, is kept once.
+/// The collection keeps equal diagnostics once. For example, every member of a family may report the same error.
 struct Diagnostics: Sendable {
     private var seen: Set<Diagnostic> = []
     private var reported: [Diagnostic] = []
 
-    /// Whether nothing is wrong so far.
+    /// Whether the collection contains no diagnostics.
     var isEmpty: Bool { reported.isEmpty }
 
-    /// All of them in the order of the file, those without a position first.
+    /// The diagnostics in the order of the file. Diagnostics without a position come first.
     var inFileOrder: [Diagnostic] {
         reported.enumerated().sorted { lhs, rhs in
             let (left, right) = (lhs.element.position, rhs.element.position)
@@ -19,7 +19,7 @@ struct Diagnostics: Sendable {
         }.map(\.element)
     }
 
-    /// Adds a diagnostic unless the very same one is there already.
+    /// Adds a diagnostic unless the collection already contains an equal one.
     mutating func report(_ message: String, at position: SourcePosition?, mend: String? = nil) {
         let diagnostic = Diagnostic(message, at: position, mend: mend)
         if seen.insert(diagnostic).inserted { reported.append(diagnostic) }

@@ -1,11 +1,11 @@
-/// Which operations barriers keep apart.
+/// The orderings that barriers impose on the operations of each queue.
 struct BarrierOrder {
-    /// For every operation, the index of the last barrier queued before it in its queue.
+    /// The index of the last barrier that was queued before each operation in the operation's queue.
     private(set) var ahead: [Int?] = []
-    /// For every barrier, the indices of the operations queued before it, back to the barrier before that.
+    /// The indices of the operations between each barrier and the previous barrier of its queue.
     private(set) var gathered: [Int: [Int]] = [:]
 
-    /// Looks for the barriers among operations in the order in which they are queued.
+    /// Creates the orderings from operations in the order in which they are queued.
     init(_ operations: [PlannedOperation]) {
         var lastBarrier: [String: Int] = [:]
         var sinceBarrier: [String: [Int]] = [:]
@@ -21,31 +21,32 @@ struct BarrierOrder {
     }
 }
 
-/// An order in which operations could run one by one, and the cycles that keep some from ever running.
+/// An order in which the operations could run one at a time, and the cycles that prevent operations from running.
 struct ExecutionOrder {
-    /// One operation waiting for another.
+    /// An edge of the graph: one operation waits for another operation.
     struct Link: Equatable {
-        /// What makes an operation wait for another.
+        /// The reason why one operation waits for another.
         enum Reason { case after, behindBarrier, gatheredByBarrier }
 
         /// The index of the operation that waits.
         let waiting: Int
-        /// The index of the one it waits for.
+        /// The index of the operation for which the waiting operation waits.
         let awaited: Int
-        /// What makes it wait.
+        /// The reason for the wait.
         let reason: Reason
     }
 
-    /// Links each of which awaits the one that waits in the next, the last one the first; it starts with the
-    /// operation that stands first in the file.
+    /// A closed path of links. Each link awaits the operation that waits in the next link, and the last link awaits the first
+    /// operation. The path starts with the operation that comes first in the file.
     typealias Cycle = [Link]
 
-    /// The indices of all operations that are in no cycle, and wait for none, in that order.
+    /// The indices of the operations that can run, in a possible order. Operations in cycles, and operations that wait for
+    /// cycles, are absent.
     private(set) var possible: [Int] = []
-    /// The cycles. No operation is in two of them, so that mending these may bring up more.
+    /// The cycles that were found. Each operation is in at most one of them, so fixing these cycles may reveal more.
     private(set) var cycles: [Cycle] = []
 
-    /// Orders operations by their dependencies and by barriers.
+    /// Creates an order from the dependencies and the barriers of operations. The time is linear in the number of links.
     init(_ operations: [PlannedOperation], barriers: BarrierOrder) {
         let links = operations.indices.map { index in
             operations[index].dependencies.map { Link(waiting: index, awaited: $0, reason: .after) }
@@ -76,7 +77,7 @@ struct ExecutionOrder {
             }
             while firstLeft < isDone.count, isDone[firstLeft] { firstLeft += 1 }
             guard firstLeft < isDone.count else { return }
-            // An operation that is left waits for one that is left, so following the links must come round.
+            // Every remaining operation waits for another remaining operation, so the links must lead to a cycle.
             let cycle = search.cycle(from: firstLeft) { !isDone[$0] }
             cycles.append(cycle)
             finish(cycle.map(\.waiting))
@@ -84,15 +85,16 @@ struct ExecutionOrder {
     }
 }
 
-/// Follows links until they come round, again and again as cycles are taken out.
+/// A search that follows links until it finds a cycle. The caller removes the cycle before the next search.
 ///
-/// It continues where it was: to walk a long way to each of many cycles from its start would take the square of the time.
+/// Each search continues on the path of the previous search. A search that restarted each time would take quadratic time.
 private struct CycleSearch {
     private let links: [[ExecutionOrder.Link]]
-    /// How many links of each operation lead to what is not left any more. What has left never comes back.
+    /// The number of leading links of each operation whose awaited operations were removed. Removed operations never come
+    /// back.
     private var passed: [Int]
     private var path: [ExecutionOrder.Link] = []
-    /// Where on the path an operation waits.
+    /// The position on the path of each waiting operation.
     private var steps: [Int: Int] = [:]
 
     init(_ links: [[ExecutionOrder.Link]]) {
@@ -100,9 +102,10 @@ private struct CycleSearch {
         passed = Array(repeating: 0, count: links.count)
     }
 
-    /// A cycle among what is left, that can be reached from `start`, which is left.
+    /// Returns a cycle of remaining operations that can be reached from `start`. `start` must be a remaining operation.
     mutating func cycle(from start: Int, isLeft: (Int) -> Bool) -> ExecutionOrder.Cycle {
-        // What has left the path since the last time was at its end: what waits for something left is left.
+        // Operations that were removed since the last search are at the end of the path. An operation that waits for a
+        // remaining operation remains too.
         while let last = path.last, !isLeft(last.waiting) || !isLeft(last.awaited) { forget(last) }
         var current = path.last?.awaited ?? start
         while steps[current] == nil {

@@ -2,20 +2,20 @@ import Glibc
 
 /// A pattern for paths: `*`, `?` and `[...]` within a component, `**` for any number of directories.
 ///
-/// Hidden files match only a component that names the dot. `**` does not follow symbolic links.
+/// A component matches hidden files only if it begins with a dot. `**` does not follow symbolic links.
 struct Glob {
-    /// Finds what a pattern matches, as seen from a directory.
+    /// A function that returns the paths that match a pattern, relative to a directory.
     typealias Finder = (_ pattern: String, _ directory: String) -> Findings
 
-    /// What was found, and what kept some from being found.
+    /// The matches of a pattern, and the problems of the search.
     struct Findings: Equatable {
         /// The paths that match, sorted.
         var paths: [String] = []
-        /// What else may match.
+        /// The places where the search could not look, or could not use the names.
         var problems: [Problem] = []
     }
 
-    /// Something that may match and cannot be told.
+    /// A place that may contain matches but that the search cannot use.
     struct Problem: Equatable {
         enum Kind { case unreadable, notUTF8 }
 
@@ -23,15 +23,15 @@ struct Glob {
         let text: String
     }
 
-    /// The pattern, absolute or not.
+    /// The pattern. The pattern may be absolute or relative.
     let pattern: String
 
-    /// Whether `text` means more than the one path it spells.
+    /// Whether `text` contains a special character of a pattern.
     static func isPattern(_ text: String) -> Bool {
         text.contains { "*?[".contains($0) }
     }
 
-    /// What matches as seen from `directory`, unless the pattern is absolute.
+    /// Returns the matches of the pattern. A relative pattern is resolved against `directory`.
     ///
     /// A pattern that ends in a slash matches directories only.
     func find(in directory: String) -> Findings {
@@ -39,19 +39,19 @@ struct Glob {
         var search = GlobSearch(directory: directory)
         let found = search.matches(components[...], below: pattern.hasPrefix("/") ? "/" : "")
         let wanted = pattern.hasSuffix("/") ? found.filter { search.isDirectory($0) } : found
-        // `a/**/**` meets a path more than once.
+        // A pattern such as `a/**/**` finds a path more than once.
         return Findings(paths: Set(wanted).sorted(), problems: search.problems)
     }
 }
 
-/// A search for what a pattern matches.
+/// A search for the matches of one pattern, which collects the problems.
 private struct GlobSearch {
     let directory: String
     private(set) var problems: [Glob.Problem] = []
 
     init(directory: String) { self.directory = directory }
 
-    /// The paths `prefix` + something that matches `components`; `prefix` is empty or ends in a slash.
+    /// Returns the paths below `prefix` that match `components`. `prefix` is empty or ends with a slash.
     mutating func matches(_ components: ArraySlice<String>, below prefix: String) -> [String] {
         guard let component = components.first else { return [] }
         let rest = components.dropFirst()
@@ -117,13 +117,13 @@ private struct GlobSearch {
 }
 
 extension dirent {
-    /// The name of the entry; what is not UTF-8 in it is replaced.
+    /// The name of the entry, in which replacement characters stand for invalid UTF-8.
     var fileName: String { withName { String(decoding: $0, as: UTF8.self) } }
 
-    /// The name of the entry; `nil` if it is not UTF-8.
+    /// The name of the entry. `nil` if the name is not UTF-8.
     fileprivate var validName: String? { withName { String(validating: $0, as: UTF8.self) } }
 
-    /// Whether the name, UTF-8 or not, matches a pattern.
+    /// Whether the name matches a pattern. The name need not be UTF-8.
     fileprivate func matches(_ pattern: String) -> Bool {
         withUnsafePointer(to: d_name) { name in
             name.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: d_name)) {

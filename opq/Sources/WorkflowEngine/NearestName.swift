@@ -1,4 +1,4 @@
-/// The name among `candidates` that a misspelled name most likely means.
+/// Returns the candidate that a misspelled name most likely means.
 ///
 /// - Returns: The first candidate with the fewest typing errors (a letter added, omitted, replaced, or two exchanged). `nil`
 ///   when that candidate differs in more than a third of its letters.
@@ -9,7 +9,7 @@ func nearestName(to name: String, among candidates: some Sequence<String>) -> St
         .min { $0.errors < $1.errors }?.0
 }
 
-/// The restricted Damerau-Levenshtein distance.
+/// Returns the restricted Damerau-Levenshtein distance of two strings.
 private func typingErrors(from first: String, to second: String) -> Int {
     let (source, target) = (Array(first), Array(second))
     var rows = [Array(0...target.count)]

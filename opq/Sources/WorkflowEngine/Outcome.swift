@@ -1,37 +1,37 @@
-/// How an operation ended.
+/// The way in which an operation ended.
 public enum Outcome: Equatable, Sendable {
-    /// Its command exited with 0.
+    /// The command exited with status 0.
     case succeeded
-    /// Its command did not exit with 0, or not at all.
+    /// The command did not start, did not exit with status 0, or lost output.
     case failed(Failure)
-    /// It was not run, for the reason given.
+    /// The operation did not run, for the given reason.
     case skipped(String)
-    /// It was stopped, or never started, because the run was cancelled.
+    /// The run was cancelled before the operation ended.
     case cancelled
 
-    /// Why a command counts as failed.
+    /// The reason why an operation failed.
     public enum Failure: Equatable, Sendable {
-        /// It exited with that status.
+        /// The command exited with the given status, which is not 0.
         case exit(Int32)
-        /// It was ended by the signal of that number.
+        /// A signal with the given number ended the command.
         case signal(Int32)
-        /// It could not be started, for the reason given.
+        /// The command could not be started, for the given reason.
         case unstartable(String)
-        /// It ended so, but the directory for what commands print had no space left: something of that may be lost.
+        /// The command ended, but the directory for output had no space left at some time, so output may be lost.
         case outputLost(ProcessEnd, directory: String)
     }
 }
 
-/// The end of one operation.
+/// The result of one operation.
 public struct Conclusion: Equatable, Sendable {
     /// The name of the operation.
     public let name: String
-    /// How it ended.
+    /// The way in which the operation ended.
     public let outcome: Outcome
-    /// How long the command ran; `nil` if it was not started.
+    /// The running time of the command. `nil` if the command was not started.
     public let duration: Duration?
 
-    /// The end of the operation of that name.
+    /// Creates the result of the operation with the given name.
     init(name: String, outcome: Outcome, duration: Duration? = nil) {
         self.name = name
         self.outcome = outcome
@@ -39,12 +39,12 @@ public struct Conclusion: Equatable, Sendable {
     }
 }
 
-/// The end of a whole run.
+/// The result of a run.
 public struct RunResult: Equatable, Sendable {
-    /// The ends of the operations, in the order of the plan.
+    /// The results of the operations, in the order of the plan.
     public let conclusions: [Conclusion]
-    /// The time from its start to its end.
+    /// The time from the start of the run to its end.
     public let wallTime: Duration
-    /// The processor time of all commands together.
+    /// The total processor time of all commands.
     public let processorTime: Duration
 }

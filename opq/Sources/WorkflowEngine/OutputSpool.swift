@@ -2,14 +2,13 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// What an operation printed, until it is its turn to be shown.
+/// A temporary file that holds the output of an operation until the output is shown.
 ///
-/// The command writes into the spool itself, with both its standard output and its standard error, so their
-/// order is that of a terminal. The spool is a file without a name in the directory for temporary files:
-/// whatever a command prints takes no memory here, it is bounded by the space there, and it is gone with
-/// the process.
+/// The command writes both its standard output and its standard error to the file, so their order is kept. The file has no
+/// name in the directory for temporary files. Output takes no memory in this process, and the size of the output is limited
+/// by the free space of the directory. The system deletes the file when the last process closes it.
 public final class OutputSpool: Sendable {
-    /// Where the command writes to.
+    /// The open file to which the command writes.
     let file: FileDescriptor
     private let directory: SpoolDirectory
     private let fullCount: Int
@@ -21,28 +20,28 @@ public final class OutputSpool: Sendable {
     }
 
     deinit {
-        // The space is free after this: the last moment to see that there was none for the commands that run now.
+        // Closing the file frees its space. Other commands that run now would then miss that the directory was full.
         directory.noteIfFull(file)
         try? file.close()
     }
 
-    /// Whether the directory has had no space left at some time since the spool was made, so that output may be lost.
+    /// Whether the directory was full at some time since the spool was created, so that output may be lost.
     ///
-    /// The command had the error, and need not have passed it on. Space that other programs took and gave back meanwhile is
-    /// not seen.
+    /// The command received the write error but may have ignored it. The check does not notice space that other programs used
+    /// and freed in the meantime.
     var mayHaveLostOutput: Bool {
         directory.noteIfFull(file)
         return directory.fullCount != fullCount
     }
 
-    /// Hands over what was printed, from the start, in chunks of at most 64 KiB.
+    /// Passes the output to `body` from the start, in chunks of at most 64 KiB.
     ///
-    /// - Throws: `Errno`, and whatever `body` throws.
+    /// - Throws: `Errno` if the file cannot be read, and the errors of `body`.
     public func read(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         try read(from: 0, body)
     }
 
-    /// The last bytes of what was printed, at most so many.
+    /// Returns the last bytes of the output, at most `byteCount` bytes.
     ///
     /// - Throws: `Errno`.
     public func tail(byteCount: Int) throws -> [UInt8] {
@@ -65,21 +64,21 @@ public final class OutputSpool: Sendable {
     }
 }
 
-/// The directory for temporary files, where the spools of a run are.
+/// The directory for temporary files, which contains the spools of a run.
 final class SpoolDirectory: Sendable {
-    /// The path: that in `TMPDIR`, or `/tmp`.
+    /// The path of the directory: the value of `TMPDIR`, or `/tmp`.
     let path: String
     private let full = Atomic<Int>(0)
     private let takesNameless = Atomic(true)
 
-    /// The directory at a path, or the usual one.
+    /// Creates a directory object for `path`, or for the default path if `path` is `nil`.
     init(path: String? = nil) {
         self.path = path ?? getenv("TMPDIR").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
     }
 
     /// Opens an empty spool.
     ///
-    /// - Throws: `Shortage`, or `StartFailure` if the directory takes no file for another reason.
+    /// - Throws: `Shortage` if a resource is short, or `StartFailure` if the file cannot be created for another reason.
     func makeSpool() throws -> OutputSpool {
         let descriptor = openNameless() ?? openNamed()
         guard descriptor >= 0 else {
@@ -89,12 +88,12 @@ final class SpoolDirectory: Sendable {
         return OutputSpool(file: FileDescriptor(rawValue: descriptor), in: self)
     }
 
-    /// A file that never has a name; `nil` if this file system has no such files.
+    /// Opens a file that never has a name. Returns `nil` if the file system does not support such files.
     ///
-    /// Appending, each process writes behind what the others have written, whatever it was before.
+    /// The file is opened for appending, so each process writes after the output of the others.
     private func openNameless() -> Int32? {
         guard takesNameless.load(ordering: .relaxed) else { return nil }
-        // O_TMPFILE, which the headers make of two.
+        // The value of O_TMPFILE, whose macro Swift does not import because it combines two flags.
         let descriptor = open(path, 0o20_000_000 | O_DIRECTORY | O_RDWR | O_APPEND | O_CLOEXEC | O_EXCL, 0o600)
         guard descriptor < 0, errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL else { return descriptor }
         takesNameless.store(false, ordering: .relaxed)
@@ -108,20 +107,20 @@ final class SpoolDirectory: Sendable {
         return descriptor
     }
 
-    /// How often the directory was seen to be full.
+    /// The number of times that the directory was found full.
     fileprivate var fullCount: Int { full.load(ordering: .relaxed) }
 
-    /// Counts if there is no space left where the file is.
+    /// Increments the count if the file system of `file` has no space left.
     fileprivate func noteIfFull(_ file: FileDescriptor) {
         var space = statvfs()
-        // Without a bound, no number of blocks says anything.
+        // File systems without a size limit report 0 blocks.
         guard fstatvfs(file.rawValue, &space) == 0, space.f_blocks > 0 else { return }
         let free = geteuid() == 0 ? space.f_bfree : space.f_bavail
         guard UInt64(free) * UInt64(space.f_frsize) < 64 * 1024, !takesPage(file) else { return }
         full.add(1, ordering: .relaxed)
     }
 
-    /// Whether the file can grow by a page. It is as it was afterwards.
+    /// Whether the file can grow by one page. The file's size is unchanged afterwards.
     private func takesPage(_ file: FileDescriptor) -> Bool {
         guard let size = try? file.seek(offset: 0, from: .end) else { return true }
         defer { ftruncate(file.rawValue, off_t(size)) }

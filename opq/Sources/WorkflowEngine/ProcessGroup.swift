@@ -1,33 +1,33 @@
 import Glibc
 
-/// The process group that a command leads, with all that the command started and that did not leave it.
+/// The process group of a command: the command and the descendants that did not leave the group.
 struct ProcessGroup: Sendable {
-    /// How long processes may take to end after they have been asked to.
+    /// The time that processes get to end after the request to terminate.
     static let grace = Duration.seconds(2)
 
-    /// The identifier of the group, which is that of its leader.
+    /// The identifier of the group, which is the process identifier of its leader.
     let identifier: pid_t
 
     /// Sends a signal to all processes in the group.
     ///
-    /// - Returns: Whether there was any.
+    /// - Returns: Whether the group contains a process.
     @discardableResult
     func send(_ signal: Int32) -> Bool {
         Glibc.kill(-identifier, signal) == 0 || errno == EPERM
     }
 
-    /// Ends all processes in the group at once.
+    /// Kills all processes in the group with `SIGKILL`.
     func kill() {
         send(SIGKILL)
     }
 
-    /// Whether a process in the group runs or could run. The leader has been reaped.
+    /// Whether the group contains a process that is not dead. Call this only after the leader was reaped.
     ///
-    /// A signal also finds zombies, and some systems take seconds to reap orphans. So the states of the processes are read.
-    /// Where they cannot be read, the signal decides.
+    /// Signal 0 also finds zombies, and some systems take seconds to reap orphans. Therefore the property reads the states of
+    /// the processes from `/proc`. If `/proc` cannot be read, the result of signal 0 decides.
     var isAlive: Bool {
         guard send(0) else { return false }
-        // The system gives the identifier to another process only when nothing of the group is left.
+        // The system reuses the identifier for another process only when the group is empty.
         var status = stat()
         if stat("/proc/\(identifier)", &status) == 0 { return false }
         guard let processes = opendir("/proc") else { return true }
@@ -43,13 +43,13 @@ struct ProcessGroup: Sendable {
 
     private func state(of process: String) -> (group: pid_t, isDead: Bool)? {
         let file = open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
-        // A process that is gone has no file. What cannot be read for want of a descriptor is taken for one of the group.
+        // An ended process has no file. If no descriptor is free, the process counts as a member of the group.
         guard file >= 0 else { return errno == EMFILE || errno == ENFILE ? (identifier, false) : nil }
         defer { close(file) }
         let line = [UInt8](unsafeUninitializedCapacity: 512) { buffer, count in
             count = max(read(file, buffer.baseAddress, buffer.count), 0)
         }
-        // What follows the name of the command, which may hold anything, is its state, parent and group.
+        // The fields after the command's name are state, parent and group. The name may contain any character.
         let text = String(decoding: line, as: UTF8.self)
         let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
         guard fields.count > 2, let group = pid_t(fields[2]) else { return nil }

@@ -1,4 +1,4 @@
-/// Resolves what operations name in `after`.
+/// A resolver for the names in `after`.
 struct References {
     private let drafts: [WorkflowPlanner.Draft]
     private let indices: [String: Int]
@@ -8,11 +8,12 @@ struct References {
     private var known: Suggester.Candidates?
     private var members: [String: Suggester.Candidates] = [:]
 
-    /// Prepares to resolve what `drafts` name.
+    /// Creates a resolver for the names in `drafts`.
     ///
     /// - Parameters:
-    ///   - families: The members of every family by its name.
-    ///   - unknowable: The families whose members are not all known; nothing is said about those.
+    ///   - families: The indices of the members of every family, by the name of the family.
+    ///   - unknowable: The families whose members are not all known. The resolver reports no unknown items of these
+    ///     families.
     init(to drafts: [WorkflowPlanner.Draft], families: [String: [Int]], unknowable: Set<String>) {
         self.drafts = drafts
         self.families = families
@@ -20,7 +21,8 @@ struct References {
         indices = Dictionary(drafts.enumerated().map { ($1.operation.name, $0) }) { first, _ in first }
     }
 
-    /// The operations that the one at `index` comes after, each once, with the place that names it.
+    /// Returns the operations on which the operation at `index` depends. Each operation appears once, with the place of its
+    /// first reference.
     mutating func dependencies(of index: Int, diagnostics: inout Diagnostics) -> [Located<Int>] {
         var dependencies: [Located<Int>] = []
         var seen: Set<Int> = []
@@ -59,7 +61,7 @@ struct References {
         return []
     }
 
-    /// The names in the file, made once: there may be as many errors as names.
+    /// Returns the names in the file, computed once, because a file may contain as many errors as names.
     private mutating func candidates() -> Suggester.Candidates {
         if let known { return known }
         var seen: Set<String> = []

@@ -1,17 +1,17 @@
 import Operations
 import Synchronization
 
-/// Something that happens in a run.
+/// An event of a run.
 public enum RunEvent: Sendable {
     /// The command of an operation is about to start.
     case started(PlannedOperation)
-    /// An operation has ended; the spool holds what it printed, if it was started.
+    /// An operation ended. The spool holds the output of its command, if the command was started.
     case ended(Conclusion, OutputSpool?)
-    /// An operation waits for something of which the system has none left, said once of each kind.
+    /// An operation waits for a system resource that is exhausted. Each kind of resource is reported once.
     case short(String)
 }
 
-/// Keeps the conclusions of a run, and tells of its events one at a time.
+/// A record of the results of a run, which passes the events of the run to a handler one at a time.
 final class RunLedger: Sendable {
     private let conclusions: Mutex<[Conclusion?]>
     private let events = OperationQueue()
@@ -20,11 +20,11 @@ final class RunLedger: Sendable {
     private let shortages = Mutex<[Shortage]>([])
     private let cancellation = Mutex<(@Sendable () -> Void)?>(nil)
 
-    /// A ledger without conclusions.
+    /// Creates an empty ledger.
     ///
     /// - Parameters:
     ///   - failsFast: Whether a failure cancels the run.
-    ///   - handler: Called with every event; when it returns `false`, the run is cancelled.
+    ///   - handler: A function that receives every event. If the function returns `false`, the run is cancelled.
     init(operationCount: Int, failsFast: Bool, handler: @escaping @Sendable (RunEvent) -> Bool) {
         conclusions = Mutex(Array(repeating: nil, count: operationCount))
         events.maxConcurrentOperationCount = 1
@@ -32,12 +32,12 @@ final class RunLedger: Sendable {
         self.handler = handler
     }
 
-    /// Makes `action` what cancels the run.
+    /// Sets the action that cancels the run.
     func cancelRun(by action: @escaping @Sendable () -> Void) {
         cancellation.withLock { $0 = action }
     }
 
-    /// Why an operation cannot succeed any more, given the ends of those it depends on.
+    /// Returns the outcome of an operation that must not run, because a dependency or a barrier did not succeed.
     func obstacle(to operation: PlannedOperation, in plan: WorkflowPlan) -> Outcome? {
         conclusions.withLock { conclusions in
             let barrier = operation.barrierAhead.map { [($0, "barrier")] } ?? []
@@ -54,12 +54,12 @@ final class RunLedger: Sendable {
         }
     }
 
-    /// Tells that an operation starts.
+    /// Passes the start of an operation to the handler.
     func start(_ operation: PlannedOperation) {
         events.addOperation { self.tell(.started(operation)) }
     }
 
-    /// Tells that an operation waits for something that is short.
+    /// Passes a shortage to the handler, the first time that this shortage occurs.
     func note(_ shortage: Shortage) {
         let isNew = shortages.withLock { shortages in
             defer { if !shortages.contains(shortage) { shortages.append(shortage) } }
@@ -68,9 +68,10 @@ final class RunLedger: Sendable {
         if isNew { events.addOperation { self.tell(.short(shortage.text)) } }
     }
 
-    /// Takes down how an operation ended and tells of it.
+    /// Records the result of an operation and passes it to the handler.
     ///
-    /// - Parameter told: Called when it has been told, so that slow output holds up the operations that make it.
+    /// - Parameter told: A function that is called after the handler returned. Slow output therefore delays the operations
+    ///   that produce it.
     func end(_ conclusion: Conclusion, at index: Int, spool: OutputSpool?, told: @escaping @Sendable () -> Void) {
         conclusions.withLock { $0[index] = conclusion }
         if failsFast, case .failed = conclusion.outcome { cancelRun() }
@@ -80,7 +81,8 @@ final class RunLedger: Sendable {
         }
     }
 
-    /// The conclusions of `operations` once all events have been told; what never started was cancelled.
+    /// Waits until all events were handled, and returns the results of `operations`. Operations that never started count as
+    /// cancelled.
     func allConclusions(of operations: [PlannedOperation]) -> [Conclusion] {
         events.waitUntilAllOperationsAreFinished()
         return conclusions.withLock { conclusions in

@@ -1,22 +1,22 @@
 import Operations
 import Synchronization
 
-/// How far a run is, as observed from its operations.
+/// The progress of a run, as observed from its operations.
 public struct RunStatus: Sendable, Equatable {
-    /// How many operations there are.
+    /// The number of operations in the run.
     public var total: Int
-    /// How many have ended, in whatever way.
+    /// The number of operations that ended, with any outcome.
     public var ended = 0
-    /// The names of those that run, the one that runs longest first.
+    /// The names of the running operations. The operation that started first comes first.
     public var running: [String] = []
 
-    /// The status in a line of at most so many columns of a terminal.
+    /// Returns the status as a line of at most `columns` terminal columns.
     public func line(columns: Int) -> String {
         let count = String(total)
         let ended = String(ended)
         var line = "[" + String(repeating: " ", count: count.count - ended.count) + ended + "/" + count + "]"
         for name in running {
-            // Of a thousand names the first few fill the line.
+            // The first few names fill the line, so the loop need not join all names.
             if line.count > columns { break }
             line += (name == running.first ? " " : ", ") + name.visible
         }
@@ -24,7 +24,7 @@ public struct RunStatus: Sendable, Equatable {
     }
 }
 
-/// Keeps the status of operations by observing them.
+/// An observer that keeps the status of the operations of a run.
 public final class RunProgress: Sendable {
     private struct State {
         var status: RunStatus
@@ -35,12 +35,12 @@ public final class RunProgress: Sendable {
     private let state: Mutex<State>
     private let tokens = Mutex<[NSKeyValueObservation]>([])
 
-    /// The status now.
+    /// The current status.
     public var status: RunStatus { state.withLock(\.status) }
 
-    /// Observes operations until the object is released.
+    /// Creates an observer. The observation ends when the object is released.
     ///
-    /// - Parameter changed: Called after each change, on the thread that made it.
+    /// - Parameter changed: A function that is called after each change, on the thread that made the change.
     init(of operations: [Operation], changed: @escaping @Sendable (RunProgress) -> Void) {
         state = Mutex(State(status: RunStatus(total: operations.count)))
         let new = operations.flatMap { operation in

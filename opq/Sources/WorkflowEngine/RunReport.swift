@@ -1,12 +1,13 @@
-/// Words a run for whoever watches it.
+/// The texts that describe a run to the user.
 public struct RunReport: Sendable {
-    /// How much is said.
+    /// The amount of detail in the report.
     public enum Detail: String, CaseIterable, Sendable {
-        /// Failures and what they printed; a summary only of a run that did not succeed.
+        /// Failures with their output. A summary appears only if an operation did not succeed.
         case quiet
-        /// A line for every operation that ended, what it printed, and a summary.
+        /// A line for every operation that ended, its output, and a summary.
         case normal
-        /// Lines for operations that start, with their commands, and for those cancelled before they did.
+        /// In addition, a line with the command for every operation that starts, and lines for operations that were cancelled
+        /// before they started.
         case verbose
     }
 
@@ -14,22 +15,22 @@ public struct RunReport: Sendable {
     private let isColoured: Bool
     private let name: String?
 
-    /// A report of so much detail, with or without colours of a terminal.
+    /// Creates a report with the given amount of detail, with or without terminal colors.
     ///
-    /// - Parameter name: The name of the workflow, which stands before the summary.
+    /// - Parameter name: The name of the workflow, which the summary begins with.
     public init(detail: Detail = .normal, isColoured: Bool = false, name: String? = nil) {
         self.detail = detail
         self.isColoured = isColoured
         self.name = name
     }
 
-    /// The line for an operation that starts, if there is to be one.
+    /// Returns the line for an operation that starts. `nil` if the report contains no such line.
     public func line(forStartOf operation: PlannedOperation) -> String? {
         guard detail == .verbose else { return nil }
         return coloured("› \(operation.name.visible)  \(operation.command.visibleLines)", .dim)
     }
 
-    /// The line for an operation that ended, if there is to be one.
+    /// Returns the line for an operation that ended. `nil` if the report contains no such line.
     public func line(for conclusion: Conclusion) -> String? {
         let name = conclusion.name.visible
         switch conclusion.outcome {
@@ -47,7 +48,7 @@ public struct RunReport: Sendable {
         }
     }
 
-    /// Whether what an operation printed is shown.
+    /// Whether the report shows the output of an operation.
     public func showsOutput(of conclusion: Conclusion) -> Bool {
         switch conclusion.outcome {
         case .failed: true
@@ -55,7 +56,7 @@ public struct RunReport: Sendable {
         }
     }
 
-    /// The last line, if there is to be one.
+    /// Returns the last line of the report. `nil` if the report contains no summary.
     public func summary(of result: RunResult) -> String? {
         var counts = (succeeded: 0, failed: 0, skipped: 0, cancelled: 0)
         for conclusion in result.conclusions {
@@ -114,7 +115,7 @@ public struct RunReport: Sendable {
 }
 
 extension Duration {
-    /// The duration in seconds with two decimals, as in `0.42s`.
+    /// The duration in seconds with two decimal places, as in `0.42s`.
     var seconds: String {
         let hundredths = (components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 + 5) / 10
         return "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)s"

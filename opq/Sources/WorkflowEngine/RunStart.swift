@@ -2,27 +2,28 @@ import CProcess
 import Dispatch
 import Operations
 
-/// What a run needs of the system before it begins.
+/// The system resources that a run acquires before it begins.
 struct RunStart {
-    /// The threads a run cannot do without: those of the scheduler, one that prints, one that draws the status.
+    /// The number of threads that a run needs: those of the scheduler, one that prints, and one that draws the status.
     private static let threads = 6
 
-    /// Waits for the commands.
+    /// The watch that waits for the commands.
     let watch: ProcessWatch
-    /// Holds what they print.
+    /// The directory of the files that hold the output of the commands.
     let spools = SpoolDirectory()
-    /// Keeps operations waiting while as many commands run as there are descriptors for; `nil` if the widths do that.
+    /// A requirement that limits the number of running commands to the number of available descriptors. `nil` if the
+    /// concurrency limits of the queues are small enough.
     let requirement: OperationRequirement?
 
-    /// Sees to all that a run of the plan needs.
+    /// Acquires the resources that a run of the plan needs.
     ///
-    /// - Throws: `RunFailure`.
+    /// - Throws: `RunFailure` if a resource is not available.
     init(_ plan: WorkflowPlan, options: RunOptions) throws {
         let width = plan.queues.reduce(0) { sum, queue in
             let (width, overflows) = sum.addingReportingOverflow(queue.width(jobs: options.jobs))
             return overflows ? .max : width
         }
-        // No more can run than there are; nor need the limit be raised for more.
+        // The plan's operation count limits the number of commands, so the process's own limits need not be raised further.
         let most = min(width, plan.operations.count)
         let commands = try options.commands ?? Self.commands(atMost: most)
         let pool = try ResourcePool(["commands": commands])
@@ -43,9 +44,9 @@ struct RunStart {
         }
     }
 
-    /// How many commands may run at a time with what the system has to give.
+    /// Returns the number of commands that the system's limits allow to run at the same time.
     ///
-    /// - Throws: `RunFailure` if that is none.
+    /// - Throws: `RunFailure` if the limits allow no command.
     private static func commands(atMost most: Int) throws(RunFailure) -> Int {
         let descriptors = DescriptorBudget.ofThisProcess(for: most)
         guard descriptors.commands > 0 else {
@@ -56,7 +57,8 @@ struct RunStart {
         return min(descriptors.commands, processes?.commands ?? .max)
     }
 
-    /// Starts as many threads as a run needs, and ends them: better to fail now than to wait for one later.
+    /// Checks that the process can start as many threads as a run needs. A run fails before it begins rather than in the
+    /// middle.
     ///
     /// - Throws: `Shortage.processes`.
     private static func checkThreads() throws(Shortage) {
@@ -66,16 +68,17 @@ struct RunStart {
             guard startThread(named: "opq-start", { end.wait() }) else { break }
             started += 1
         }
-        // Each thread keeps the semaphore: it may still look at it when this has returned.
+        // Each thread retains the semaphore, because a thread may use the semaphore after this function returned.
         for _ in 0..<started { end.signal() }
         if started < threads { throw .processes }
     }
 }
 
 extension QueueDescription {
-    /// How many operations of the queue run at a time if its width is left open to `jobs` or the number of processors.
+    /// Returns the concurrency limit of the queue. A queue without a limit uses `jobs`, or the number of processors if `jobs`
+    /// is `nil`.
     func width(jobs: Int?) -> Int { width ?? jobs ?? Self.processors }
 
-    /// The processors that this process may use.
+    /// The number of processors that this process may use.
     private static let processors = Int(cprocess_processors())
 }

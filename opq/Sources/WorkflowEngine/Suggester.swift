@@ -1,34 +1,35 @@
-/// Finds which of many names a misspelt one was meant to be, with a bound on the work for a whole file.
+/// A search for the name that a misspelled name most likely means. The search limits its work for a whole file.
 ///
-/// To compare each of 20,000 misspelt names with each of 20,000 others takes minutes. When the bound is reached there are no
-/// more suggestions: the first errors of a file that is wrong all over have theirs.
+/// Comparing 20,000 misspelled names with 20,000 others takes minutes. When the limit is reached, later errors get no
+/// suggestions.
 struct Suggester {
-    /// Names to be compared with others, prepared for that.
+    /// Names that are prepared for comparison.
     struct Candidates {
         fileprivate let names: [String]
         fileprivate let letters: [[Unicode.Scalar]]
 
-        /// The names, in the order in which equally near ones are preferred.
+        /// Creates candidates. Among equally near candidates, the suggester prefers the first.
         init(_ names: [String]) {
             self.names = names
             letters = names.map(Suggester.letters)
         }
     }
 
-    /// How many steps are left: one for each name looked at, one for each pair of letters compared.
+    /// The number of remaining steps. Each name costs one step, and each compared pair of letters costs one step.
     private(set) var steps: Int
 
-    /// A suggester that takes so many steps in all.
+    /// Creates a suggester that takes at most `steps` steps in total.
     init(steps: Int = 20_000_000) { self.steps = steps }
 
-    /// The mend for a misspelt name: the nearest candidate or, if none is near, all of them when they are few.
+    /// Returns the fix for a misspelled name: the nearest candidate. If no candidate is near, the fix lists all candidates
+    /// when there are at most eight.
     mutating func suggestion(for name: String, among candidates: Candidates) -> String? {
         if let nearest = nearest(to: name, among: candidates) { return "did you mean '\(nearest)'?" }
         guard (1...8).contains(candidates.names.count) else { return nil }
         return "expected " + (candidates.names.count > 1 ? "one of " : "") + candidates.names.joined(separator: ", ")
     }
 
-    /// The first of the candidates with the fewest slips, if these are at most a third of the letters.
+    /// Returns the first candidate with the fewest typing errors. `nil` if the errors exceed a third of the letters.
     private mutating func nearest(to name: String, among candidates: Candidates) -> String? {
         let letters = Self.letters(of: name)
         var nearest: (name: String, slips: Int)?
@@ -46,7 +47,7 @@ struct Suggester {
 
     private static func letters(of name: String) -> [Unicode.Scalar] { Array(name.lowercased().unicodeScalars) }
 
-    /// The restricted Damerau-Levenshtein distance.
+    /// Returns the restricted Damerau-Levenshtein distance of two names.
     private static func slips(from source: [Unicode.Scalar], to target: [Unicode.Scalar]) -> Int {
         var beforePrevious = [Int](repeating: 0, count: target.count + 1)
         var previous = Array(0...target.count)

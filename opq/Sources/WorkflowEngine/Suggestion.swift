@@ -1,4 +1,5 @@
-/// The remedy for a misspelled name: the nearest candidate or, if none is near, all of them when they are few.
+/// Returns the fix for a misspelled name: the nearest candidate. If no candidate is near, the fix lists all candidates when
+/// there are at most eight.
 package func suggestion(for name: String, among candidates: [String]) -> String? {
     if let nearest = nearestName(to: name, among: candidates) {
         return "did you mean '\(nearest)'?"
@@ -8,7 +9,7 @@ package func suggestion(for name: String, among candidates: [String]) -> String?
 }
 
 extension Diagnostics {
-    /// The case of `Choice` that `name` spells; a misspelt one is reported.
+    /// Returns the case of `Choice` with the given name, and reports an unknown name.
     mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: Located<String>, for key: String
     ) -> Choice? {

@@ -1,21 +1,21 @@
-/// One item of a family.
+/// An item of a family of operations.
 struct Item: Equatable, Sendable {
-    /// The placeholders an item fills.
+    /// The names of the placeholders that an item replaces.
     static let placeholders = ["item", "item.name", "item.stem"]
 
-    /// The item as it is listed or matched.
+    /// The item as the file lists it or as a glob matches it.
     let path: String
 
     /// The last component of the path.
     var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 
-    /// The name without its last extension; a leading dot starts no extension.
+    /// The name without its last extension. A leading dot does not begin an extension.
     var stem: String {
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return name }
         return String(name[..<dot])
     }
 
-    /// The environment variable that holds what a placeholder stands for; `nil` if there is no such placeholder.
+    /// Returns the environment variable that holds the value of a placeholder. `nil` if the placeholder is unknown.
     static func variable(of placeholder: String) -> String? {
         switch placeholder {
         case "item": "OPQ_ITEM"
@@ -30,7 +30,7 @@ struct Item: Equatable, Sendable {
         ["OPQ_ITEM": path, "OPQ_ITEM_NAME": name, "OPQ_ITEM_STEM": stem]
     }
 
-    /// What a placeholder stands for; `nil` if there is no such placeholder.
+    /// Returns the value of a placeholder. `nil` if the placeholder is unknown.
     func value(of placeholder: String) -> String? {
         switch placeholder {
         case "item": path
@@ -43,18 +43,18 @@ struct Item: Equatable, Sendable {
 
 /// A string with placeholders such as `{item}` and `{item.stem}`.
 ///
-/// All other braces are text, and so is `${item}`, which is the shell's.
+/// All other braces are text. `${item}` is text too, because it belongs to the shell.
 struct Template {
-    /// Text, or the name between braces.
+    /// A piece of the string: text, or the name of a placeholder.
     enum Piece {
         case text(String)
         case placeholder(String)
     }
 
-    /// The string from left to right.
+    /// The pieces of the string, from left to right.
     private(set) var pieces: [Piece] = []
 
-    /// Finds the placeholders in `source`.
+    /// Creates a template from the text and the placeholders in `source`.
     init(_ source: String) {
         var text = ""
         var rest = source[...]
@@ -71,12 +71,12 @@ struct Template {
         pieces.append(.text(text))
     }
 
-    /// The names between the braces, whether or not there are such placeholders.
+    /// The names of the placeholders in the string. The names may be unknown, such as `item.size`.
     var placeholders: [String] {
         pieces.compactMap { if case .placeholder(let name) = $0 { name } else { nil } }
     }
 
-    /// The string with the values of `item` in place.
+    /// Returns the string in which the values of `item` replace the placeholders.
     func text(for item: Item?) -> String {
         pieces.reduce(into: "") { result, piece in
             switch piece {
@@ -86,7 +86,7 @@ struct Template {
         }
     }
 
-    /// What stands between braces and is almost a placeholder, with the placeholder it is almost.
+    /// Returns the misspelled placeholders in `source`, each with the placeholder that it resembles.
     static func misspeltPlaceholders(in source: String) -> [(name: String, meant: String)] {
         var misspelt: [(name: String, meant: String)] = []
         var previous: Character?
@@ -104,7 +104,7 @@ struct Template {
         return misspelt
     }
 
-    /// The name of the placeholder that `text` opens with, if it does.
+    /// Returns the name of the placeholder at the start of `text`. `nil` if `text` does not start with a placeholder.
     private static func placeholder(opening text: Substring) -> String? {
         guard let end = text.firstIndex(of: "}") else { return nil }
         let name = text[text.index(after: text.startIndex)..<end]

@@ -1,10 +1,10 @@
-/// Text from workflow files and file names, as it may be shown on a terminal.
+/// Escapes and column counts for text from workflow files and file names that a terminal shows.
 extension String {
-    /// The text with escapes such as `\u{1B}` in place of what a terminal would act on: control characters, and those that
-    /// change the direction of the text around them. A name cannot forge a line or a color so.
+    /// The text in which escapes such as `\u{1B}` replace control characters and characters that change the direction of
+    /// text. Therefore a name cannot imitate a line of the report or its color.
     package var visible: String { visible(keeping: []) }
 
-    /// The same, with line feeds and tabs as they are.
+    /// The escaped text, in which line feeds and tabs are unchanged.
     package var visibleLines: String { visible(keeping: ["\n", "\t"]) }
 
     private func visible(keeping kept: Set<Unicode.Scalar>) -> String {
@@ -18,10 +18,10 @@ extension String {
         }
     }
 
-    /// How many columns of a terminal the text takes.
+    /// The number of terminal columns that the text takes.
     var columnCount: Int { unicodeScalars.reduce(0) { $0 + $1.columnCount } }
 
-    /// The start of the text that takes at most so many columns.
+    /// Returns the longest prefix of the text that fits into `columns` terminal columns.
     func prefix(columns: Int) -> String {
         var left = columns
         var text = ""
@@ -51,7 +51,8 @@ extension Unicode.Scalar {
         }
     }
 
-    /// 0 for what is drawn onto the character before, 2 for what East Asian type sets wide, and for pictures.
+    /// The number of columns: 0 for combining characters, 2 for wide East Asian characters and for emoji, and 1 for all
+    /// others.
     fileprivate var columnCount: Int {
         if value < 0x300 { return 1 }
         switch properties.generalCategory {

@@ -1,20 +1,20 @@
-/// What a workflow file says, before families are expanded and names are resolved.
+/// The contents of a workflow file, before families are expanded and names are resolved.
 struct Workflow: Sendable {
     var name: String?
     var queues: [QueueDescription] = []
     var operations: [OperationDescription] = []
 }
 
-/// A queue as the file describes it.
+/// The description of a queue in a workflow file.
 public struct QueueDescription: Equatable, Sendable {
-    /// The queue of operations that name none; it need not be declared.
+    /// The name of the queue for operations without a `queue` key. The file need not declare this queue.
     public static let defaultName = "default"
 
-    /// The name, by which operations say where they are queued.
+    /// The name of the queue, to which the `queue` keys of operations refer.
     public let name: String
-    /// How many operations run at a time; `nil` leaves it to whoever runs the workflow.
+    /// The concurrency limit of the queue. `nil` if the file sets none, in which case ``RunOptions/jobs`` decides.
     public internal(set) var width: Int?
-    /// The quality of service of its operations.
+    /// The quality of service of the operations in the queue.
     public internal(set) var quality = Quality.default
 
     init(name: String) {
@@ -22,26 +22,26 @@ public struct QueueDescription: Equatable, Sendable {
     }
 }
 
-/// The quality of service of a queue, by its name in the file.
+/// The quality of service of a queue. The raw values are the names in the file.
 public enum Quality: String, CaseIterable, Sendable {
     case userInteractive, userInitiated, `default`, utility, background
 }
 
-/// The priority of an operation in its queue, by its name in the file.
+/// The priority of an operation in its queue. The raw values are the names in the file.
 public enum Priority: String, CaseIterable, Sendable {
     case veryLow, low, normal, high, veryHigh
 }
 
-/// An operation, or with `each` a family of them, as the file describes it.
+/// The description of an operation in a workflow file, or of a family of operations if `each` is set.
 ///
-/// The strings may hold placeholders for the item of a family.
+/// The strings may contain placeholders for the item of a family.
 struct OperationDescription: Sendable {
-    /// The key of the operation.
+    /// The key of the operation in the file.
     let name: Located<String>
-    /// The shell command; `nil` if the file gives none, which has been reported by then.
+    /// The shell command. `nil` if the file contains no valid command, which the parser has reported.
     var run: Located<String>?
     var queue: Located<String>?
-    /// The operations, families and items it comes after.
+    /// The names of the operations, families and items that must succeed before this operation starts.
     var after: [Located<String>] = []
     var priority: Located<String>?
     var directory: Located<String>?
@@ -50,7 +50,7 @@ struct OperationDescription: Sendable {
     /// The items and globs of a family; `nil` for a single operation.
     var each: [Located<String>]?
 
-    /// An operation of which nothing is known but its name.
+    /// Creates a description with a name and default values.
     init(name: Located<String>) {
         self.name = name
     }

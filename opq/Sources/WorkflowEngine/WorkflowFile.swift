@@ -3,14 +3,16 @@ public import SystemPackage
 
 /// A workflow file that has been read and checked.
 public struct WorkflowFile: Sendable {
-    /// The plan, if there is nothing wrong with the file.
+    /// The plan. `nil` if the file contains an error.
     public let plan: WorkflowPlan?
-    /// Everything that is wrong with it, in the order of the file.
+    /// The errors in the file, in the order of the file.
     public let diagnostics: [Diagnostic]
 
-    /// Reads and checks the file at `path`, and looks up the globs in it.
+    /// Reads and checks the file at `path`, and expands its globs.
     ///
-    /// Paths in it are relative to its directory; to the current one if it is no file that stays where it is, but a pipe.
+    /// Paths in the file are relative to the directory of the file. If the file is not a regular file, for example a pipe,
+    /// its paths are relative to the current directory. The initializer never throws: ``diagnostics`` also contains the error
+    /// of an unreadable file.
     public init(at path: FilePath) {
         let file: FileDescriptor
         do {
@@ -24,7 +26,8 @@ public struct WorkflowFile: Sendable {
         self.init(in: file, directory: directory.isEmpty || !file.isRegular ? "." : directory.string)
     }
 
-    /// Reads and checks what comes from `file`; paths in it are relative to `directory`.
+    /// Reads and checks the text from `file`, from the current offset to the end. Paths in the text are relative to
+    /// `directory`.
     public init(in file: FileDescriptor, directory: String = ".") {
         do {
             self.init(try Self.text(of: file), base: directory)
@@ -33,7 +36,7 @@ public struct WorkflowFile: Sendable {
         }
     }
 
-    /// Checks `text` as that of a file in the directory `base`.
+    /// Checks `text` as the contents of a file in the directory `base`.
     init(_ text: String, base: String, matches: @escaping Glob.Finder = { Glob(pattern: $0).find(in: $1) }) {
         let parser = WorkflowParser(text)
         var planner = WorkflowPlanner(parser.workflow, base: base, matches: matches)
@@ -64,13 +67,13 @@ public struct WorkflowFile: Sendable {
 }
 
 extension FileDescriptor {
-    /// Whether this is a file with contents of its own.
+    /// Whether the descriptor refers to a regular file.
     fileprivate var isRegular: Bool {
         var status = Glibc.stat()
         return fstat(rawValue, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
-    /// Everything from the current offset to the end.
+    /// Reads all bytes from the current offset to the end.
     fileprivate func readToEnd() throws -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 64 * 1024)
@@ -83,7 +86,7 @@ extension FileDescriptor {
 }
 
 extension [UInt8] {
-    /// The line and column of the first byte that is not UTF-8, in a text that has one.
+    /// The line and column of the first byte that is not valid UTF-8. The text must contain such a byte.
     fileprivate var placeOfFirstInvalidByte: (line: Int, column: Int) {
         var (line, column) = (1, 1)
         var decoder = UTF8()

@@ -1,16 +1,16 @@
 extension WorkflowParser {
-    /// A key of a mapping with its value.
+    /// A key and its value in a mapping.
     struct Entry {
-        /// The key, which is not empty.
+        /// The key. The key is not empty.
         let key: Located<String>
-        /// The value, which may be left out.
+        /// The value. The value is null if the file omits it.
         let value: YAMLNode
 
-        /// Where the value stands or, if it is left out, its key.
+        /// The place of the value. If the file omits the value, the place of the key.
         var position: SourcePosition { value.isNull ? key.position : value.position }
     }
 
-    /// The entries of a mapping whose keys must be among `keys`.
+    /// Returns the entries of a mapping, and reports keys that are not among `keys`.
     mutating func entries(
         of node: YAMLNode, as owner: String, at position: SourcePosition, keys: [String]
     ) -> [Entry] {
@@ -36,7 +36,7 @@ extension WorkflowParser {
         }
     }
 
-    /// The entries of the mapping that `entry` holds, with any keys.
+    /// Returns the entries of the mapping in `entry`, whose keys may be any names.
     mutating func mapping(in entry: Entry) -> [Entry] {
         guard entry.value.mapping != nil else {
             mismatch(in: entry, expected: "a map")
@@ -62,9 +62,9 @@ extension WorkflowParser {
         }
     }
 
-    /// The string that `entry` holds.
+    /// Returns the string in `entry`.
     ///
-    /// Words that YAML takes for booleans pass as text, since `true` is a shell command as well.
+    /// Words that YAML reads as booleans are accepted as text, because `true` is also a shell command.
     mutating func string(in entry: Entry, orNumber: Bool = false) -> Located<String>? {
         let text = text(of: entry.value, orNumber: orNumber)
         if text == nil { mismatch(in: entry, expected: orNumber ? "a string, a number or a boolean" : "a string") }
@@ -72,7 +72,7 @@ extension WorkflowParser {
         return text.map { Located($0, at: entry.position) }
     }
 
-    /// The strings that `entry` holds: one, or a list of them.
+    /// Returns the strings in `entry`, which may be a single string or a list.
     mutating func strings(in entry: Entry, orNumbers: Bool = false) -> [Located<String>] {
         guard let list = entry.value.sequence else {
             guard let text = text(of: entry.value, orNumber: orNumbers) else {
@@ -88,23 +88,23 @@ extension WorkflowParser {
         }
     }
 
-    /// The truth value that `entry` holds.
+    /// Returns the Boolean value in `entry`.
     mutating func bool(in entry: Entry) -> Bool? {
         if let bool = entry.value.bool { return bool }
         mismatch(in: entry, expected: "true or false")
         return nil
     }
 
-    /// Reports that `entry` holds something else than expected.
+    /// Reports that the value of `entry` does not have the expected type.
     mutating func mismatch(in entry: Entry, expected: String) {
-        // `queue: {item}` is a map with the key `item` to YAML.
+        // YAML reads `queue: {item}` as a map with the key `item`.
         let isBarePlaceholder = entry.value.mapping?.first?.key.string?.hasPrefix("item") == true
         report(
             "'\(entry.key.value)' must be \(expected), found \(entry.value.kind)", at: entry.position,
             mend: isBarePlaceholder || (entry.value.isNumber && expected.contains("string")) ? "put it in quotes" : nil)
     }
 
-    /// The system takes commands, paths and variables up to the first NUL.
+    /// Reports a NUL character, because the system reads commands, paths and variables only up to the first NUL.
     private mutating func refuseNUL(in text: String?, of entry: Entry) {
         guard let text, text.utf8.contains(0) else { return }
         report(

@@ -1,15 +1,16 @@
-/// Reads a workflow out of YAML text.
+/// A parser that reads a workflow from YAML text.
 ///
-/// It never stops at an error but reports it and goes on with what is left, so that one pass finds all.
+/// The parser continues after an error in the workflow, so that one pass reports all errors. Text that is not YAML ends the
+/// parsing.
 struct WorkflowParser {
-    /// What could be read.
+    /// The valid part of the workflow.
     private(set) var workflow = Workflow()
-    /// What could not.
+    /// The errors in the text.
     private(set) var diagnostics = Diagnostics()
-    /// The document, unless it is not YAML.
+    /// The YAML document. `nil` if the text is not YAML.
     private(set) var document: YAMLDocument?
 
-    /// Parses `text`; the result is in `workflow`, whatever is wrong with it in `diagnostics`.
+    /// Parses `text`. The result is in `workflow`, and the errors are in `diagnostics`.
     init(_ text: String) {
         let start = SourcePosition(line: 1, column: 1)
         do {
@@ -40,14 +41,14 @@ struct WorkflowParser {
         }
     }
 
-    /// Reports that something is wrong with what stands at `position`.
+    /// Reports an error at `position`.
     mutating func report(_ message: String, at position: SourcePosition, mend: String? = nil) {
         diagnostics.report(message, at: position, mend: mend)
     }
 
     private mutating func queue(_ entry: Entry) -> QueueDescription {
         var queue = QueueDescription(name: entry.key.value)
-        // A queue that is only named, as in `tests:`, has nothing but defaults.
+        // A queue with only a name, as in `tests:`, has default values.
         if entry.value.isNull { return queue }
         for entry in entries(
             of: entry.value, as: "queue '\(queue.name)'", at: entry.key.position, keys: ["width", "quality"])
@@ -121,7 +122,7 @@ struct WorkflowParser {
 }
 
 extension UInt8 {
-    /// Whether it is a letter, a digit or an underscore of ASCII.
+    /// Whether the byte is an ASCII letter, digit or underscore.
     fileprivate var isInName: Bool {
         switch self {
         case 0x30...0x39, 0x41...0x5A, 0x5F, 0x61...0x7A: true

@@ -1,52 +1,55 @@
-/// A workflow ready to run: every family expanded, every name resolved.
+/// A workflow that is ready to run, with expanded families and resolved names.
 public struct WorkflowPlan: Equatable, Sendable {
     /// The name of the workflow, if it has one.
     public let name: String?
-    /// The queues in use or declared.
+    /// The queues that the file declares, and the default queue if an operation uses it.
     public let queues: [QueueDescription]
-    /// The operations in the order in which they are queued, which is that of the file.
+    /// The operations in the order of the file, in which they are added to their queues.
     public let operations: [PlannedOperation]
-    /// The indices of the operations in an order in which they could run one by one.
+    /// The indices of the operations in an order in which they could run one at a time.
     public let possibleOrder: [Int]
-    /// How many operations the file names.
+    /// The number of operations and families in the file.
     public let describedCount: Int
-    /// Whether some of these are families.
+    /// Whether the file contains a family.
     public let hasFamilies: Bool
 }
 
-/// One operation to be queued.
+/// An operation of a plan.
 public struct PlannedOperation: Equatable, Sendable {
-    /// The name in the file, with the item in brackets for a member of a family: `compress[a.swift]`.
+    /// The name in the file. For a member of a family, the item follows in brackets: `compress[a.swift]`.
     public let name: String
     /// The shell command.
     public let command: String
-    /// The directory to run in, relative to the current one unless absolute.
+    /// The working directory of the command. The path is absolute, or relative to the current directory.
     public let directory: String
-    /// The variables the file gives it in addition to those of this process.
+    /// The environment variables that the file adds to those of this process.
     public let environment: [String: String]
-    /// The item, of a member of a family.
+    /// The item. `nil` if the operation is not a member of a family.
     let item: Item?
-    /// The name of its queue.
+    /// The name of the operation's queue.
     public let queue: String
-    /// Its priority among those that are ready in its queue.
+    /// The priority of the operation among the ready operations of its queue.
     public let priority: Priority
-    /// Whether it runs alone in its queue: after all that is queued before it, before all that is queued behind it.
+    /// Whether the operation is a barrier. A barrier starts after all operations queued before it in its queue, and
+    /// operations queued after the barrier start after it ends.
     public let isBarrier: Bool
-    /// The indices of the operations it comes after, all of which must have succeeded before it starts.
+    /// The indices of the operations that must succeed before this operation starts.
     public internal(set) var dependencies: [Int] = []
-    /// The index of the last barrier queued before it in its queue, which must have succeeded as well.
+    /// The index of the last barrier queued before this operation in its queue. The barrier must also succeed before this
+    /// operation starts.
     public internal(set) var barrierAhead: Int?
 }
 
 extension PlannedOperation {
-    /// All variables it has in addition to those of this process: of the file, and `OPQ_ITEM` and so on for the item.
+    /// All environment variables that are added to those of this process: the variables of the file and, for a member of a
+    /// family, the variables of the item such as `OPQ_ITEM`.
     public var variables: [String: String] {
         item.map { environment.merging($0.variables) { $1 } } ?? environment
     }
 }
 
 extension WorkflowPlan {
-    /// The line that says what a workflow holds: `3 queues, 5 operations (128 after each:)`.
+    /// A line that counts the contents of the workflow: `3 queues, 5 operations (128 after each:)`.
     public var census: String {
         let queues = queues.count == 1 ? "1 queue" : "\(queues.count) queues"
         let described = describedCount == 1 ? "1 operation" : "\(describedCount) operations"

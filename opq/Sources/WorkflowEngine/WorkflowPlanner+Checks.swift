@@ -1,6 +1,6 @@
-/// What a planner checks beside expanding and resolving names.
+/// Checks of the planner other than expanding families and resolving names.
 extension WorkflowPlanner {
-    /// Reports placeholders that are unknown, that no item will fill, or that stand where they cannot be filled.
+    /// Reports placeholders that are unknown, that have no item, or that the shell would not read as plain values.
     mutating func check(_ description: OperationDescription, _ command: CommandTemplate?) {
         let fields = [description.run, description.queue, description.priority, description.directory]
         for field in fields.compactMap(\.self) + description.after + description.environment.map(\.value) {
@@ -31,7 +31,7 @@ extension WorkflowPlanner {
         }
     }
 
-    /// Reports a command or a variable that is longer than the system takes.
+    /// Reports a command or a variable that exceeds the system's length limit.
     mutating func checkLengths(of operation: PlannedOperation, _ description: OperationDescription) {
         let limit = 131_071
         if let run = description.run, operation.command.utf8.count > limit {
@@ -49,7 +49,7 @@ extension WorkflowPlanner {
         }
     }
 
-    /// The queue of that name, which is reported if it is unknown.
+    /// Returns the name of the queue for an operation, and reports an unknown name.
     mutating func queue(_ name: Located<String>?) -> String {
         guard let name else { return QueueDescription.defaultName }
         if !queueNames.contains(name.value), Template(name.value).placeholders.isEmpty {
@@ -60,18 +60,18 @@ extension WorkflowPlanner {
         return name.value
     }
 
-    /// The priority of that name, or the usual one after an unknown name has been reported.
+    /// Returns the priority with the given name. Reports an unknown name and returns the normal priority.
     mutating func priority(_ name: Located<String>?) -> Priority {
         guard let name, Template(name.value).placeholders.isEmpty else { return .normal }
         return diagnostics.choice(name, for: "priority") ?? .normal
     }
 
-    /// Reports operations that would have one name.
+    /// Reports operations that have the same name.
     mutating func reportSharedNames() {
         var owners: [String: String] = [:]
         for draft in drafts {
             let owner = draft.description.name
-            // Of operations with one key the parser has told.
+            // The parser has reported duplicate keys.
             if let other = owners.updateValue(owner.value, forKey: draft.operation.name), other != owner.value {
                 diagnostics.report(
                     "'\(other)' and '\(owner.value)' both make an operation '\(draft.operation.name)'",
@@ -80,12 +80,12 @@ extension WorkflowPlanner {
         }
     }
 
-    /// Reports cycles; those that differ only in the items of families are reported as one.
+    /// Reports cycles. Cycles that differ only in the items of families are reported as one cycle.
     mutating func report(_ cycles: [ExecutionOrder.Cycle], dependencies: [[Located<Int>]]) {
         var seen: Set<[String]> = []
         for cycle in cycles where seen.insert(cycle.map { drafts[$0.waiting].description.name.value }).inserted {
             let path = path(of: cycle.map(\.waiting) + [cycle[0].waiting])
-            // Barriers wait only for what stands further up, so somewhere an 'after' closes the circle.
+            // Barriers wait only for earlier operations of the file, so each cycle contains a link of an `after` key.
             let reference = cycle.lazy.compactMap { link in
                 dependencies[link.waiting].first { $0.value == link.awaited }?.position
             }.first
@@ -94,7 +94,7 @@ extension WorkflowPlanner {
         }
     }
 
-    /// The names of operations; of a long path the start and the end.
+    /// Returns the names of operations. Of a long path, the result contains only the start and the end.
     private func path(of indices: [Int]) -> [String] {
         let (start, end) = (6, 3)
         guard indices.count > start + end + 1 else { return indices.map { drafts[$0].operation.name } }

@@ -1,32 +1,32 @@
-/// Turns a workflow into a plan, and reports what stands in the way.
+/// A planner that turns a workflow into a plan and reports errors in the workflow.
 struct WorkflowPlanner {
-    /// A planned operation with the description it comes from.
+    /// A planned operation and its description.
     struct Draft {
-        /// What will be in the plan.
+        /// The operation for the plan.
         var operation: PlannedOperation
-        /// What the file says.
+        /// The description in the file.
         let description: OperationDescription
-        /// What it names in `after`, with the item in place.
+        /// The names in `after`, in which the item replaces the placeholders.
         let references: [Located<String>]
     }
 
-    /// The workflow to be planned.
+    /// The workflow to plan.
     let workflow: Workflow
     private let base: String
     private let matches: Glob.Finder
-    /// The names of the queues, for a look and for suggestions.
+    /// The names of the declared queues and of the default queue.
     let queueNames: Set<String>
     private(set) lazy var queueCandidates = Suggester.Candidates(
         workflow.queues.map(\.name) + [QueueDescription.defaultName])
     var suggester = Suggester()
-    /// The operations so far.
+    /// The operations that were planned so far.
     private(set) var drafts: [Draft] = []
-    /// The names of families whose items could not be told.
+    /// The names of families whose items could not be found.
     private var unknowable: Set<String> = []
-    /// What is wrong with the workflow so far.
+    /// The errors that were found so far.
     var diagnostics = Diagnostics()
 
-    /// A planner for a workflow file in the directory `base`, which finds files by `matches`.
+    /// Creates a planner for a workflow file in the directory `base`. The planner expands globs with `matches`.
     init(_ workflow: Workflow, base: String, matches: @escaping Glob.Finder = { Glob(pattern: $0).find(in: $1) }) {
         self.workflow = workflow
         queueNames = Set(workflow.queues.map(\.name) + [QueueDescription.defaultName])
@@ -34,7 +34,7 @@ struct WorkflowPlanner {
         self.matches = matches
     }
 
-    /// The plan. It is sound if there are no diagnostics; otherwise it lacks what they are about.
+    /// Returns the plan. If `diagnostics` is not empty, the plan is incomplete.
     mutating func plan() -> WorkflowPlan {
         for description in workflow.operations { expand(description) }
         reportSharedNames()
@@ -73,14 +73,14 @@ struct WorkflowPlanner {
         let items = items(of: description)
         for item in items { drafts.append(draft(of: description, command, for: Item(path: item))) }
         if items.isEmpty {
-            // Something is wrong with it; the rest of what it says is checked all the same.
+            // The items could not be found. The other keys of the family are checked nevertheless.
             unknowable.insert(description.name.value)
             drafts.append(draft(of: description, command, for: nil))
         }
     }
 
     private mutating func items(of description: OperationDescription) -> [String] {
-        // A directory that depends on the item cannot be where the item is looked for.
+        // The item's globs cannot be resolved in a directory whose path contains the item.
         let directory = description.directory.flatMap { Template($0.value).placeholders.isEmpty ? $0.value : nil }
         var items: [String] = []
         var seen: Set<String> = []

@@ -3,38 +3,41 @@ import Glibc
 import Operations
 public import OperationsTrace
 
-/// How a plan is to be run.
+/// Options for running a plan.
 public struct RunOptions: Sendable {
-    /// The width of queues that have none in the file; `nil` stands for the number of processors.
+    /// The concurrency limit of queues for which the file sets none. `nil` stands for the number of processors.
     public var jobs: Int?
-    /// Whether the first failure cancels the rest.
+    /// Whether the first failure cancels the other operations.
     public var failsFast = false
-    /// How many commands may run at a time, whatever the widths; `nil` stands for what the limit of descriptors allows.
+    /// The number of commands that may run at the same time in all queues together. `nil` stands for the number that the
+    /// system's limits of descriptors and processes allow.
     public var commands: Int?
 
-    /// Options for a run.
+    /// Creates options for a run.
     public init(jobs: Int? = nil, failsFast: Bool = false) {
         self.jobs = jobs
         self.failsFast = failsFast
     }
 }
 
-/// Why a run cannot begin.
+/// The reason why a run cannot begin.
 public struct RunFailure: Error, CustomStringConvertible {
-    /// The reason in words.
+    /// A description of the reason.
     public let description: String
 
-    /// No thread can be started.
+    /// The failure of a run for which the system can start no thread.
     public static var noThread: RunFailure { RunFailure(description: Shortage.processes.text) }
 }
 
-/// One run of a plan, on operation queues.
+/// A run of a plan on operation queues.
 ///
-/// Every queue of the workflow is an `OperationQueue`, every operation an operation in it that depends on
-/// those it comes after. A barrier is a barrier block: when all that was queued before it in its queue has
-/// finished, it waits for what it comes after in other queues, while its own queue stands still, and then for its
-/// command. What comes before a barrier need only have finished; unless it is named in `after`, it may have failed.
-/// What is queued behind a barrier is skipped if that one does not succeed.
+/// Every queue of the workflow is an `OperationQueue`. Every operation of the workflow is an operation in that queue, which
+/// depends on the operations in its `after` key.
+///
+/// A barrier is a barrier block. The block starts when all operations queued before it in its queue have finished. The block
+/// then waits for the barrier's dependencies in other queues, and finally for its command. Meanwhile the queue starts no
+/// other operation. The operations queued before the barrier may have failed, unless the barrier names them in `after`. If
+/// the barrier does not succeed, the operations queued after it are skipped.
 public final class WorkflowRun: Sendable {
     private let plan: WorkflowPlan
     private let ledger: RunLedger
@@ -42,23 +45,23 @@ public final class WorkflowRun: Sendable {
     private let operations: [CommandOperation]
     private let watch: ProcessWatch
 
-    /// Follows the run by observing its operations.
+    /// Returns an object that observes the progress of the run until the object is released.
     ///
-    /// - Parameter changed: Called after each change, on the thread that made it.
+    /// - Parameter changed: A function that is called after each change, on the thread that made the change.
     public func progress(changed: @escaping @Sendable (RunProgress) -> Void) -> RunProgress {
         RunProgress(of: operations, changed: changed)
     }
 
-    /// Records the operations of the run. Call it before ``run()``.
+    /// Records the operations of the run in `trace`. Call this method before ``run()``.
     public func record(in trace: OperationTrace) {
         for (operation, planned) in zip(operations, plan.operations) { trace.record(operation, asIn: planned.queue) }
     }
 
-    /// Prepares a run; nothing starts before ``run()``.
+    /// Prepares a run. No command starts before ``run()``.
     ///
-    /// - Parameter handler: Called with every event of the run, one at a time; when it returns `false`, the run
-    ///   is cancelled.
-    /// - Throws: `RunFailure` if there are not enough descriptors, threads or space to begin with.
+    /// - Parameter handler: A function that receives every event of the run, one at a time. If the function returns
+    ///   `false`, the run is cancelled.
+    /// - Throws: `RunFailure` if the system has too few descriptors, threads or temporary space for a run.
     public init(_ plan: WorkflowPlan, options: RunOptions, handler: @escaping @Sendable (RunEvent) -> Bool) throws {
         let ledger = RunLedger(
             operationCount: plan.operations.count, failsFast: options.failsFast, handler: handler)
@@ -82,7 +85,7 @@ public final class WorkflowRun: Sendable {
         watch.send(.stop)
     }
 
-    /// Runs the workflow and waits for its end.
+    /// Runs the workflow, and blocks the calling thread until all operations have ended.
     public func run() -> RunResult {
         let clock = ContinuousClock()
         let start = clock.now
@@ -94,34 +97,35 @@ public final class WorkflowRun: Sendable {
             processorTime: .processorTimeOfChildren - processorTime)
     }
 
-    /// Cancels what has not started and asks what runs to end, within ``ProcessGroup/grace``.
+    /// Cancels the operations that have not started, and sends `SIGTERM` to running commands. Commands that still run after
+    /// ``ProcessGroup/grace`` are killed.
     ///
-    /// ``run()`` returns when the last command is gone.
+    /// ``run()`` returns when the last command has ended.
     public func cancel() {
         for queue in queues.values { queue.cancelAllOperations() }
-        // What is in the queue for a barrier is its block. The operation itself may be waited for by a barrier of
-        // another queue, so it has to finish even if its block has been dropped.
+        // The queue contains a barrier's block, not its operation. A barrier of another queue may wait for the operation, so
+        // the operation must finish even if the queue dropped the block.
         for (operation, planned) in zip(operations, plan.operations) where planned.isBarrier {
             operation.cancel()
             operation.start()
         }
     }
 
-    /// Cancels, and ends what runs at once.
+    /// Cancels the run, and kills the running commands at once.
     public func kill() {
         cancel()
         for operation in operations { operation.kill() }
     }
 
-    /// Stops all commands, as Ctrl-Z does, and starts no other. Returns when that is done.
+    /// Stops all commands, as Ctrl-Z does, and starts no others. Returns when all commands have received the signal.
     ///
-    /// Time limits of the run stand still until ``resume()``.
+    /// The time limits of the run do not advance until ``resume()``.
     public func pause() {
         for queue in queues.values { queue.isSuspended = true }
         waitForWatch { .pause($0) }
     }
 
-    /// Continues all commands, and starts others again.
+    /// Continues all commands, and resumes the queues.
     public func resume() {
         waitForWatch { .resume($0) }
         for queue in queues.values { queue.isSuspended = false }
@@ -133,7 +137,7 @@ public final class WorkflowRun: Sendable {
         isDone.wait()
     }
 
-    /// Queues all operations in the order of the plan.
+    /// Adds all operations to their queues in the order of the plan.
     private func enqueue() {
         for (operation, planned) in zip(operations, plan.operations) {
             for index in planned.dependencies { operation.addDependency(operations[index]) }
@@ -153,13 +157,13 @@ public final class WorkflowRun: Sendable {
 }
 
 extension OperationQueue {
-    /// A suspended queue as described, `jobs` wide if its width is left open.
+    /// Creates a suspended queue from a description. `jobs` is the concurrency limit if the description sets none.
     fileprivate convenience init(_ description: QueueDescription, jobs: Int?) {
         self.init()
         name = description.name
         maxConcurrentOperationCount = description.width(jobs: jobs)
         qualityOfService = description.quality.qualityOfService
-        // All operations are to be in it before the first one is chosen by its priority.
+        // The queue chooses the first operation by priority, so all operations must be in the queue before it starts one.
         isSuspended = true
     }
 }
@@ -177,7 +181,7 @@ extension Quality {
 }
 
 extension Duration {
-    /// The processor time that ended children of this process, and theirs, have used.
+    /// The processor time of all ended child processes and of their children.
     fileprivate static var processorTimeOfChildren: Duration {
         var usage = rusage()
         getrusage(RUSAGE_CHILDREN.rawValue, &usage)

@@ -1,9 +1,10 @@
 internal import CYaml
 
-/// A YAML document composed with the places of all its nodes.
+/// A YAML document whose nodes know their places in the text.
 ///
-/// The parser beneath Yams is asked for its events: Yams itself gives up at the first key that a map has twice, and compares
-/// keys by all they hold, which for aliases of aliases is without bound. Here a key is just the first of a pair.
+/// The initializer composes the nodes from the events of libyaml, the parser inside Yams. Yams itself stops at the first
+/// duplicate key of a map. It also compares keys by their whole contents, which can take exponential time for aliases of
+/// aliases. Here the keys are not compared.
 struct YAMLDocument {
     /// The outermost node; `nil` for an empty document.
     let root: YAMLNode?
@@ -24,10 +25,10 @@ struct YAMLDocument {
     }
 }
 
-/// Makes nodes of the events of one document.
+/// A composer that creates nodes from the events of one document.
 private struct YAMLComposer {
     private let text: UnsafeBufferPointer<UInt8>
-    // At a fixed address: the parser keeps pointers into itself.
+    // The parser needs a fixed address, because it stores pointers to its own fields.
     private let parser = UnsafeMutablePointer<yaml_parser_t>.allocate(capacity: 1)
     private var anchors: [String: YAMLNode] = [:]
 
@@ -55,7 +56,7 @@ private struct YAMLComposer {
         return root
     }
 
-    /// Hands over the next event, which is gone after that.
+    /// Passes the next event to `body`. The event is deleted afterwards.
     private func next<Value>(_ body: (borrowing yaml_event_t) -> Value) throws(Diagnostic) -> Value {
         var event = yaml_event_t()
         guard yaml_parser_parse(parser, &event) == 1 else { throw diagnostic }
@@ -71,7 +72,8 @@ private struct YAMLComposer {
         case end
     }
 
-    /// The node that begins with the next event; `nil` at the end of what holds it. The parser bounds the depth.
+    /// Returns the node that begins with the next event. `nil` at the end of the enclosing node. The parser limits the depth
+    /// of the recursion.
     private mutating func node() throws(Diagnostic) -> YAMLNode? {
         let node: YAMLNode
         let name: String?
@@ -103,7 +105,7 @@ private struct YAMLComposer {
         case YAML_SCALAR_EVENT:
             let scalar = event.data.scalar
             let text = String(decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length), as: UTF8.self)
-            // What is in quotes is a string, whatever it spells.
+            // A quoted scalar is a string, even if its text looks like a number.
             let tag = scalar.quoted_implicit == 1 ? "tag:yaml.org,2002:str" : string(scalar.tag)
             return .scalar(YAMLNode(.scalar(text, tag: tag), at: position), anchor: string(scalar.anchor))
         case YAML_ALIAS_EVENT: return .alias(string(event.data.alias.anchor) ?? "", position)
@@ -119,7 +121,7 @@ private struct YAMLComposer {
 
     // MARK: - Errors
 
-    /// What the parser has to say of the text.
+    /// The error that the parser reports.
     private var diagnostic: Diagnostic {
         let problem = parser.pointee.problem.map { String(cString: $0) } ?? "it cannot be read"
         switch parser.pointee.error {
@@ -129,7 +131,7 @@ private struct YAMLComposer {
                 return Diagnostic("invalid YAML: lists and maps are in one another too deeply", at: position)
             }
             let context = parser.pointee.context.map { String(cString: $0) + ", " } ?? ""
-            // A command that holds a brace, in a map in braces.
+            // The usual cause is a command that contains a brace, in a map in braces.
             let isWithinBrackets = problem.hasSuffix("',' or '}'") || problem.hasSuffix("',' or ']'")
             return Diagnostic(
                 "invalid YAML: \(context)\(problem)", at: position,
@@ -144,7 +146,7 @@ private struct YAMLComposer {
     private func place(of offset: Int) -> SourcePosition {
         let before = text.prefix(offset)
         let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-        // A byte that begins with 10 continues a character.
+        // A byte whose highest bits are 10 continues a character.
         let column = before[lineStart...].count { $0 & 0xC0 != 0x80 } + 1
         return SourcePosition(line: before.count { $0 == UInt8(ascii: "\n") } + 1, column: column)
     }

@@ -1,10 +1,10 @@
 internal import Yams
 
-/// A node of a YAML document, with its place. Aliases are the node they stand for.
+/// A node of a YAML document, with its place. An alias is represented by the node to which it refers.
 final class YAMLNode: Sendable {
-    /// What a node holds.
+    /// The contents of a node.
     enum Content: Sendable {
-        /// The string, and whether it was in quotes or has an explicit tag.
+        /// A string and its tag. A quoted string has the tag of strings.
         case scalar(String, tag: String?)
         case sequence([YAMLNode])
         case mapping([(key: YAMLNode, value: YAMLNode)])
@@ -13,29 +13,29 @@ final class YAMLNode: Sendable {
     let content: Content
     let position: SourcePosition
 
-    /// A node at a place.
+    /// Creates a node.
     init(_ content: Content, at position: SourcePosition) {
         self.content = content
         self.position = position
     }
 
-    /// The text of a scalar.
+    /// The text of a scalar. `nil` for other nodes.
     var string: String? { if case .scalar(let string, _) = content { string } else { nil } }
-    /// The nodes of a list.
+    /// The nodes of a list. `nil` for other nodes.
     var sequence: [YAMLNode]? { if case .sequence(let nodes) = content { nodes } else { nil } }
-    /// The keys and values of a map, in their order; a key may be there more than once.
+    /// The keys and values of a map, in the order of the file. A key may occur more than once. `nil` for other nodes.
     var mapping: [(key: YAMLNode, value: YAMLNode)]? { if case .mapping(let pairs) = content { pairs } else { nil } }
 
-    /// The whole number that a scalar spells.
+    /// The integer value of a scalar.
     var int: Int? { tagName == .int ? scalar?.int : nil }
-    /// The truth value that a scalar spells.
+    /// The Boolean value of a scalar.
     var bool: Bool? { tagName == .bool ? scalar?.bool : nil }
-    /// Whether it is a number.
+    /// Whether the node is a number.
     var isNumber: Bool { tagName == .int || tagName == .float }
-    /// Whether nothing, or `~` or `null`, is written there.
+    /// Whether the value is omitted, `~` or `null`.
     var isNull: Bool { tagName == .null }
 
-    /// What a message calls this node.
+    /// The description of the node in messages.
     var kind: String {
         switch content {
         case .mapping: "a map"
@@ -50,7 +50,7 @@ final class YAMLNode: Sendable {
         }
     }
 
-    /// The tag by the rules of YAML; quoted scalars are strings.
+    /// The tag of a scalar by the rules of YAML. A quoted scalar is a string.
     private var tagName: Tag.Name? { scalar.map { Resolver.default.resolveTag(of: $0) } }
 
     private var scalar: Node? {

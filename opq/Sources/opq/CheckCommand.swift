@@ -1,7 +1,7 @@
 import ArgumentParser
 import WorkflowEngine
 
-/// Reports all that is wrong with a workflow file.
+/// A command that reports all errors in a workflow file.
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",

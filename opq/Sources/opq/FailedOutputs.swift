@@ -1,17 +1,17 @@
 import Synchronization
 import WorkflowEngine
 
-/// The last of what failed operations printed, for the page with the timeline.
+/// The last part of the output of failed operations, for the report page.
 final class FailedOutputs: Sendable {
-    /// How much of each operation is kept, and of how many.
+    /// The number of bytes kept for each operation, and the largest number of operations.
     private static let (byteCount, operationCount) = (4096, 1000)
 
     private let outputs = Mutex<[String: String]>([:])
 
-    /// What each printed, by its name.
+    /// The outputs by the names of the operations.
     var byName: [String: String] { outputs.withLock(\.self) }
 
-    /// Keeps the output of an operation that failed.
+    /// Stores the last part of the output if the event is the failure of an operation.
     func note(_ event: RunEvent) {
         guard case .ended(let conclusion, let spool?) = event, case .failed = conclusion.outcome,
             let bytes = try? spool.tail(byteCount: Self.byteCount)

@@ -2,24 +2,26 @@ import Glibc
 import Synchronization
 import WorkflowEngine
 
-/// Acts on the signals by which a user ends or stops this process.
+/// A handler of the signals with which a user ends or stops this process.
 ///
-/// The first `SIGINT`, `SIGTERM` or `SIGHUP` cancels the run, the second kills it, and a third ends the process at once.
-/// `SIGQUIT` kills the run. `SIGTSTP` stops the commands, then this process. A signal that was ignored stays ignored.
+/// The first `SIGINT`, `SIGTERM` or `SIGHUP` cancels the run. The second kills the commands, and the third ends the process
+/// at once. `SIGQUIT` kills the commands. `SIGTSTP` stops the commands and then this process. A signal that was ignored at
+/// the start stays ignored.
 ///
-/// One thread waits for them all, and does nothing else: no lock and no full pipe keeps it from a signal.
+/// One thread waits for all signals and does nothing else, so no lock and no full pipe delays the handling of a signal.
 final class Interruption: Sendable {
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
 
     private let run: WorkflowRun
-    /// Says that the run is being cancelled. Not called by the thread of the signals.
+    /// A function that announces the cancellation. The thread of the signals calls it, so it must not block.
     private let announce: @Sendable () -> Void
     private let count = Atomic<Int>(0)
 
-    /// Whether there was a signal that ends the run.
+    /// Whether a signal that ends the run has arrived.
     var hasHappened: Bool { count.load(ordering: .sequentiallyConsistent) > 0 }
 
-    /// Keeps the signals for the thread that waits for them. Call it before there is another thread: new ones inherit it.
+    /// Blocks the signals in the calling thread. Call this method before another thread starts, because new threads inherit
+    /// the signal mask.
     static func block() {
         var set = handled
         pthread_sigmask(SIG_BLOCK, &set, nil)
@@ -33,9 +35,9 @@ final class Interruption: Sendable {
         return set
     }
 
-    /// Acts on signals from now on.
+    /// Starts the thread that handles the signals.
     ///
-    /// - Throws: `RunFailure` if there is no thread for it.
+    /// - Throws: `RunFailure` if the system can start no thread.
     init(of run: WorkflowRun, announce: @escaping @Sendable () -> Void) throws {
         self.run = run
         self.announce = announce
@@ -65,7 +67,7 @@ final class Interruption: Sendable {
     /// Stops the commands and this process until it is continued.
     private func stop() {
         run.pause()
-        // The default action, so that the system decides whether anybody is there to continue this process.
+        // The system's default action decides whether a shell can continue this process.
         takeDefault(of: SIGTSTP)
         Interruption.block()
         run.resume()

@@ -27,14 +27,15 @@ struct Opq: ParsableCommand {
             try command.run()
         } catch {
             let code = exitCode(for: error)
-            // Bad usage is bad input, whereas the parser has 64 for it.
+            // The argument parser exits with 64 on wrong usage, but opq documents status 2.
             guard code == .validationFailure else { exit(withError: error) }
             print(fullMessage(for: error), to: &standardError)
             Glibc.exit(ExitCode.badInput.rawValue)
         }
     }
 
-    /// The message for a first argument that is neither a subcommand nor an option; the parser has none that names it.
+    /// Returns the message for a first argument that is neither a subcommand nor an option. The argument parser's own message
+    /// does not contain the argument.
     private static func mistakenSubcommand(_ name: String) -> String? {
         let names = configuration.subcommands.compactMap { $0.configuration.commandName }
         guard !name.isEmpty, !name.hasPrefix("-"), !names.contains(name), name != "help" else { return nil }
@@ -42,20 +43,20 @@ struct Opq: ParsableCommand {
         return "opq: unknown subcommand '\(name)'\(remedy.map { "; \($0)" } ?? "")".visible
     }
 
-    /// Makes sure that the first three descriptors are taken: a file opened later must not become standard output.
+    /// Opens the first three descriptors if they are closed. Otherwise a file opened later could become the standard output.
     ///
-    /// What was closed stays of no use: it is opened the other way round.
+    /// A closed standard input is opened for writing only, and closed outputs for reading only, so their use still fails.
     private static func openStandardStreams() {
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) < 0 {
-            // The lowest number that is free is this one.
+            // `open` returns the lowest free descriptor, which is this one.
             _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
         }
     }
 }
 
 extension ExitCode {
-    /// The file or the command line is at fault, or the system has not what a run needs to begin.
+    /// The exit status for an error in the file or in the command line, or for too few system resources.
     static let badInput = ExitCode(2)
-    /// The run was ended by a signal.
+    /// The exit status of a run that a signal ended.
     static let interrupted = ExitCode(130)
 }

@@ -1,25 +1,25 @@
 import Foundation
 import Glibc
 
-/// A file that is written when the run has ended. Until then it keeps what it holds.
+/// A file that is written when the run has ended. Until then, the file keeps its old contents.
 struct Recording {
-    /// Why a file cannot be written.
+    /// The reason why a file cannot be written.
     struct Failure: Error {
         let text: String
     }
 
-    /// The path, as the user gave it.
+    /// The path as given by the user.
     let path: String
     private let descriptor: Int32
     private let identity: FileIdentity?
     private let isNew: Bool
 
-    /// Opens the file before anything runs: a mistake in a path is not to be found out an hour later.
+    /// Opens the file before the run, so that a wrong path is reported before the commands start.
     ///
     /// - Parameters:
     ///   - workflow: The path of the workflow file.
-    ///   - others: The files that are written as well.
-    /// - Throws: `Failure` if the file cannot be written, or is one of these.
+    ///   - others: The other files that are written after the run.
+    /// - Throws: `Failure` if the file cannot be written, or is the workflow file or one of `others`.
     init(path: String, workflow: String, others: [Recording]) throws(Failure) {
         var isNew = true
         var descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
@@ -43,7 +43,7 @@ struct Recording {
         }
     }
 
-    /// Writes the contents in place of what the file holds.
+    /// Replaces the contents of the file, and closes the file.
     func write(_ contents: Data) throws(Failure) {
         let isWritten = ftruncate(descriptor, 0) == 0 || identity == nil
         guard isWritten, contents.withUnsafeBytes({ writeAll($0, to: descriptor) }), close(descriptor) == 0 else {
@@ -51,14 +51,14 @@ struct Recording {
         }
     }
 
-    /// Leaves everything as it was before the file was opened.
+    /// Closes the file. Deletes the file if the initializer created it.
     func abandon() {
         close(descriptor)
         if isNew { unlink(path) }
     }
 }
 
-/// What tells a file from all others, whatever its paths; only of files that keep what is written to them.
+/// The identity of a regular file, independent of its paths. `nil` for other files, such as pipes.
 private struct FileIdentity: Equatable {
     private let device: dev_t
     private let number: ino_t

@@ -3,7 +3,7 @@ import Foundation
 import OperationsTrace
 import WorkflowEngine
 
-/// Runs a workflow file.
+/// A command that runs a workflow file.
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
@@ -55,9 +55,9 @@ struct RunCommand: ParsableCommand {
         if let jobs, jobs < 1 { throw ValidationError("--jobs must be 1 or more, found \(jobs).") }
     }
 
-    /// The files to be written when the run has ended.
+    /// Opens the files that are written when the run has ended.
     ///
-    /// - Throws: `ExitCode.badInput`, and says why, if one cannot be written.
+    /// - Throws: `ExitCode.badInput` after printing the reason, if a file cannot be written.
     private func recordings() throws -> (trace: Recording?, report: Recording?) {
         var opened: [Recording] = []
         do {
@@ -83,11 +83,11 @@ struct RunCommand: ParsableCommand {
         let isColoured = isTerminal && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true)
         let detail: RunReport.Detail = quiet ? .quiet : verbose ? .verbose : .normal
         let printer = RunPrinter(report: RunReport(detail: detail, isColoured: isColoured, name: plan.name))
-        // Otherwise a reader that goes away, as in `opq run … | head`, would leave all commands running.
+        // Without this, `SIGPIPE` would end opq when a reader such as `head` exits, and the commands would continue to run.
         signal(SIGPIPE, SIG_IGN)
-        // Inherited as ignored, it would have the system throw away how commands ended.
+        // If `SIGCHLD` is inherited as ignored, the system discards the exit statuses of commands.
         signal(SIGCHLD, SIG_DFL)
-        // Opened while signals still end the process: a pipe without a reader makes the opening wait.
+        // The files are opened while signals still end the process, because opening a pipe without a reader blocks.
         let files = try recordings()
         Interruption.block()
         let outputs = FailedOutputs()
@@ -112,12 +112,12 @@ struct RunCommand: ParsableCommand {
         status?.end()
         let isPrinted = printer.print(printer.report.summary(of: result))
         let title = plan.name.map { "\($0) (\(workflow.file))" } ?? workflow.file
-        // Each is written whatever happens to the other.
+        // Each file is written even if writing the other one fails.
         let isRecorded = [
             write(files.trace) { try recording.chromeTrace(title: title) },
             write(files.report) { Data(recording.htmlTimeline(title: title, outputs: outputs.byName).utf8) },
         ]
-        // A reader that closes a pipe, as head does, need not read about it.
+        // A reader that closes a pipe, as `head` does, is not an error.
         if let error = printer.failure, error != EPIPE {
             print("opq: cannot write to standard output: \(String(cString: strerror(error)))", to: &standardError)
         }
@@ -127,7 +127,7 @@ struct RunCommand: ParsableCommand {
         if isRecorded.contains(false) { throw ExitCode.badInput }
     }
 
-    /// Writes a file, if there is one to write. Prints the cause when that fails.
+    /// Writes a file, if the user named one. Prints the reason of a failure.
     private func write(_ recording: Recording?, _ contents: () throws -> Data) -> Bool {
         do {
             try recording?.write(try contents())
@@ -138,13 +138,13 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// Prints the commands in a possible order, each with the variables it has in addition.
+    /// Prints the commands in a possible order, each with its additional variables.
     private func printCommands(of plan: WorkflowPlan, escaped: Bool) throws {
         for index in plan.possibleOrder {
             let operation = plan.operations[index]
             try printLine("# \(operation.name.visible) in \(operation.directory.visible)")
             for (name, value) in operation.variables.sorted(by: { $0.key < $1.key }) {
-                // That of a family is said where it is used.
+                // Variables of the item are printed only if the command uses them.
                 if operation.environment[name] == nil, !operation.command.contains(name) { continue }
                 let assignment = "\(name)='\(value.replacing("'", with: "'\\''"))'"
                 try printLine(escaped ? assignment.visibleLines : assignment)

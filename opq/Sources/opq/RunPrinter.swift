@@ -3,20 +3,20 @@ import Operations
 import Synchronization
 import WorkflowEngine
 
-/// Prints what happens in a run, each operation's line and output in one piece; under it, on a terminal, a line with the
-/// status, which is written over.
+/// A printer for the events of a run. The line and the output of an operation are printed together. On a terminal, the last
+/// line shows the status.
 final class RunPrinter: Sendable {
-    /// Words what is printed.
+    /// The report that produces the texts.
     let report: RunReport
     private let screen = Mutex(Screen())
     private let notes = OperationQueue()
 
-    /// A printer of a report.
+    /// Creates a printer for a report.
     init(report: RunReport) { self.report = report }
 
     /// Prints an event.
     ///
-    /// - Returns: Whether standard output still takes anything.
+    /// - Returns: Whether standard output still accepts data.
     func print(_ event: RunEvent) -> Bool {
         onScreen { screen in
             switch event {
@@ -33,9 +33,9 @@ final class RunPrinter: Sendable {
         }
     }
 
-    /// Says, when there is time for it, that a signal was understood.
+    /// Announces that a signal cancels the run.
     ///
-    /// The caller does not wait: the screen may be held by a write to a terminal that takes nothing.
+    /// The method does not block, because a write to a stopped terminal may hold the lock of the screen.
     func announceCancellation() {
         notes.addOperation {
             _ = self.onScreen { screen in
@@ -45,13 +45,13 @@ final class RunPrinter: Sendable {
         }
     }
 
-    /// Prints a line, if there is one.
+    /// Prints a line unless `line` is `nil`. Returns whether standard output still accepts data.
     func print(_ line: String?) -> Bool { onScreen { $0.put(line: line) } }
 
-    /// Why standard output took no more, if it did not: the number of the first error.
+    /// The error number of the first failed write to standard output. `nil` if no write failed.
     var failure: Int32? { screen.withLock(\.failure) }
 
-    /// Shows the status in place of the one before; nil takes it away.
+    /// Replaces the status line. `nil` removes the line.
     func show(_ status: String?) {
         _ = onScreen { screen in
             if screen.status != status {
@@ -62,7 +62,7 @@ final class RunPrinter: Sendable {
         }
     }
 
-    /// One piece of output at a time; the status comes again after it.
+    /// Calls `body` with the screen under a lock, and restores the status line afterwards.
     private func onScreen(_ body: (inout Screen) -> Bool) -> Bool {
         screen.withLock { screen in
             defer { screen.restoreStatus() }
@@ -71,7 +71,7 @@ final class RunPrinter: Sendable {
     }
 }
 
-/// Standard output, with a status in its last line.
+/// The standard output with a status in its last line.
 private struct Screen {
     var status: String?
     private(set) var failure: Int32?
@@ -89,7 +89,7 @@ private struct Screen {
         write(status)
     }
 
-    /// Puts a line on standard error, above the status.
+    /// Prints a line on standard error, above the status.
     mutating func put(note: String) {
         clear()
         Swift.print(note, to: &standardError)
@@ -110,7 +110,7 @@ private struct Screen {
         } catch {
             return put(line: "opq: the output is lost: \(error)")
         }
-        // The next line is to start at the margin.
+        // The next line must start in the first column.
         return isTaken && (last == UInt8(ascii: "\n") || put(line: ""))
     }
 
@@ -125,7 +125,7 @@ private struct Screen {
         return take(text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: STDOUT_FILENO) })
     }
 
-    /// Keeps the error of a write that failed.
+    /// Stores the error number of the first failed write.
     private mutating func take(_ isWritten: Bool) -> Bool {
         if !isWritten { failure = failure ?? errno }
         return isWritten

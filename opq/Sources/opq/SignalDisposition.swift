@@ -1,6 +1,6 @@
 import Glibc
 
-/// Whether this process inherited a signal as ignored, and has not changed that.
+/// Returns whether this process ignores a signal, which usually means that the process inherited the signal as ignored.
 ///
 /// `nohup` ignores `SIGHUP`, and a shell that is not interactive ignores `SIGINT` and `SIGQUIT` in its background jobs.
 func isIgnored(_ signal: Int32) -> Bool {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Glibc
 
-/// Takes what is printed on standard error.
+/// A text stream that writes to standard error.
 struct StandardError: TextOutputStream {
     mutating func write(_ string: String) {
         var string = string
@@ -14,7 +14,7 @@ nonisolated(unsafe) var standardError = StandardError()
 
 /// Prints a line on standard output.
 ///
-/// - Throws: `ExitCode.failure` when that is not possible, and says why: a full disk, say.
+/// - Throws: `ExitCode.failure` after printing the reason on standard error, if standard output accepts no data.
 func printLine(_ line: String) throws {
     var line = line + "\n"
     guard !line.withUTF8({ writeAll(UnsafeRawBufferPointer($0), to: STDOUT_FILENO) }) else { return }
@@ -22,15 +22,16 @@ func printLine(_ line: String) throws {
     throw ExitCode.failure
 }
 
-/// Writes all of `bytes`.
+/// Writes all of `bytes` to a descriptor.
 ///
-/// - Returns: Whether that was possible; if not, because the reader has gone or there is no space, `errno` says why.
+/// - Returns: Whether all bytes were written. If not, `errno` contains the reason, for example a closed pipe or a full
+///   disk.
 func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
     var rest = bytes[...]
     while !rest.isEmpty {
         let count = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
         if count < 0, errno == EAGAIN {
-            // Somebody who shares the descriptor has made it so that nobody waits for it.
+            // Another process that shares the open file has set `O_NONBLOCK`.
             var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
             poll(&ready, 1, -1)
         } else if count < 0, errno != EINTR {

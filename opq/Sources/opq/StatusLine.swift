@@ -3,14 +3,14 @@ import Operations
 import Synchronization
 import WorkflowEngine
 
-/// Draws how far a run is, as often as the terminal takes it.
+/// A status line that is redrawn as often as the terminal accepts output.
 final class StatusLine: Sendable {
     private let printer: RunPrinter
     private let drawing = OperationQueue()
     private let isDrawn = Atomic(true)
     private let progress = Mutex<RunProgress?>(nil)
 
-    /// Observes a run that has not begun.
+    /// Creates a status line for a run that has not begun.
     init(of run: WorkflowRun, on printer: RunPrinter) {
         self.printer = printer
         drawing.maxConcurrentOperationCount = 1
@@ -18,7 +18,7 @@ final class StatusLine: Sendable {
         self.progress.withLock { $0 = progress }
     }
 
-    /// One drawing waits at most: it draws what is so when its turn comes.
+    /// At most one drawing waits in the queue. It draws the status at the time when it runs.
     private func changed(_ progress: RunProgress) {
         guard isDrawn.exchange(false, ordering: .acquiringAndReleasing) else { return }
         drawing.addOperation {
@@ -27,7 +27,7 @@ final class StatusLine: Sendable {
         }
     }
 
-    /// Takes the line away.
+    /// Removes the status line, after the last drawing has ended.
     func end() {
         progress.withLock { $0 = nil }
         drawing.waitUntilAllOperationsAreFinished()

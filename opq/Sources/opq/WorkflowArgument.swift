@@ -7,9 +7,9 @@ struct WorkflowArgument: ParsableArguments {
     @Argument(help: "The workflow file; - is standard input.", completion: .file(extensions: ["yml", "yaml"]))
     var file: String
 
-    /// The plan in the file; if it is not sound, all that is wrong with it is printed.
+    /// Reads the file and returns the plan. Prints all errors in the file on standard error.
     ///
-    /// - Throws: `ExitCode.badInput` for such a file.
+    /// - Throws: `ExitCode.badInput` if the file contains an error.
     func plan() throws -> WorkflowPlan {
         let workflow = file == "-" ? WorkflowFile(in: .standardInput) : WorkflowFile(at: FilePath(file))
         var lines = ""

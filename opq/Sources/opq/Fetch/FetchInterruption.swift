@@ -11,10 +11,10 @@ final class FetchInterruption: Sendable {
     nonisolated(unsafe) private let sources: [any DispatchSourceSignal]
     private let count = Atomic(0)
 
-    /// Whether there was a signal.
+    /// Whether a signal has arrived.
     var hasHappened: Bool { count.load(ordering: .sequentiallyConsistent) > 0 }
 
-    /// Listens for signals as long as the object lives.
+    /// Starts to listen for signals. The object listens until it is released.
     init(cancel: @escaping @Sendable () -> Void) {
         let queue = DispatchQueue(label: "opq.interruption")
         let signals = Self.signals.filter { !isIgnored($0) }
