@@ -35,7 +35,7 @@ int cprocess_spawn(
     return error;
 }
 
-// The number is the same on all architectures; the headers of older systems lack its name.
+// The number of pidfd_open is the same on all architectures. The headers of older systems lack its name.
 int cprocess_open(pid_t identifier) { return (int)syscall(434, identifier, 0); }
 
 int cprocess_ended(pid_t identifier, int *status) {
@@ -55,7 +55,7 @@ int cprocess_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC | O_NONBLOCK); }
 
 int cprocess_processors(void) {
     cpu_set_t set;
-    // More processors than the set has room for: then all that are there.
+    // The call fails on a machine with more processors than the set can hold. Then all online processors are counted.
     if (sched_getaffinity(0, sizeof set, &set)) return (int)sysconf(_SC_NPROCESSORS_ONLN);
     return CPU_COUNT(&set);
 }

@@ -1,4 +1,4 @@
-// What the C library has for processes and its Swift module has not.
+// Functions of the C library for processes that Swift's Glibc module does not provide.
 #ifndef C_PROCESS_H
 #define C_PROCESS_H
 
@@ -13,29 +13,31 @@
 #define _Nullable
 #endif
 
-/// Starts a program as the leader of a session of its own: with empty standard input, standard output and standard error
-/// to `output`, in `directory`, with all signals at their default actions and none blocked.
+/// Starts a program as the leader of a new session in `directory`. Standard input is empty, and standard output and standard
+/// error go to `output`. All signals have their default actions and are not blocked.
 ///
-/// Answers 0, or an error number. One number may stand for the change of directory and for the start of the program.
+/// Returns 0 or an error number. The same number may come from the change of directory or from the start of the program.
 int cprocess_spawn(
     pid_t *identifier, const char *program, char *const _Nullable *_Nonnull arguments,
     char *const _Nullable *_Nonnull environment, const char *directory, int output);
 
-/// A descriptor that becomes readable when the child process ends, closed on `exec`; -1, and `errno`, where there is none.
+/// Returns a descriptor that becomes readable when the child process ends, and that is closed on `exec`. Returns -1 and sets
+/// `errno` if the system provides none.
 int cprocess_open(pid_t identifier);
 
-/// Whether a child process has ended: 0 if not, 1 by an exit with `status`, 2 by the signal `status`; -1 and `errno` on an error.
+/// Returns 0 if a child process still runs, 1 if it exited with `status`, and 2 if the signal `status` ended it. Returns -1
+/// and sets `errno` on an error.
 ///
-/// The child stays a zombie, so its identifier and that of its group are not given to another process.
+/// The child stays a zombie, so the system does not reuse its identifier or that of its group.
 int cprocess_ended(pid_t identifier, int *status);
 
-/// A pipe whose ends are closed on `exec` and make nobody wait. Answers 0, or -1 and `errno`.
+/// Creates a nonblocking pipe whose ends are closed on `exec`. Returns 0, or -1 and sets `errno`.
 int cprocess_pipe(int ends[_Nonnull 2]);
 
-/// Names the calling thread. At most 15 bytes are kept; longer names are refused.
+/// Sets the name of the calling thread. Returns an error number if the name is longer than 15 bytes.
 int cprocess_set_thread_name(const char *name);
 
-/// How many processors this process may use.
+/// Returns the number of processors that this process may use.
 int cprocess_processors(void);
 
 #if defined(__clang__)

@@ -2,22 +2,23 @@ import CProcess
 import Glibc
 import SystemPackage
 
-/// A running shell command: the leader of a session, and so of a process group, of its own.
+/// A running shell command, which leads its own session and its own process group.
 ///
-/// A command has no terminal. One that opens `/dev/tty` gets an error; in the session of this process it would be stopped
-/// by `SIGTTIN` or `SIGTTOU`, since its group is not in the foreground, and would wait for ever.
+/// A command has no terminal, so opening `/dev/tty` fails. In the session of this process, `SIGTTIN` or `SIGTTOU` would stop
+/// a command that uses the terminal, because the command's group is not in the foreground. The command would then wait
+/// forever.
 struct CommandProcess: Sendable {
-    /// The identifier of the process, of its session and of its group.
+    /// The identifier of the process, of its session and of its process group.
     let identifier: pid_t
-    /// Becomes readable when the process ends; `nil` where the system has none to give.
+    /// A descriptor that becomes readable when the process ends. `nil` if the system cannot provide a descriptor.
     let descriptor: FileDescriptor?
 
     /// Starts `/bin/sh -c` with the command of an operation.
     ///
-    /// Standard input is empty; standard output and standard error are the spool. The process has all signals at their
-    /// default actions, none blocked, and the nice value of the calling thread.
+    /// Standard input is empty. Standard output and standard error go to `output`. All signals have their default actions and
+    /// are not blocked. The process has the nice value of the calling thread.
     ///
-    /// - Throws: `Shortage` or `StartFailure`.
+    /// - Throws: `Shortage` if a resource is short, or `StartFailure` if the command cannot start for another reason.
     init(_ operation: PlannedOperation, output: FileDescriptor, shell: String = "/bin/sh") throws {
         var identifier: pid_t = 0
         let error = Self.withArguments([shell, "-c", operation.command], operation.variables) { arguments, variables in
@@ -29,13 +30,13 @@ struct CommandProcess: Sendable {
         self.descriptor = descriptor < 0 ? nil : FileDescriptor(rawValue: descriptor)
     }
 
-    /// A process that was started elsewhere, without a descriptor.
+    /// Creates a command from a process that other code started, without a descriptor.
     init(identifier: pid_t) {
         self.identifier = identifier
         descriptor = nil
     }
 
-    /// How the process ended, once it has. It keeps its identifier until ``reap()``.
+    /// Returns how the process ended, or `nil` if it still runs. The system does not reuse the identifier before ``reap()``.
     func end() -> ProcessEnd? {
         var status: Int32 = 0
         switch cprocess_ended(identifier, &status) {
@@ -46,7 +47,7 @@ struct CommandProcess: Sendable {
         }
     }
 
-    /// Releases the identifier of the process, which has ended. Its processor time counts from now on.
+    /// Releases the identifier of an ended process, and adds the process to the processor time of ended children.
     func reap() {
         var status: Int32 = 0
         while waitpid(identifier, &status, WNOHANG) < 0, errno == EINTR {}
@@ -55,7 +56,7 @@ struct CommandProcess: Sendable {
 
     private static func failure(_ error: Int32, of operation: PlannedOperation, shell: String) -> any Error {
         if let shortage = Shortage(error, directory: operation.directory) { return shortage }
-        // The one number stands for the change of directory and for the start of the shell.
+        // The same error number may come from the change of directory or from the start of the shell.
         var status = stat()
         if stat(operation.directory, &status) != 0 {
             let isMissing = errno == ENOENT || errno == ENOTDIR
@@ -71,10 +72,10 @@ struct CommandProcess: Sendable {
         return StartFailure(text: "\(shell): \(errorText(error))")
     }
 
-    /// Calls `body` with arguments and environment as `posix_spawn` takes them.
+    /// Calls `body` with the arguments and the environment in the form that `posix_spawn` requires.
     ///
-    /// The variables of this process are passed on where they are: a copy of some hundred for each command costs more than
-    /// the rest of a start. Nothing in this process changes them.
+    /// The variables of this process are passed by pointer. Copying hundreds of variables for each command would cost more
+    /// than the rest of a start. No code in this process changes the variables.
     private static func withArguments<Result>(
         _ arguments: [String], _ additional: [String: String],
         _ body: ([UnsafeMutablePointer<CChar>?], [UnsafeMutablePointer<CChar>?]) -> Result
@@ -99,12 +100,12 @@ struct CommandProcess: Sendable {
     }
 }
 
-/// How a process ended.
+/// The way in which a process ended.
 public enum ProcessEnd: Equatable, Sendable {
-    /// It exited with that status.
+    /// The process exited with the given status.
     case exit(Int32)
-    /// It was ended by the signal of that number.
+    /// A signal with the given number ended the process.
     case signal(Int32)
-    /// The system does not know the process, for the reason given.
+    /// The system cannot report the end of the process, for the given reason.
     case unknown(String)
 }

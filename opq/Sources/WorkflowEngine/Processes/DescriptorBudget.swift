@@ -1,27 +1,28 @@
 import Glibc
 
-/// How many commands may run at a time with the descriptors this process may have.
+/// The number of commands that may run at the same time under the limit of open descriptors.
 struct DescriptorBudget: Equatable {
-    /// What a command needs while it runs: its spool, and the descriptor that says when it ends.
+    /// The number of descriptors for a running command: its spool, and the descriptor that reports its end.
     static let perCommand = 2
-    /// What is needed besides: two to look for processes, one in a starting child, two to write files, and some to spare.
+    /// The number of descriptors for other uses: two to look for processes, one in a starting child, two to write files, and
+    /// a reserve.
     static let reserve = 8
 
     /// The number of commands.
     let commands: Int
-    /// The limit under which it would be one.
+    /// The smallest limit that allows one command.
     let leastLimit: Int
 
-    /// The budget under a limit, when so many descriptors are open already.
+    /// Creates the budget for a limit, of which `open` descriptors are already in use.
     init(limit: Int, open: Int) {
         commands = max(limit - open - Self.reserve, 0) / Self.perCommand
         leastLimit = open + Self.reserve + Self.perCommand
     }
 
-    /// The budget of this process now.
+    /// Returns the current budget of this process, after raising the soft limit.
     ///
-    /// The soft limit is raised first, as far as the hard one allows and so many commands at a time need. Commands inherit
-    /// it; more than is needed could mislead those that take its size for the number of their own descriptors.
+    /// The soft limit is raised as far as `commands` concurrent commands need and the hard limit allows. Commands inherit the
+    /// limit. A larger limit could mislead programs that use the limit as the number of their descriptors.
     static func ofThisProcess(for commands: Int) -> DescriptorBudget {
         let open = openCount
         var limits = rlimit()
@@ -43,7 +44,7 @@ struct DescriptorBudget: Equatable {
         defer { closedir(stream) }
         var count = 0
         while readdir(stream) != nil { count += 1 }
-        // Without the two that every directory has, and the stream itself.
+        // The count excludes the entries `.` and `..`, and the descriptor of the stream itself.
         return max(count - 3, 3)
     }
 }

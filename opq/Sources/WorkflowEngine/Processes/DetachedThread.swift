@@ -1,10 +1,11 @@
 import CProcess
 import Glibc
 
-/// Starts a thread, which ends when `body` returns. Swift's tasks would share threads with code that blocks.
+/// Starts a thread, which ends when `body` returns. A Swift task is no alternative, because blocking code would occupy a
+/// shared thread.
 ///
-/// - Parameter name: The name of the thread, of at most 15 bytes.
-/// - Returns: Whether the system had a thread.
+/// - Parameter name: The name of the thread, with at most 15 bytes.
+/// - Returns: Whether the system could start the thread.
 package func startThread(named name: String, _ body: sending @escaping () -> Void) -> Bool {
     let start = Unmanaged.passRetained(ThreadStart(name: name, body: body))
     var thread = pthread_t()

@@ -1,24 +1,25 @@
 import Glibc
 
-/// How many commands may run at a time with the processes that the user may have.
+/// The number of commands that may run at the same time under the user's limit of processes.
 struct ProcessBudget: Equatable {
-    /// What a command is taken to need: its shell, and two more for a pipe.
+    /// The assumed number of processes for a command: its shell, and two for a pipe.
     static let perCommand = 3
 
-    /// The number of commands; at least one, for a user whose processes are many may still start another.
+    /// The number of commands. The number is at least one, because a new process may succeed even near the limit.
     let commands: Int
 
-    /// The budget under a limit, when the user has so many processes and threads, and this process starts so many more.
+    /// Creates the budget for a limit. The user already has `inUse` processes and threads, and this process will start
+    /// `threads` more.
     init(limit: Int, inUse: Int, threads: Int) {
         commands = max((limit - inUse - threads) / Self.perCommand, 1)
     }
 
-    /// The budget of this process now; `nil` if the limit is none to so many commands.
+    /// Returns the current budget of this process. `nil` if the limit does not restrict `commands` concurrent commands.
     ///
-    /// Without it, the shells would take all there is, and none could start what its command names.
+    /// Without the budget, shells could use all processes, and no shell could start its command.
     static func ofThisProcess(for commands: Int, threads: Int) -> ProcessBudget? {
         var limits = rlimit()
-        // The limit is no matter to root. RLIMIT_NPROC has no name in Swift.
+        // Root has no limit. Swift has no name for RLIMIT_NPROC.
         guard geteuid() != 0, getrlimit(__rlimit_resource_t(6), &limits) == 0, limits.rlim_cur < rlim_t(Int32.max)
         else { return nil }
         let inUse = threadsOfUser
@@ -27,14 +28,14 @@ struct ProcessBudget: Equatable {
         return ProcessBudget(limit: limit, inUse: inUse, threads: threads)
     }
 
-    /// All threads of this user, of which the limit is one.
+    /// The number of all threads of this user, to which the limit applies.
     private static var threadsOfUser: Int {
         guard let processes = opendir("/proc") else { return 0 }
         defer { closedir(processes) }
         var count = 0
         var status = stat()
         while let entry = readdir(processes) {
-            // A directory has a link for itself, for its name, and for each directory in it: here, for each thread.
+            // The link count of `task` is 2 plus the number of its subdirectories, one for each thread.
             guard stat("/proc/\(entry.pointee.fileName)/task", &status) == 0, status.st_uid == getuid() else {
                 continue
             }

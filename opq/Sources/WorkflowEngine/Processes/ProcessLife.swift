@@ -1,34 +1,34 @@
-/// What to do about a process group, from the start of its leader until nothing of the group is left.
+/// The state of a process group from the start of its leader until the group is empty.
 ///
-/// A plain value: it is told what has happened and answers what to do.
+/// The value performs no actions. Its methods receive events and return the actions for the caller.
 struct ProcessLife {
     typealias Instant = ContinuousClock.Instant
 
-    /// Something to be done about the group.
+    /// An action that the caller performs on the group.
     enum Action: Equatable {
-        /// Ask all in the group to end.
+        /// Send `SIGTERM` to the group.
         case terminate
-        /// End all in the group at once.
+        /// Kill all processes in the group.
         case kill
-        /// Release the identifier of the leader, which has ended. Until then no other process can have it.
+        /// Reap the ended leader. Until then, no other process can get its identifier.
         case reap
-        /// Find out whether anything of the group is left, and call ``looked(isAlive:at:)``.
+        /// Check whether the group contains a process, and call ``looked(isAlive:at:)`` with the result.
         case look
-        /// Nothing is left: the command has ended so.
+        /// Report the end of the command, because the group is empty or was killed.
         case finish(ProcessEnd)
     }
 
     private enum Stage {
         case running
-        /// All were killed; the end of the leader is to be seen yet.
+        /// The group was killed, and the end of the leader is not yet known.
         case killed
-        /// The leader has ended so; the rest of the group is ending.
+        /// The leader has ended, and the rest of the group is ending.
         case leaving(ProcessEnd)
     }
 
-    /// The pause before the first look at what the leader has left, which the following double.
+    /// The pause before the first check for remaining processes. Each later pause is twice as long.
     static let shortestPause = Duration.milliseconds(1)
-    /// The longest pause between looks.
+    /// The longest pause between two checks.
     static let longestPause = Duration.milliseconds(20)
 
     private let grace: Duration
@@ -37,10 +37,10 @@ struct ProcessLife {
     private var pause = shortestPause
     private var nextLook: Instant?
 
-    /// A group whose leader runs, and whose processes have so long to end once they were asked to.
+    /// Creates the state of a group with a running leader. `grace` is the time to end after the request to terminate.
     init(grace: Duration) { self.grace = grace }
 
-    /// When ``timePassed(at:)`` is to be called next; `nil`: not before something else happens.
+    /// The instant for the next call of ``timePassed(at:)``. `nil` if no call is needed before another event.
     var nextInstant: Instant? {
         switch stage {
         case .running: deadline
@@ -49,28 +49,28 @@ struct ProcessLife {
         }
     }
 
-    /// The command is to end.
+    /// Handles a request to terminate the command.
     mutating func cancel(at now: Instant) -> Action? {
         guard case .running = stage, deadline == nil else { return nil }
         deadline = now + grace
         return .terminate
     }
 
-    /// The command and all in its group are to end at once.
+    /// Handles a request to kill the command and its group.
     mutating func kill(at now: Instant) -> Action {
         deadline = now
         if case .leaving = stage { nextLook = now } else { stage = .killed }
         return .kill
     }
 
-    /// The leader has ended, and has not been reaped. The rest of the group is asked to end as well.
+    /// Handles the end of the leader before it is reaped. The rest of the group is asked to end as well.
     mutating func leaderEnded(_ end: ProcessEnd, at now: Instant) -> [Action] {
         stage = .leaving(end)
         deadline = deadline ?? now + grace
         return [.terminate, .reap, .look]
     }
 
-    /// There is something left of the group, or not.
+    /// Handles the result of a check for remaining processes.
     mutating func looked(isAlive: Bool, at now: Instant) -> [Action] {
         guard case .leaving(let end) = stage else { return [] }
         guard isAlive else { return [.finish(end)] }
@@ -80,7 +80,7 @@ struct ProcessLife {
         return []
     }
 
-    /// Time has passed.
+    /// Handles the passing of ``nextInstant``.
     mutating func timePassed(at now: Instant) -> Action? {
         guard let instant = nextInstant, instant <= now else { return nil }
         if case .leaving = stage { return .look }

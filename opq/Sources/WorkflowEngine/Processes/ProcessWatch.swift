@@ -4,28 +4,30 @@ import Operations
 import Synchronization
 import SystemPackage
 
-/// Waits for the ends of commands, on one thread, and ends what has to end.
+/// A thread that waits for the ends of commands, and ends commands that must end.
 ///
-/// All signals to commands are sent by that thread, which also notices their ends and reaps them. So a signal reaches the group
-/// of an unreaped leader, or one in which a process has just been seen: the system gives neither identifier to another process.
+/// Only this thread sends signals to commands, notices their ends and reaps them. Therefore a signal reaches only a group
+/// whose leader is not reaped, or a group that was just seen to contain a process. The system does not reuse the identifier
+/// of either group.
 final class ProcessWatch: Sendable {
-    /// Names a command, also after its identifier has been given to another process.
+    /// An identifier of a command, which stays valid after the system reuses the process identifier.
     struct Token: Hashable, Sendable { fileprivate let number: UInt64 }
 
-    /// Called with how a command ended when nothing of its group is left.
+    /// A function that receives the end of a command when its group is empty or was killed.
     typealias Handler = @Sendable (ProcessEnd) -> Void
-    /// Tries to start a command for which something was short, and answers whether that has been settled.
+    /// A function that tries to start a command that waits for a short resource. The function returns whether it started the
+    /// command or reported a failure.
     ///
-    /// The argument says that this is the last time: the attempt has to settle it, by failing if need be.
+    /// The argument is `true` for the last attempt, which must not return `false`.
     typealias Attempt = @Sendable (_ isLast: Bool) -> Bool
 
     enum Message {
         case watch(CommandProcess, Token, Handler)
         case cancel(Token)
         case kill(Token)
-        /// Stops all commands, and the time of their deadlines, then calls the closure.
+        /// Stops all commands and the time of their deadlines, and then calls the closure.
         case pause(@Sendable () -> Void)
-        /// Continues all commands and their time, then calls the closure.
+        /// Continues all commands and their time, and then calls the closure.
         case resume(@Sendable () -> Void)
         case attempt(Attempt)
         case attemptNow
@@ -37,11 +39,11 @@ final class ProcessWatch: Sendable {
     private let wakeReader: FileDescriptor
     private let wakeWriter: FileDescriptor
 
-    /// A watch with its thread.
+    /// Creates a watch and starts its thread.
     ///
-    /// - Parameter patience: How long something may be short while no command holds any of it. Longer than the scheduler keeps
-    ///   threads that have nothing to do: they count as processes.
-    /// - Throws: `Shortage` if there is no descriptor or no thread for it.
+    /// - Parameter patience: The longest wait for a short resource while no command holds any of it. The value is longer
+    ///   than the scheduler keeps idle threads, because idle threads count as processes.
+    /// - Throws: `Shortage` if the system has no descriptor or no thread for the watch.
     init(patience: Duration = .seconds(10)) throws(Shortage) {
         var ends: [Int32] = [-1, -1]
         guard cprocess_pipe(&ends) == 0 else { throw Shortage(errno, directory: "/") ?? .descriptors }
@@ -56,23 +58,24 @@ final class ProcessWatch: Sendable {
         try? wakeWriter.close()
     }
 
-    /// A name for a command to be watched.
+    /// Returns a new identifier for a command.
     func makeToken() -> Token { Token(number: nextNumber.add(1, ordering: .relaxed).newValue) }
 
-    /// Has the thread do something. From any thread.
+    /// Sends a message to the thread. Any thread may call this method.
     func send(_ message: Message) {
         let isFirst = inbox.withLock { inbox in
             inbox.append(message)
             return inbox.count == 1
         }
-        // A full pipe wakes the thread as well.
+        // The write may fail if the pipe is full, but a full pipe wakes the thread as well.
         if isFirst { _ = try? withUnsafeBytes(of: UInt8(0)) { try wakeWriter.write($0) } }
     }
 
-    /// What was sent since the last call.
+    /// Returns the messages that were sent since the last call.
     func takeMessages() -> [Message] {
         inbox.withLock { inbox in
-            // Under the lock: a message sent after this finds the pipe empty and the inbox too.
+            // The pipe is emptied under the lock. Otherwise the read could consume the byte of a message that is sent after
+            // the inbox is emptied.
             var bytes = (UInt64(0), UInt64(0))
             _ = withUnsafeMutableBytes(of: &bytes) { read(wakeReader.rawValue, $0.baseAddress, $0.count) }
             defer { inbox.removeAll(keepingCapacity: true) }
@@ -80,6 +83,6 @@ final class ProcessWatch: Sendable {
         }
     }
 
-    /// Becomes readable when there are messages.
+    /// A descriptor that becomes readable when messages arrive.
     var wakeDescriptor: Int32 { wakeReader.rawValue }
 }

@@ -1,7 +1,7 @@
 import Glibc
 import SystemPackage
 
-/// What the thread of a `ProcessWatch` does. Used by that thread alone.
+/// The loop of the thread of a `ProcessWatch`. Only that thread uses the object.
 final class ProcessWatchLoop {
     private typealias Instant = ContinuousClock.Instant
 
@@ -14,16 +14,16 @@ final class ProcessWatchLoop {
 
         var group: ProcessGroup { ProcessGroup(identifier: process.identifier) }
 
-        /// Whether the identifier is still that of the group: of the unreaped leader, or of a process that is left.
+        /// Whether the identifier still belongs to the group, because the leader is not reaped or a process remains.
         var hasSignalTarget: Bool { !isReaped || group.isAlive }
     }
 
-    /// How often a process without a descriptor is asked for its end.
+    /// The interval between checks of a process without a descriptor.
     private static let pollPause = Duration.milliseconds(20)
-    /// How often what was short is tried again while nothing of this run ends.
+    /// The interval between attempts to start commands that wait for a short resource, while no command of this run ends.
     private static let attemptPause = Duration.milliseconds(100)
 
-    /// In milliseconds: a stop during a longer wait would use up the deadline behind it.
+    /// The longest wait in milliseconds. A stop of the process during a longer wait would use up the deadlines after it.
     private static let longestWait = 250.0
 
     private let watch: ProcessWatch
@@ -32,21 +32,21 @@ final class ProcessWatchLoop {
     private var time = RunningTime()
     private var children: [ProcessWatch.Token: Child] = [:]
     private var attempts: [ProcessWatch.Attempt] = []
-    /// Since when commands wait for something that is short, with none running.
+    /// The instant since which commands wait for a short resource while no command runs.
     private var shortSince: Instant?
     private var nextAttempt: Instant?
     private var isStopped = false
 
-    /// The loop of a watch.
+    /// Creates the loop of a watch.
     init(_ watch: ProcessWatch, patience: Duration) {
         self.watch = watch
         self.patience = patience
     }
 
-    /// The instant by which deadlines are measured.
+    /// The current running time, in which deadlines are measured.
     private var now: Instant { time.time(at: clock.now) }
 
-    /// Runs until it is asked to stop, and nothing is left to be watched.
+    /// Runs until the watch is stopped and all commands have ended.
     func run() {
         while !isStopped || !children.isEmpty {
             let ended = wait()
@@ -66,7 +66,7 @@ final class ProcessWatchLoop {
 
     // MARK: - Waiting
 
-    /// Waits for messages, for the end of a leader, and for the next instant at which something is to be done.
+    /// Waits for messages, for the end of a leader, or for the next instant of an action.
     ///
     /// - Returns: The children whose leaders may have ended.
     private func wait() -> [ProcessWatch.Token] {
@@ -93,7 +93,7 @@ final class ProcessWatchLoop {
         return polled + zip(tokens, descriptors.dropFirst()).filter { $1.revents != 0 }.map(\.0)
     }
 
-    /// In milliseconds, rounded up: rounded down it would wait for nothing again and again.
+    /// Returns the time until `instant` in milliseconds, rounded up. A value rounded down to 0 would make the loop spin.
     private func timeout(until instant: Instant) -> Int32 {
         let milliseconds = (instant - now) / .milliseconds(1)
         return Int32(min(max(milliseconds.rounded(.up), 0), Self.longestWait))
@@ -105,7 +105,7 @@ final class ProcessWatchLoop {
         switch message {
         case .watch(let process, let token, let handler):
             children[token] = Child(process: process, handler: handler)
-            // Without a descriptor, and with one whose process ended before it was made, the first look is now.
+            // A process without a descriptor may already have ended, and has no event that would wake the loop.
             if process.descriptor == nil { notice([token]) }
         case .cancel(let token):
             if let action = children[token]?.life.cancel(at: now) { perform([action], for: token) }
@@ -142,7 +142,7 @@ final class ProcessWatchLoop {
         while let action = actions.popFirst(), let child = children[token] {
             switch action {
             case .terminate:
-                // A stopped process takes no other signal than this one and the last.
+                // A stopped process handles `SIGTERM` only after `SIGCONT`.
                 if child.group.send(SIGTERM) { child.group.send(SIGCONT) }
             case .kill:
                 if child.hasSignalTarget { child.group.kill() }
@@ -166,7 +166,7 @@ final class ProcessWatchLoop {
 
     // MARK: - Trying again
 
-    /// Starts what waits for something that was short, in the order in which it came, as far as that is to be had now.
+    /// Tries to start the commands that wait for a short resource, in the order of their arrival.
     private func tryAgain() {
         guard let next = nextAttempt, next <= now else { return }
         while let first = attempts.first {

@@ -1,21 +1,21 @@
 import Glibc
 
-/// Something the system has run out of, so that a command cannot start now but perhaps later.
+/// A system resource that is exhausted, so that a command cannot start now but may start later.
 enum Shortage: Error, Equatable {
-    /// This process has as many descriptors as it may have.
+    /// This process has reached its limit of open descriptors.
     case descriptors
-    /// The whole system has as many open files as it may have.
+    /// The system has reached its limit of open files.
     case systemDescriptors
-    /// The user has as many processes and threads as the user may have.
+    /// The user has reached the limit of processes and threads.
     case processes
-    /// There is no memory left.
+    /// The system has no free memory.
     case memory
-    /// There is no space left in the directory.
+    /// The directory has no free space.
     case space(directory: String)
 
-    /// The shortage that an error number stands for, if it stands for one.
+    /// Creates the shortage for an error number. `nil` if the number means no shortage.
     ///
-    /// - Parameter directory: Where the failed call would have needed space.
+    /// - Parameter directory: The directory in which the failed call needed space.
     init?(_ number: Int32, directory: String) {
         switch number {
         case EMFILE: self = .descriptors
@@ -27,7 +27,7 @@ enum Shortage: Error, Equatable {
         }
     }
 
-    /// The shortage in words, with the limit that was reached.
+    /// A description of the shortage, with the limit that was reached.
     var text: String {
         switch self {
         case .descriptors: "no file descriptor is left (ulimit -n is \(Self.limit(Int32(RLIMIT_NOFILE.rawValue))))"
@@ -39,7 +39,7 @@ enum Shortage: Error, Equatable {
         }
     }
 
-    /// The soft limit of a resource.
+    /// Returns the text of the soft limit of a resource.
     private static func limit(_ resource: Int32) -> String {
         var limits = rlimit()
         guard getrlimit(__rlimit_resource_t(UInt32(resource)), &limits) == 0, limits.rlim_cur != rlim_t.max else {
@@ -49,11 +49,11 @@ enum Shortage: Error, Equatable {
     }
 }
 
-/// Why a command could not be started, other than by a shortage.
+/// The reason why a command could not start, other than a shortage.
 struct StartFailure: Error, Equatable {
-    /// The reason in words.
+    /// A description of the reason.
     let text: String
 }
 
-/// The words of the C library for an error number.
+/// Returns the text of the C library for an error number.
 func errorText(_ number: Int32) -> String { String(cString: strerror(number)) }

@@ -1,4 +1,4 @@
-/// A shell command with placeholders, each of which stands where a value stays unchanged.
+/// A shell command with placeholders at places where a value stays unchanged.
 ///
 /// The shell gets a value through a variable, and does not read it as part of the command. Where a shell evaluates the word
 /// itself, as bash does in `[[ … -eq … ]]` and in arguments of `let`, no placeholder may stand. Only values of letters, digits and the like stand in the command themselves, where people expect to read them.
@@ -8,24 +8,24 @@ struct CommandTemplate {
         case placeholder(String, ShellPlace)
     }
 
-    /// A placeholder that stands where its value could not be kept from being code.
+    /// A placeholder at a place where the shell could run its value as code.
     struct Misplaced: Equatable {
         let placeholder: String
         let obstacle: ShellObstacle
     }
 
     private var pieces: [Piece] = []
-    /// The placeholders that cannot be filled where they stand.
+    /// The placeholders whose values cannot be quoted at their places.
     private(set) var misplaced: [Misplaced] = []
 
-    /// Finds out where the placeholders of a template stand.
+    /// Creates a command from a template, and finds the places of the placeholders.
     init(_ template: Template) {
         var scanner = ShellScanner()
         var left = template.placeholders.count
         for piece in template.pieces {
             switch piece {
             case .text(let text):
-                // Text with no placeholder after it need not be understood.
+                // Text without a later placeholder need not be scanned.
                 if left > 0 { scanner.pass(text) }
                 pieces.append(.text(text))
             case .placeholder(let name):
@@ -42,7 +42,7 @@ struct CommandTemplate {
         misplaced = template.placeholders.map { Misplaced(placeholder: $0, obstacle: .declaration) }
     }
 
-    /// The command for an item.
+    /// Returns the command for an item.
     func command(for item: Item?) -> String {
         pieces.reduce(into: "") { command, piece in
             switch piece {
@@ -53,8 +53,9 @@ struct CommandTemplate {
         }
     }
 
-    /// Whether a plain value means nothing but itself behind this text. Behind a brace it may make a list of alternatives.
-    /// Behind a letter, a digit or an underscore it may become part of a variable's name, and behind a tilde of a user's.
+    /// Returns whether a plain value after this text has no special meaning. After a brace, the value may become a list of
+    /// alternatives. After a letter, a digit or an underscore, the value may become part of a variable name. After a tilde,
+    /// the value may become a user name.
     private static func mayBePlain(after command: String) -> Bool {
         switch command.utf8.last ?? 0 {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -76,8 +77,8 @@ struct CommandTemplate {
         }
     }
 
-    /// Whether a value means nothing but itself wherever it stands: no assignment, no reserved word, no number in front of a
-    /// redirection.
+    /// Returns whether a value has no special meaning at any place: the value is no assignment, no reserved word, and no
+    /// number before a redirection.
     private static func isPlain(_ value: String) -> Bool {
         var hasMark = false
         for byte in value.utf8 {

@@ -1,25 +1,26 @@
 /// A here-document, whose lines begin after the line with its `<<`.
 struct HereDocument: Equatable {
-    /// The line that ends it.
+    /// The line that ends the document.
     let delimiter: String
-    /// Whether the delimiter has quotes: then nothing in the document is replaced.
+    /// Whether the delimiter is quoted. The shell replaces nothing in such a document.
     let isQuoted: Bool
-    /// Whether `<<-` takes the tabs off the front of each line.
+    /// Whether the shell removes tabs at the start of each line, as `<<-` requires.
     let stripsTabs: Bool
     /// The effect of a character of the document.
     enum Step {
         case read
-        /// It is the last of the document.
+        /// The character is the last of the document.
         case end
-        /// Its line begins with the delimiter. Within `$(…)` a line such as `E)` ends the document in bash, but not in dash.
+        /// The line of the character begins with the delimiter. Within `$(…)` a line such as `E)` ends the document in bash,
+        /// but not in dash.
         case unclear
     }
 
-    /// The part of the delimiter that the line has not had; `nil` when the line differs from it.
+    /// The part of the delimiter that the current line has not matched yet. `nil` if the line differs from the delimiter.
     private var rest: ArraySlice<Unicode.Scalar>?
     private var isAtStart = true
 
-    /// Passes over a character of the document.
+    /// Reads a character of the document.
     mutating func pass(_ scalar: Unicode.Scalar) -> Step {
         if scalar == "\n" {
             if rest?.isEmpty == true { return .end }
@@ -34,7 +35,7 @@ struct HereDocument: Equatable {
         return .read
     }
 
-    /// Passes over a value.
+    /// Reads a value in place of a placeholder.
     mutating func takeValue() -> Step { pass("\0") }
 
     private mutating func beginLine() {
@@ -44,14 +45,14 @@ struct HereDocument: Equatable {
 }
 
 extension HereDocument {
-    /// Reads the delimiter behind `<<`.
+    /// A reader for the delimiter after `<<`.
     struct Opening: Equatable {
-        /// The effect of a character behind `<<`.
+        /// The effect of a character after `<<`.
         enum Step: Equatable {
             case read
-            /// It is the first behind the delimiter.
+            /// The character is the first after the delimiter.
             case end(HereDocument)
-            /// `<<<`, which takes a word.
+            /// The operator is `<<<`, which takes a word.
             case isString
             case unclear
         }
@@ -64,12 +65,12 @@ extension HereDocument {
         private var quote: Unicode.Scalar?
         private var isEscaped = false
 
-        /// Passes over a character.
+        /// Reads a character of the delimiter.
         mutating func pass(_ scalar: Unicode.Scalar) -> Step {
             defer { isFirst = false }
             if isEscaped || quote != nil {
                 if isEscaped { isEscaped = false } else if scalar == quote { return close() }
-                // A backslash within quotes, or a line feed, is too unusual in a delimiter.
+                // A delimiter with a backslash within quotes or with a line feed is too unusual to support.
                 if scalar == "\n" || scalar == "\\" { return .unclear }
                 text.unicodeScalars.append(scalar)
                 return .read

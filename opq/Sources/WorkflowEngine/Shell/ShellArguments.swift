@@ -1,48 +1,48 @@
-/// The words of a simple command so far, as far as they decide which of its arguments a shell evaluates.
+/// The words of a simple command so far, which decide which of its arguments a shell evaluates.
 ///
-/// A plain value that takes one word at a time, without its quotes. It knows the commands of `sh` and `bash` that take an
-/// argument for code, for arithmetic, or for a variable whose index is arithmetic. It does not know how
-/// other commands use their arguments.
+/// The value reads one word at a time, without quotes. It knows the commands of `sh` and `bash` that use an argument as code,
+/// as arithmetic, or as a variable whose index is arithmetic. It does not know how other commands use their arguments.
 struct ShellArguments: Equatable {
     private enum Stage: Equatable {
-        /// The name of the command comes, or an assignment.
+        /// The next word is the name of the command or an assignment.
         case name
         /// The remaining arguments are data.
         case data
         /// The remaining arguments are evaluated.
         case all(ShellObstacle)
-        /// The next argument that is no `--` is evaluated, and the others are data.
+        /// The next argument other than `--` is evaluated, and the others are data.
         case next(ShellObstacle)
-        /// Arguments of `test`: that of `-v` is evaluated.
+        /// The arguments of `test`. The argument of `-v` is evaluated.
         case test(String)
-        /// Options of `printf` come, and its format.
+        /// The next words are options of `printf`, and its format.
         case format
-        /// The variable of `printf -v`.
+        /// The next word is the variable of `printf -v`.
         case formatVariable
-        /// Options of a shell, or the file it runs.
+        /// The next words are options of a shell, or the file that the shell runs.
         case shell(String)
-        /// The argument of an option of a shell.
+        /// The next word is the argument of a shell's option.
         case shellOption(String)
-        /// Variables that are declared or exported, with values or without.
+        /// The next words are variables that are declared or exported, with or without values.
         case declaration(String)
     }
 
-    /// Stands for an item in the text of a word.
+    /// The text that represents an item in a word.
     static let item = "\0"
-    /// Stands for any other text that the shell replaces.
+    /// The text that represents any other expansion in a word.
     static let expansion = "$"
 
     private var stage = Stage.name
 
-    /// A command of which nothing has been read.
+    /// Creates the state at the start of a command.
     init() {}
 
-    /// The words behind `for` and the name of a variable.
+    /// Creates the state for the words of a `for` loop over a variable.
     init(loopOver variable: String) {
         stage = Self.evaluatedVariables.contains(variable) ? .all(.variable(variable)) : .data
     }
 
-    /// Why an item cannot stand behind this part of a word, which is not a redirection's; `nil` if it can.
+    /// Returns the reason why an item cannot follow this part of a word. `nil` if the item can. The word must not be a
+    /// redirection's.
     func obstacle(behind word: String) -> ShellObstacle? {
         switch stage {
         case .data, .test, .shell, .shellOption: return nil
@@ -57,7 +57,7 @@ struct ShellArguments: Equatable {
         }
     }
 
-    /// Whether a word that begins so may assign to an element of an array here.
+    /// Returns whether a word with this beginning may assign to an element of an array here.
     func mayAssign(_ word: String) -> Bool {
         switch stage {
         case .name, .declaration: Self.isName(word.prefix { $0 != "[" })
@@ -65,7 +65,7 @@ struct ShellArguments: Equatable {
         }
     }
 
-    /// Passes over a word, without its quotes.
+    /// Reads a word, without its quotes.
     mutating func pass(_ word: String) {
         switch stage {
         case .data, .all, .declaration: break
@@ -80,7 +80,7 @@ struct ShellArguments: Equatable {
     }
 
     private mutating func passName(_ word: String) {
-        // An option is that of `command`, `builtin` or `time`.
+        // An option here belongs to `command`, `builtin` or `time`.
         if Self.assignedName(in: word) != nil || word.hasPrefix("-") || word == "command" || word == "builtin" {
             return
         }
@@ -126,13 +126,13 @@ struct ShellArguments: Equatable {
 
     // MARK: - Variables
 
-    /// Variables that are integers in bash from its start, and those whose values a shell expands or runs.
+    /// The variables that are integers in bash by default, and the variables whose values a shell expands or runs.
     private static let evaluatedVariables: Set<String> = [
         "BASHPID", "EUID", "HISTCMD", "OPTIND", "PPID", "RANDOM", "SRANDOM", "UID",
         "BASH_ENV", "ENV", "PROMPT_COMMAND", "PS0", "PS1", "PS2", "PS3", "PS4",
     ]
 
-    /// The variable that a word assigns to, if it begins with an assignment. An index counts as part of no name.
+    /// Returns the name of the variable to which a word assigns. An index is not part of the name.
     private static func assignedName(in word: String) -> String? {
         guard let sign = word.firstIndex(of: "=") else { return nil }
         var name = word[..<sign]
@@ -157,9 +157,10 @@ struct ShellArguments: Equatable {
 }
 
 extension ShellArguments {
-    /// Whether a command declares a variable with an option that makes bash evaluate its values: `-a`, `-A`, `-i` or `-n`.
+    /// Returns whether a command declares a variable with an option that makes bash evaluate its values: `-a`, `-A`, `-i` or
+    /// `-n`.
     ///
-    /// It looks at the words alone, wherever they stand. In a function or a loop, the assignment may come before the
+    /// The function checks all words at any place, because in a function or a loop the assignment may come before the
     /// declaration.
     static func declaresEvaluated(_ command: String) -> Bool {
         var isDeclaration = false

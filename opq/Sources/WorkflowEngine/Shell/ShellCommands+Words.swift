@@ -1,10 +1,10 @@
-/// The meaning of a word of a list: in the shell's grammar, or for the command it belongs to.
+/// The meaning of words in a list: in the shell's grammar, or for their command.
 extension ShellCommands {
-    /// The reserved words behind which another may stand.
+    /// The reserved words after which another reserved word or a command may follow.
     private static let separators: Set<String> = [
         "if", "then", "else", "elif", "fi", "do", "done", "while", "until", "!", "{", "}", "time",
     ]
-    /// Looks at a word and the character behind it, where both together matter.
+    /// Handles a word and the next character in the cases where both matter.
     mutating func passEnd(of text: String, at scalar: Unicode.Scalar) -> Step? {
         defer { brackets = 0 }
         if isInConditional, "()<>".unicodeScalars.contains(scalar) {
@@ -16,12 +16,12 @@ extension ShellCommands {
         }
         if scalar == "(", text.hasSuffix("="), !isWordQuoted { return .unclear("an array") }
         let isNumber = !text.isEmpty && text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-        // The number of a descriptor belongs to the redirection.
+        // A number before a redirection is a descriptor.
         if scalar == "<" || scalar == ">", isNumber, !isWordQuoted { word = nil }
         return nil
     }
 
-    /// Ends the word, if there is one.
+    /// Ends the current word, if a word has begun.
     mutating func endWord() -> Step? {
         guard let text = word else { return nil }
         let reserved = isWordQuoted ? nil : text
@@ -80,7 +80,7 @@ extension ShellCommands {
         case let word? where Self.separators.contains(word): beginCommand()
         default:
             arguments.pass(text)
-            // As in `time -p`.
+            // A command may follow an option, as in `time -p`.
             isAtCommand = word?.hasPrefix("-") ?? false
         }
         return nil

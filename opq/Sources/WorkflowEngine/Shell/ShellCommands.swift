@@ -1,13 +1,13 @@
-/// A list of shell commands, as far as it has been read: the whole command, or the part in parentheses or backquotes.
+/// The state of a list of shell commands: the whole command, or a part in parentheses or backquotes.
 ///
-/// It distinguishes a `)` that ends the list from one behind a pattern of `case`, and a `#` that begins a comment from others. It
-/// knows which here-documents begin at the end of the line, and which command the current word belongs to.
+/// The state distinguishes a `)` that ends the list from a `)` after a pattern of `case`, and a `#` that begins a comment
+/// from others. It knows the here-documents that begin at the end of the line, and the command of the current word.
 struct ShellCommands: Equatable {
-    /// The end of the list.
+    /// The character that ends the list.
     enum Closer: Equatable { case none, parenthesis, substitution, backquote }
 
     enum CasePart: Equatable {
-        /// Behind `case`, and behind the word that follows it.
+        /// The part after `case`, and after the word that follows.
         case subject(isRead: Bool)
         case pattern(isFirst: Bool)
         case body
@@ -15,10 +15,10 @@ struct ShellCommands: Equatable {
 
     /// The part of a loop before its words, or of a function before its body.
     enum Head: Equatable {
-        /// Behind `for` or `select`, and behind the variable that follows it.
+        /// The part after `for` or `select`, or after the variable that follows.
         case loop
         case variable
-        /// Behind `function`.
+        /// The part after `function`.
         case function
     }
 
@@ -26,44 +26,44 @@ struct ShellCommands: Equatable {
     enum Step: Equatable {
         case read
         case open(ShellScanner.Frame)
-        /// The end of the line: here-documents begin.
+        /// The line ends, and here-documents begin.
         case lineEnd([HereDocument])
-        /// A parenthesis that ends the list.
+        /// A parenthesis ends the list.
         case close
         case unclear(String)
     }
 
     let closer: Closer
-    /// Whether `bash` takes it for arithmetic: it begins with `((`, or is within such.
+    /// Whether `bash` may read the list as arithmetic, because the list begins with `((` or is within such a list.
     var mayBeArithmetic = false
-    /// Whether nothing of it has been read.
+    /// Whether no character of the list has been read.
     private(set) var isFresh = true
     /// The here-documents that begin at the next end of a line.
     private(set) var hereDocuments: [HereDocument] = []
-    /// Whether a here-document has begun in it, or in parentheses within it.
+    /// Whether a here-document has begun in the list, or in parentheses within the list.
     private(set) var hasHereDocument = false
     private var opening: HereDocument.Opening?
-    /// The word so far, without its quotes; of a long one the start. Not quoted, it may be a reserved one.
+    /// The current word without its quotes, limited to its first characters. A word without quotes may be a reserved word.
     var word: String?
     var isWordQuoted = false
-    /// How many brackets without quotes are open in the word.
+    /// The number of open brackets without quotes in the word.
     var brackets = 0
-    /// Whether the next word is that of a redirection.
+    /// Whether the next word belongs to a redirection.
     var isRedirecting = false
-    /// Whether that redirection is `>&` or `<&`.
+    /// Whether the redirection is `>&` or `<&`.
     var isDuplicating = false
-    /// Whether the next word may be a reserved one.
+    /// Whether the next word may be a reserved word.
     var isAtCommand = true
-    /// The command that the words belong to.
+    /// The state of the current command.
     var arguments = ShellArguments()
     var head: Head?
-    /// Whether `[[` is open.
+    /// Whether the list is within `[[ … ]]`.
     var isInConditional = false
     var cases: [CasePart] = []
-    /// The operator of one character right before, of which two may be another.
+    /// The preceding operator character, which may form an operator of two characters with the next.
     private var previous: Unicode.Scalar?
 
-    /// A list that has just been opened.
+    /// Creates the state at the start of a list.
     init(closer: Closer, mayBeArithmetic: Bool = false) {
         self.closer = closer
         self.mayBeArithmetic = mayBeArithmetic
@@ -74,10 +74,10 @@ struct ShellCommands: Equatable {
     /// Whether the list may end here.
     var isComplete: Bool { cases.isEmpty && opening == nil }
 
-    /// Of a longer word, no more than this matters.
+    /// The number of characters that are stored of a word. Longer words are not reserved words.
     private static let wordLength = 64
 
-    /// Why an item cannot stand here, apart from quotes; `nil` if it can.
+    /// The reason, other than quotes, why an item cannot stand here. `nil` if the item can.
     var obstacle: ShellObstacle? {
         if mayBeArithmetic { return .arithmetic }
         if brackets > 0 { return .brackets }
@@ -89,7 +89,7 @@ struct ShellCommands: Equatable {
         }
     }
 
-    /// Passes over a quote, or over a part of a word that is quoted.
+    /// Reads a quote, or a quoted part of a word.
     mutating func takeQuoted(_ scalar: Unicode.Scalar? = nil) {
         (isFresh, previous) = (false, nil)
         word = word ?? ""
@@ -97,13 +97,13 @@ struct ShellCommands: Equatable {
         if let scalar { append(scalar) }
     }
 
-    /// Passes over a part of a word that the shell replaces by something.
+    /// Reads an expansion in a word.
     mutating func takeExpansion() {
         takeQuoted()
         word? += ShellArguments.expansion
     }
 
-    /// Passes over an item.
+    /// Reads an item.
     mutating func takeItem() {
         takeQuoted()
         word? += ShellArguments.item
@@ -113,17 +113,17 @@ struct ShellCommands: Equatable {
         if (word?.utf8.count ?? 0) < Self.wordLength { word = (word ?? "") + String(scalar) }
     }
 
-    /// Adds the here-documents of a list in parentheses within this one.
+    /// Adds the here-documents of an inner list in parentheses.
     mutating func add(_ inner: ShellCommands) {
         hereDocuments += inner.hereDocuments
         hasHereDocument = hasHereDocument || inner.hasHereDocument
     }
 
-    /// Continues behind parentheses within this list.
+    /// Continues after parentheses within this list.
     mutating func passParentheses() {
         previous = nil
         guard isRedirecting else { return beginCommand() }
-        // `<(…)`, which is a part of a word.
+        // The parentheses are those of `<(…)`, which is part of a word.
         (isRedirecting, isDuplicating) = (false, false)
         takeExpansion()
     }
@@ -133,7 +133,7 @@ struct ShellCommands: Equatable {
         arguments = ShellArguments()
     }
 
-    /// Passes over a character that is neither escaped nor part of a substitution.
+    /// Reads a character that is neither escaped nor part of a substitution.
     mutating func pass(_ scalar: Unicode.Scalar) -> Step {
         if let step = passOpening(scalar) { return step }
         let before = previous
@@ -167,7 +167,7 @@ struct ShellCommands: Equatable {
             defer { hereDocuments = [] }
             return .lineEnd(hereDocuments)
         case ";", "&":
-            // Two file descriptors, as in `2>&1`.
+            // The redirection names two file descriptors, as in `2>&1`.
             if scalar == "&", before == "<" || before == ">" {
                 isDuplicating = true
                 return .read
@@ -199,7 +199,7 @@ struct ShellCommands: Equatable {
         return .read
     }
 
-    /// Passes over a character of the delimiter of a here-document; `nil` when it is one behind it.
+    /// Reads a character of the delimiter of a here-document. Returns `nil` if the character is after the delimiter.
     private mutating func passOpening(_ scalar: Unicode.Scalar) -> Step? {
         guard let step = opening?.pass(scalar) else { return nil }
         switch step {

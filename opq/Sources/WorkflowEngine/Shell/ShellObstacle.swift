@@ -1,4 +1,4 @@
-/// Why a value cannot be put at a place without being changed or run.
+/// The reason why a value at a place would be changed or run.
 enum ShellObstacle: Error, Equatable {
     case afterBackslash
     case arithmetic
@@ -6,30 +6,30 @@ enum ShellObstacle: Error, Equatable {
     case quotedHereDocument
     case hereDocumentDelimiter
     case dollarQuotes
-    /// In `[[ … ]]`, some of whose operators evaluate a word as arithmetic or read it as a pattern.
+    /// In `[[ … ]]`, where some operators evaluate a word as arithmetic or read it as a pattern.
     case conditional
-    /// Behind a bracket that is open in the word: an index, which is arithmetic, or a set of characters.
+    /// After an open bracket in the word, which begins an arithmetic index or a set of characters.
     case brackets
-    /// Behind `>&` or `<&`: bash expands the word twice.
+    /// After `>&` or `<&`, because bash expands the word twice.
     case duplication
-    /// In the format of `printf`, or in front of it, where it may be an option.
+    /// In the format of `printf`, or before the format, where the value may be an option.
     case format
-    /// In an argument in which bash evaluates an index, as that of `let`, `read` or `test -v`.
+    /// In an argument in which bash evaluates an index, for example of `let`, `read` or `test -v`.
     case evaluated(by: String)
-    /// In an argument that is code, as that of `eval`.
+    /// In an argument that is code, for example of `eval`.
     case code(of: String)
-    /// In the name of a file that is run by the shell itself.
+    /// In the name of a file that the shell itself runs.
     case sourced
     /// In the value of a variable that bash evaluates.
     case variable(String)
-    /// In an argument of a command whose name is an item: the command may be `eval`.
+    /// In an argument of a command whose name is an item, because the command may be `eval`.
     case unknownCommand
     /// In a command that declares a variable whose values bash evaluates.
     case declaration
-    /// From here on, shells disagree on the meaning of the command, or the scanner does not understand it.
+    /// After text on whose meaning shells disagree, or that the scanner does not understand.
     case unclear(String)
 
-    /// The place, in words that continue “it stands”.
+    /// A description of the place, in words that continue “it stands”.
     var text: String {
         switch self {
         case .afterBackslash: "after a backslash"
@@ -52,7 +52,7 @@ enum ShellObstacle: Error, Equatable {
         }
     }
 
-    /// The remedy.
+    /// Returns the suggested fix.
     ///
     /// - Parameter variable: The variable that holds the value.
     func mend(variable: String) -> String {

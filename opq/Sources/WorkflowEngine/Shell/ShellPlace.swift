@@ -1,6 +1,6 @@
-/// Where a value stands in a shell command, as far as the quoting depends on it.
+/// The place of a value in a shell command, on which the quoting depends.
 enum ShellPlace: Equatable {
-    /// In a word, or where one may begin.
+    /// In a word, or at a place where a word may begin.
     case word
     /// Between quotation marks.
     case doubleQuotes

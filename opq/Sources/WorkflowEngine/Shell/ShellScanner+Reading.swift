@@ -1,4 +1,4 @@
-/// The meaning of a character at its place.
+/// The meaning of a character at its place in a command.
 extension ShellScanner {
     /// Reads a character of the command.
     mutating func read(_ scalar: Unicode.Scalar) {
@@ -24,7 +24,7 @@ extension ShellScanner {
         }
     }
 
-    /// Adds a quoted character to the word it belongs to.
+    /// Adds a quoted character to its word.
     private mutating func noteQuoted(_ scalar: Unicode.Scalar) {
         guard case .commands(var commands) = frames.dropLast().last else { return }
         commands.takeQuoted(scalar)
@@ -33,11 +33,12 @@ extension ShellScanner {
 
     private mutating func escape() { (isEscaped, isAfterDollar, followsDollar) = (true, followsDollar, false) }
 
-    /// A here-document begins at the end of a line and ends at one: shells disagree where something else is open across that.
+    /// Whether shells agree on the meaning of a line feed here. A here-document begins and ends at the end of a line. Shells
+    /// disagree if another construct is open across the document.
     private var isNewlineClear: Bool {
         if top == .comment { return true }
         var outer = frames.dropLast()
-        // Of several documents that one line begins the next lies under this one.
+        // If one line begins several documents, the later documents are below this one.
         while case .hereDocument = top, case .hereDocument = outer.last { outer.removeLast() }
         return outer.allSatisfy { frame in
             switch frame {
@@ -129,7 +130,7 @@ extension ShellScanner {
         }
     }
 
-    /// Reads between quotation marks, in `${…}` and in arithmetic, which differ in how they end.
+    /// Reads a character between quotation marks, in `${…}` or in arithmetic, which differ in how they end.
     private mutating func readQuoted(_ scalar: Unicode.Scalar) {
         if isEscaped { return isEscaped = false }
         switch (top, scalar) {
@@ -169,13 +170,13 @@ extension ShellScanner {
         frames.contains { if case .hereDocument = $0 { true } else { false } }
     }
 
-    /// Opens the construct that `$` or `` ` `` begins.
+    /// Opens the construct that begins with `$` or `` ` ``.
     private mutating func expand(_ scalar: Unicode.Scalar, isQuoted: Bool) {
         let follows = followsDollar
         followsDollar = false
         switch scalar {
         case "`": frames.append(.commands(ShellCommands(closer: .backquote)))
-        // The second of two is the process identifier.
+        // The second of two dollar signs completes `$$`, the process identifier.
         case "$": followsDollar = !follows
         case "(" where follows: frames.append(.commands(ShellCommands(closer: .substitution)))
         case "{" where follows: frames.append(.parameter(isQuoted: isQuoted))

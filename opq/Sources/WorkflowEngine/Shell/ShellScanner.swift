@@ -1,42 +1,43 @@
-/// Follows a shell command from left to right, and knows at each point where in the command that is.
+/// A scanner that reads a shell command from left to right, and knows the kind of place at each point.
 ///
-/// A plain value that takes one character at a time. It knows the grammar of `sh` as far as quoting depends on it:
-/// quotes, substitutions, arithmetic, here-documents, comments, and the parentheses of `case`. Where `dash` and `bash` read
-/// a command differently, and where it does not understand one, it says so, and from there on always.
+/// The scanner reads one character at a time. It knows the grammar of `sh` as far as quoting depends on it: quotes,
+/// substitutions, arithmetic, here-documents, comments, and the parentheses of `case`. If `dash` and `bash` read a command
+/// differently, or if the scanner does not understand the command, the scanner refuses all later values.
 struct ShellScanner {
-    /// A construct that has been opened and not closed.
+    /// A construct that is open.
     enum Frame: Equatable {
         case commands(ShellCommands)
         case singleQuotes
         case doubleQuotes
         case dollarQuotes
         case comment
-        /// `${…}`; between quotation marks an apostrophe in it need not be a quote.
+        /// The construct `${…}`. Between quotation marks, an apostrophe in it may be plain text.
         case parameter(isQuoted: Bool)
-        /// `$((…))` with this number of parentheses open in it; closing: the first of the last two has been read.
+        /// The construct `$((…))` with the number of open parentheses in it. `isClosing` states that the first of the last
+        /// two parentheses was read.
         case arithmetic(depth: Int, isClosing: Bool)
         case hereDocument(HereDocument)
     }
 
     var frames: [Frame] = [.commands(ShellCommands(closer: .none))]
     var isEscaped = false
-    /// Whether the character before is a `$` that may begin something.
+    /// Whether the preceding character is a `$` that may begin an expansion.
     var followsDollar = false
-    /// Whether the backslash before is behind such a `$`.
+    /// Whether the preceding backslash follows such a `$`.
     var isAfterDollar = false
-    /// In backquotes the shell removes one level of backslashes before it reads the command there.
+    /// Whether the preceding backslash is one that the shell removes in backquotes, before it reads the command there.
     private var isEscapedInBackquotes = false
     private var unclear: ShellObstacle?
 
-    /// The innermost construct that is open.
+    /// The innermost open construct.
     var top: Frame {
         get { frames[frames.count - 1] }
         set { frames[frames.count - 1] = newValue }
     }
 
-    /// Where a value would stand that is put here.
+    /// The place of a value that is inserted here.
     ///
-    /// - Throws: Why it could not be kept from being code, or from becoming something else.
+    /// - Throws: The reason why the value could be run as code or could change.
     var place: ShellPlace {
         get throws(ShellObstacle) {
             if let unclear { throw unclear }
@@ -58,10 +59,10 @@ struct ShellScanner {
         }
     }
 
-    /// The here-document is one of which shells may see different ends.
+    /// A description of a here-document whose end may differ between shells.
     static let unclearDelimiter = "a line of a here-document that begins with its delimiter"
 
-    /// In `$(…)`, bash 5.2 may lose the separator between commands behind a here-document.
+    /// Whether a here-document was read in the current `$(…)`, because bash 5.2 may then lose the separator between commands.
     private var isBehindDocumentInSubstitution: Bool {
         var hasHereDocument = false
         for frame in frames.reversed() {
@@ -76,7 +77,7 @@ struct ShellScanner {
         return false
     }
 
-    /// The obstacles that quotes do not remove: arithmetic, `${…}`, which may hold arithmetic, and an argument that a shell
+    /// An obstacle that quotes do not remove: arithmetic, `${…}`, which may contain arithmetic, or an argument that a shell
     /// evaluates.
     private var obstacle: ShellObstacle? {
         var isInWord = true
@@ -87,7 +88,8 @@ struct ShellScanner {
             case .commands(let commands):
                 if commands.mayBeArithmetic { return .arithmetic }
                 if isInWord, let obstacle = commands.obstacle { return obstacle }
-                // The output of a command in a substitution is not the item. The arguments of that command are.
+                // An evaluated argument may contain the output of a command that receives the item. But the item itself is
+                // not evaluated there.
                 if commands.closer != .parenthesis { return nil }
                 isInWord = false
             case .comment, .hereDocument: isInWord = false
@@ -97,7 +99,7 @@ struct ShellScanner {
         return nil
     }
 
-    /// Passes over a value that is put here.
+    /// Reads a value that is inserted here.
     mutating func passValue() {
         (isEscaped, followsDollar, isEscapedInBackquotes) = (false, false, false)
         let index = top == .singleQuotes || top == .doubleQuotes ? frames.count - 2 : frames.count - 1
@@ -112,7 +114,7 @@ struct ShellScanner {
         }
     }
 
-    /// Passes over text of the command.
+    /// Reads text of the command.
     mutating func pass(_ text: String) {
         for scalar in text.unicodeScalars where unclear == nil {
             if isInBackquotes { passInBackquotes(scalar) } else { read(scalar) }
@@ -151,6 +153,6 @@ struct ShellScanner {
         }
     }
 
-    /// Gives up: from here on, a value is refused.
+    /// Makes the scanner refuse all later values, because of the named construct.
     mutating func becomeUnclear(_ construct: String) { unclear = unclear ?? .unclear(construct) }
 }
