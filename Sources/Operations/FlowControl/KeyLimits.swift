@@ -43,10 +43,9 @@ extension OperationQueue {
 
     private func changeLimits(_ change: (inout Turnstile) -> Turnstile.Shift) {
         let hasStartable = withState { state in
-            var keys = state.keyed ?? KeyedOperations()
-            let shift = change(&keys.turnstile)
-            state.keyed = keys
-            state.apply(shift)
+            // In place: a second reference would make each change copy all members and keys.
+            if state.keyed == nil { state.keyed = KeyedOperations() }
+            state.apply(change(&state.keyed!.turnstile))
             return state.schedule.hasStartable
         }
         if hasStartable { callWorkerIfNone() }
