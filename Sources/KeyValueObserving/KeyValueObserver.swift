@@ -77,11 +77,12 @@ extension KeyValueObservable {
     ) throws(KeyValueError) {
         var found: NamedObservation?
         keyValueObservers.step { state in
-            let index = state.observations.lastIndex {
+            let last = state.observations.last {
                 guard let named = $0 as? NamedObservation else { return false }
                 return named.isBy(observer, of: keyPath) && isMeant(named)
             }
-            found = index.flatMap { state.observations.remove(at: $0) as? NamedObservation }
+            found = last as? NamedObservation
+            if let found { state.remove(found) }
         }
         guard let found else {
             throw .notObserving(observer: "\(type(of: observer))", class: "\(type(of: self))", path: keyPath)

@@ -88,12 +88,12 @@ extension KeyValueObservers {
     package final func add(_ observation: Observation, of object: AnyObject) {
         observation.settle(in: self)
         observingBegins(of: object, by: observation)
-        var toSweep = OneOrMore<Observation>.none
+        var toSweep: RemovableList<Observation>?
         step { state in
             toSweep = state.observationsToSweep()
             state.add(observation)
         }
-        if !toSweep.isEmpty { sweep(toSweep) }
+        if let toSweep { sweep(toSweep) }
         guard observation.beginsHeld else { return }
         observation.hasBegun(on: object)
         if observation.options.contains(.initial) {
@@ -113,10 +113,10 @@ extension KeyValueObservers {
 
 extension KeyValueObservers {
     /// Removes observations whose observers are deallocated. No change of their properties may ever reveal them.
-    private final func sweep(_ observations: OneOrMore<Observation>) {
+    private final func sweep(_ observations: RemovableList<Observation>) {
         let abandoned = observations.filter(\.isAbandoned)
         var ids: Set<ObjectIdentifier> = []
-        abandoned.forEach { ids.insert(ObjectIdentifier($0)) }
+        abandoned.forEach { ids.insert($0.id) }
         step { $0.remove(ids) }
         abandoned.forEach { $0.wasRemoved() }
     }

@@ -6,7 +6,7 @@ import Synchronization
 /// leaves the delivery to the first thread, in the order in which the changes were recorded here. Every observer therefore
 /// receives each change once and the last change last, and no thread waits for another thread's handlers.
 @_spi(Hosting) public struct ObserverState {
-    var observations = OneOrMore<Observation>()
+    var observations = RemovableList<Observation>()
     var registrations: UInt64 = 0
     /// The number that identifies this state; 0 until it is needed.
     private var number: UInt64 = 0
@@ -224,7 +224,7 @@ import Synchronization
     /// Ends all observations after the object's deallocation. Called without a lock, by the only owner of the state.
     package mutating func objectIsGone() {
         let hopeful = observations
-        observations = .none
+        observations = RemovableList()
         hopeful.forEach { $0.objectIsGone() }
     }
 

@@ -35,33 +35,11 @@ enum OneOrMore<Element> {
         }
     }
 
-    @discardableResult
-    mutating func remove(at index: Int) -> Element {
-        switch consume self {
-        case .none: fatalError("there is no element")
-        case .one(let element):
-            self = .none
-            return element
-        case .more(var elements):
-            let removed = elements.remove(at: index)
-            self = elements.count == 1 ? .one(elements[0]) : .more(elements)
-            return removed
-        }
-    }
-
     func firstIndex(where predicate: (Element) -> Bool) -> Int? {
         switch self {
         case .none: nil
         case .one(let element): predicate(element) ? 0 : nil
         case .more(let elements): elements.firstIndex(where: predicate)
-        }
-    }
-
-    func lastIndex(where predicate: (Element) -> Bool) -> Int? {
-        switch self {
-        case .none: nil
-        case .one(let element): predicate(element) ? 0 : nil
-        case .more(let elements): elements.lastIndex(where: predicate)
         }
     }
 

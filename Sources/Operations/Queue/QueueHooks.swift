@@ -1,3 +1,4 @@
+import KeyValueObserving
 import Synchronization
 
 /// A reporter of a queue's progress. `OperationsFoundation` implements it.
@@ -51,13 +52,18 @@ package protocol QueueInterceptor: AnyObject, Sendable {
 /// The optional extensions of a queue. Most queues have none, and then pay a load at each place that may use one.
 final class QueueHooks: Sendable {
     let reporter = LazyReference<InstalledReporter>()
-    private let watchers = Locked<[any QueueWatcher]>([])
+    private let watchers = Locked(RemovableList<Listed>())
     private let hasWatchers = Atomic(false)
     private let interceptorReference = Locked<(any QueueInterceptor)?>(nil)
     private let hasInterceptor = Atomic(false)
     let priorityPolicy = Locked(OperationQueue.PriorityPolicy.documented)
     private let inherits = Atomic(false)
     private let handler = Locked<(@Sendable (UnseenFailure) -> Void)?>(nil)
+
+    private struct Listed: Identifiable {
+        let watcher: any QueueWatcher
+        var id: ObjectIdentifier { ObjectIdentifier(watcher) }
+    }
 
     var failureHandler: (@Sendable (UnseenFailure) -> Void)? { handler.withLock { $0 } }
 
@@ -94,31 +100,27 @@ final class QueueHooks: Sendable {
     }
 
     func add(_ watcher: any QueueWatcher) {
-        watchers.withLock { $0.append(watcher) }
+        watchers.withLock { $0.append(Listed(watcher: watcher)) }
         hasWatchers.store(true, ordering: .releasing)
     }
 
     var watcherCount: Int { watchers.withLock { $0.count } }
 
     func remove(_ watcher: any QueueWatcher) {
-        let old = watchers.withLock { watchers in
-            let old = watchers
-            watchers.removeAll { $0 === watcher }
-            return old
-        }
-        withExtendedLifetime(old) {}
+        // The caller holds the watcher, so no `deinit` runs under the lock.
+        watchers.withLock { $0.remove(ObjectIdentifier(watcher)) }
         watcher.wasRemoved()
     }
 
     func tell(_ report: StallReport) {
         HeldLocks.assertNone()
-        for watcher in watchers.withLock({ $0 }) { watcher.queueStalled(report) }
+        watchers.withLock { $0 }.forEach { $0.watcher.queueStalled(report) }
     }
 
     func tell(_ step: QueueStep, of operation: Operation) {
         guard hasWatchers.load(ordering: .acquiring) else { return }
         HeldLocks.assertNone()
-        for watcher in watchers.withLock({ $0 }) { watcher.operation(operation, did: step) }
+        watchers.withLock { $0 }.forEach { $0.watcher.operation(operation, did: step) }
     }
 }
 
