@@ -86,7 +86,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "OperationsStressTests",
-            dependencies: ["CAllocator", "Operations", "OperationsTesting", "SchedulerCore", "TestSupport"],
+            dependencies: [
+                "CAllocator", "KeyValueObserving", "Operations", "OperationsFoundation", "OperationsTesting",
+                "OperationsTrace", "SchedulerCore", "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "OperationsFoundationTests",

@@ -1,0 +1,102 @@
+#if canImport(Glibc)
+import Operations
+import Synchronization
+import Testing
+
+// Gates, groups and orders.
+extension LimitsStress {
+    @Test func `conditions leave nothing, and neither do their operations`() async {
+        await #expect(processExitsWith: .success) {
+            let queue = OperationQueue()
+            // Counted exactly, for the memory of tasks varies: after 100,000 up to 3 MB. An operation has some 500 bytes.
+            await Limits.expectNothingLeft(Limits.count(debug: 20_000), each: 64) { count in
+                for number in 0..<count {
+                    let operation = CountedOperation()
+                    operation.addCondition(OperationCondition("it holds") { !operation.isFinished && number % 3 != 0 })
+                    await queue.add(operation, number: number)
+                }
+                await queue.waitUntilAllOperationsAreFinished()
+            }
+            #expect(CountedOperation.existing.load(ordering: .sequentiallyConsistent) == 0)
+        }
+    }
+
+    @Test func `times before which operations do not start keep no more than the runtime's sleeps`() async {
+        await #expect(processExitsWith: .success) {
+            let (queue, clock) = (OperationQueue(), ContinuousClock())
+            // The runtime keeps a sleep that was cancelled, some hundred bytes, until its time has come.
+            await Limits.expectNothingLeft(Limits.count(debug: 10_000), each: 1024) { count in
+                for number in 0..<count {
+                    let operation = BlockOperation {}
+                    let isPast = number % 2 == 0
+                    operation.addCondition(.notBefore(clock.now + .seconds(isPast ? -1 : 3600), clock: clock))
+                    queue.addOperation(operation)
+                    if !isPast { operation.cancel() }
+                    if number % 1000 == 0 { await queue.waitUntilAllOperationsAreFinished() }
+                }
+                await queue.waitUntilAllOperationsAreFinished()
+            }
+        }
+    }
+
+    @Test func `names of exclusive resources end with the operations that need them`() async {
+        await #expect(processExitsWith: .success) {
+            let queue = OperationQueue()
+            await Limits.expectNothingLeft(Limits.count(debug: 30_000)) { count in
+                for number in 0..<count {
+                    let operation = BlockOperation {}
+                    operation.addRequirement(.exclusive("file \(number) of \(count)"))
+                    await queue.add(operation, number: number)
+                }
+                await queue.waitUntilAllOperationsAreFinished()
+            }
+        }
+    }
+
+    @Test func `groups leave nothing`() async {
+        await #expect(processExitsWith: .success) {
+            let queue = OperationQueue()
+            await Limits.expectNothingLeft(Limits.count(debug: 5000)) { count in
+                for number in 0..<count {
+                    let group = GroupOperation { [BlockOperation {}, BlockOperation {}] }
+                    group.addCondition(OperationCondition("it holds") { [unowned group] in !group.isFinished })
+                    queue.addOperation(group)
+                    if number % 7 == 0 { group.cancel() }
+                    if number % 100 == 0 { await queue.waitUntilAllOperationsAreFinished() }
+                }
+                await queue.waitUntilAllOperationsAreFinished()
+            }
+        }
+    }
+
+    @Test func `priorities that age leave nothing`() async {
+        await #expect(processExitsWith: .success) {
+            let queue = OperationQueue()
+            queue.priorityPolicy = try! .init(order: .lastInFirstOut, inheritsPriority: true, ageingLimit: 3)
+            await Limits.expectNothingLeft(Limits.count(debug: 50_000)) { count in
+                let priorities = Operations.Operation.QueuePriority.allCases
+                for number in 0..<count {
+                    let (operation, dependency) = (BlockOperation {}, BlockOperation {})
+                    operation.queuePriority = priorities[number % priorities.count]
+                    operation.addDependency(dependency)
+                    queue.addOperation(dependency)
+                    await queue.add(operation, number: number)
+                    operation.queuePriority = priorities[number / 2 % priorities.count]
+                }
+                await queue.waitUntilAllOperationsAreFinished()
+            }
+        }
+    }
+}
+
+private final class CountedOperation: Operations.Operation, @unchecked Sendable {
+    static let existing = Atomic(0)
+
+    override init() {
+        super.init()
+        Self.existing.add(1, ordering: .sequentiallyConsistent)
+    }
+
+    deinit { Self.existing.subtract(1, ordering: .sequentiallyConsistent) }
+}
+#endif
