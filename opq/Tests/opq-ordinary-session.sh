@@ -4,7 +4,7 @@
 # terminal and with closed standard input, with umask 077, with few descriptors and with few processes.
 # Usage: Tests/opq-ordinary-session.sh [path of opq]
 #
-# What this machine cannot do, for want of root or of a tool, is skipped with a line.
+# A condition that needs root or a missing tool is skipped, and a line reports it.
 set -u
 opq=$(realpath "${1:-.build/debug/opq}")
 root=$(realpath "$(dirname "$0")/../..")
@@ -19,7 +19,7 @@ end() {
 trap end EXIT
 trap 'exit 1' HUP INT TERM
 
-# Everything that is run is where any user may read it.
+# All programs and files are copied to a folder that any user may read.
 chmod 755 "$work"
 mkdir -p "$work/bin" "$work/project/opq" "$work/project/Networking" "$work/tmp"
 cp "$opq" "$work/bin/opq"
@@ -30,7 +30,7 @@ cp -R "$root/opq/Workflows" "$work/project/opq"
 chmod -R a+rX "$work"
 chmod 1777 "$work/tmp"
 
-# as_user COMMAND...: runs it as nobody, if this is root; as the user who runs this, who is ordinary, if not.
+# as_user COMMAND...: runs the command as the user nobody if this script runs as root, and otherwise as the current user.
 as_user() { "$@"; }
 if [ "$(id -u)" -eq 0 ]; then
     if command -v setpriv > /dev/null; then
@@ -54,10 +54,10 @@ condition() {
     fi
 }
 
-# session COMMAND...: the session with opq, run by this command.
+# session COMMAND...: runs the session with opq through this command.
 session() { as_user env TMPDIR="$work/tmp" "$@" sh "$work/bin/opq-session.sh" "$work/bin/opq"; }
 
-# first_command COMMAND...: the README's first command, run by this command; also sees that nothing has failed.
+# first_command COMMAND...: runs the README's first command through this command. No operation may fail.
 first_command() {
     as_user env TMPDIR="$work/tmp" "$@" "$work/bin/opq" run "$work/project/opq/Workflows/digest.yml" > "$work/first" 2>&1
     actual=$?
@@ -93,14 +93,14 @@ fi
 private() { session sh -c 'umask 077 && exec "$@"' sh; }
 condition 'with umask 077' private
 
-# full: what commands print does not fit; each operation that may have lost some says so, and nothing hangs.
+# full: the output of commands exceeds the space. Operations that may have lost output report it, and the run does not hang.
 full() {
     printf 'operations:\n  big: { run: "head -c 3000000 /dev/zero; true" }\n  small: { run: "echo x", after: big }\n' > "$work/full.yml"
     as_user env TMPDIR="$work/small" timeout 60 "$work/bin/opq" run "$work/full.yml" > "$work/first" 2>&1
     [ $? -eq 1 ] && grep -aq "big  exit 0, but output may be lost: no space was left in '$work/small'" "$work/first"
 }
 roomy() {
-    # The space of an operation that has ended is free for the next.
+    # An ended operation frees its space for the next operation.
     printf 'operations: { f: { run: "head -c 700000 /dev/zero", each: [1, 2, 3, 4, 5, 6, 7, 8] } }' > "$work/roomy.yml"
     as_user env TMPDIR="$work/small" timeout 60 "$work/bin/opq" run --jobs 1 "$work/roomy.yml" > "$work/first" 2>&1
     tail -n 1 "$work/first" | grep -aq '^8 succeeded'
@@ -114,7 +114,7 @@ else
     echo 'skipped: little temporary space, for want of the right to mount'
 fi
 
-# processes LIMIT: so many processes and threads; the run succeeds, or ends with the cause by name.
+# processes LIMIT: with at most LIMIT processes and threads, the run succeeds or reports the cause.
 processes() {
     printf 'operations: { f: { run: "sleep 0.05 | cat", each: [1, 2, 3, 4, 5, 6, 7, 8, 9] } }' > "$work/processes.yml"
     timeout 60 prlimit --nproc="$1" setpriv --reuid="$user" --regid="$user" --clear-groups \
@@ -128,7 +128,7 @@ processes() {
     esac
 }
 if [ "$(id -u)" -eq 0 ] && command -v setpriv > /dev/null && command -v prlimit > /dev/null; then
-    # A user who has no other process.
+    # The identifier of a user without other processes.
     user=64917
     for limit in 4 6 8 10 12 14 16 20 40; do condition "with $limit processes" processes $limit; done
 else

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the built opq as people run it and asserts on exit statuses, on output, and that nothing is left running.
+# Runs the built opq as a user does. Asserts on exit statuses and output, and that no process is left running.
 # Usage: Tests/opq-session.sh [path of opq]
 set -u
 opq=$(realpath "${1:-.build/debug/opq}")
@@ -9,7 +9,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 . "$shared"
 
-# gone FILE: the process whose identifier is in the file must end: what was killed may take a moment.
+# gone FILE: the process whose identifier is in the file must end. A killed process may take a moment to end.
 gone() {
     for _ in 1 2 3 4 5 6 7 8 9 10; do
         has_ended "$1" && return
@@ -79,7 +79,7 @@ status 0 run --help
 status 2 rnu good.yml
 check 'a misspelled subcommand is named' grep -qx "opq: unknown subcommand 'rnu'; did you mean 'run'?" err
 status 2 good.yml
-check 'a file without a subcommand is to be run' grep -qx "opq: unknown subcommand 'good.yml'; did you mean 'opq run good.yml'?" err
+check 'a file without a subcommand gets a suggestion' grep -qx "opq: unknown subcommand 'good.yml'; did you mean 'opq run good.yml'?" err
 status 0 help run
 status 2 run
 status 2 run --jobs 0 good.yml
@@ -88,13 +88,13 @@ status 2 run --jobs many good.yml
 status 0 check good.yml
 check 'check prints a census' grep -qx 'good.yml: 1 queue, 2 operations' out
 status 2 check wrong.yml
-check 'an unknown name is placed' grep -qx "wrong.yml:3:33: error: unknown operation 'compres'; did you mean 'compress'?" err
-check 'an unknown key is placed' grep -q "^wrong.yml:3:42: error: unknown key 'prioriti'" err
+check 'the error of an unknown name has a place' grep -qx "wrong.yml:3:33: error: unknown operation 'compres'; did you mean 'compress'?" err
+check 'the error of an unknown key has a place' grep -q "^wrong.yml:3:42: error: unknown key 'prioriti'" err
 check 'errors are not printed on standard output' test ! -s out
 status 2 run wrong.yml
 check 'run refuses what check does' test "$(wc -l < err)" -eq 2
 status 2 check missing.yml
-check 'a missing file is told' grep -qx 'missing.yml: error: cannot read the file: No such file or directory' err
+check 'a missing file is reported' grep -qx 'missing.yml: error: cannot read the file: No such file or directory' err
 status 2 check .
 status 0 check - < good.yml
 check 'standard input is a workflow' grep -qx -- '-: 1 queue, 2 operations' out
@@ -115,7 +115,7 @@ fi
 (trap '' CHLD && exec timeout 60 "$opq" run good.yml > out 2> err)
 check 'an inherited SIGCHLD does not matter' grep -q '^2 succeeded' out
 status 2 check latin.yml
-check 'a file that is not UTF-8 is told' grep -qx 'latin.yml:1:24: error: the file is not UTF-8' err
+check 'a file that is not UTF-8 is reported' grep -qx 'latin.yml:1:24: error: the file is not UTF-8' err
 
 status 0 run good.yml
 check 'output is in order and in one piece' test "$(sed 's/  .*//' out | head -n 5 | tr '\n' '|')" = '✓ first|one|two|✓ second|three|'
@@ -138,20 +138,20 @@ status 2 run good.yml --trace same --report same
 check 'a refused file is not left behind' test ! -e same
 echo old > old
 status 2 run wrong.yml --report old
-check 'a report keeps what it holds until the end' grep -qx old old
+check 'a report keeps its old contents until the end' grep -qx old old
 status 1 run failing.yml --report page.html --trace trace.json
-check 'a report shows what a failed operation printed' grep -q '<pre>why' page.html
-check 'a report shows what was skipped' grep -q '<td>skipped: dependency bad failed</td>' page.html
+check 'a report shows the output of a failed operation' grep -q '<pre>why' page.html
+check 'a report shows skipped operations' grep -q '<td>skipped: dependency bad failed</td>' page.html
 status 0 run --quiet good.yml
 check 'quiet success is silent' test ! -s out
 status 1 run failing.yml
-check 'a failure is told' grep -qx '✗ bad  exit 3' out
-check 'a skip is told' grep -qx -- '– next  skipped: dependency bad failed' out
+check 'a failure is reported' grep -qx '✗ bad  exit 3' out
+check 'a skipped operation is reported' grep -qx -- '– next  skipped: dependency bad failed' out
 check 'the summary counts failures' grep -q '^1 succeeded, 1 failed, 1 skipped in ' out
-check 'no colour without a terminal' test "$(grep -c "$(printf '\033')" out)" -eq 0
+check 'no color without a terminal' test "$(grep -c "$(printf '\033')" out)" -eq 0
 
 status 0 run --jobs 2 output.yml
-check 'much output is not mixed' test "$(tr -s xy < out | grep -c '^[xy]$')" -eq 2
+check 'large outputs are not mixed' test "$(tr -s xy < out | grep -c '^[xy]$')" -eq 2
 (ulimit -v 4000000 && timeout 60 "$opq" run output.yml > out 2> err)
 check 'much output takes no memory' test "$(wc -c < out)" -gt 200000000
 
@@ -164,9 +164,9 @@ for limit in 1024 64 32; do
     (ulimit -n $limit && timeout 60 "$opq" run --jobs 100 many.yml > out 2> err)
     check "$limit descriptors are enough" grep -q '^300 succeeded' out
 done
-# The shell sets the limit last: it needs some itself.
+# The shell sets the limit last, because the shell needs descriptors itself.
 sh -c 'ulimit -n 11 && exec timeout 60 "$@"' sh "$opq" run many.yml > out 2> err
-check 'too few descriptors are told' test $? -eq 2
+check 'too few descriptors exit with 2' test $? -eq 2
 check 'too few descriptors are named' grep -q 'no file descriptor is left (ulimit -n is 11)' err
 
 for signal in INT TERM HUP QUIT; do
@@ -180,12 +180,12 @@ for signal in INT TERM HUP QUIT; do
     actual=$?
     exec 3>&-
     check "SIG$signal exits with 130, not $actual" test $actual -eq 130
-    test $signal = QUIT || check "SIG$signal lets commands tidy up" test -e tidied
-    check "SIG$signal ends what ignores it" gone stubborn
+    test $signal = QUIT || check "SIG$signal lets commands clean up" test -e tidied
+    check "SIG$signal ends commands that ignore the signal" gone stubborn
     check "SIG$signal ends grandchildren" gone sleeper
-    check "SIG$signal is summed up" grep -q '^0 succeeded, 3 cancelled in ' out
-    check "SIG$signal starts nothing" test ! -e ran
-    test $signal = QUIT || check "SIG$signal is answered" grep -q '^opq: stopping; a second signal' err
+    check "SIG$signal appears in the summary" grep -q '^0 succeeded, 3 cancelled in ' out
+    check "SIG$signal starts no more commands" test ! -e ran
+    test $signal = QUIT || check "SIG$signal is announced" grep -q '^opq: stopping; a second signal' err
 done
 
 rm -f gate && mkfifo gate
@@ -195,13 +195,13 @@ exec 3<> gate
 read -r _ <&3 && read -r _ <&3
 process=$(pgrep -P $timer)
 kill -TSTP "$process" && kill -TERM "$process"
-# Whether it was stopped depends on who watches the process group of this script.
+# Whether opq was stopped depends on the process group of this script: an orphaned group is not stopped.
 while kill -CONT "$process" 2> /dev/null; do sleep 0.1; done
 wait $timer
 actual=$?
 exec 3>&-
-check "SIGTSTP keeps no other signal away, $actual" test $actual -eq 130
-check 'SIGTSTP leaves nothing stopped' gone stubborn
+check "SIGTSTP does not block other signals: exit $actual" test $actual -eq 130
+check 'SIGTSTP leaves no command stopped' gone stubborn
 
 if command -v script > /dev/null; then
     printf 'operations: { asks: { run: stty raw < /dev/tty } }' > asks.yml
@@ -210,13 +210,13 @@ if command -v script > /dev/null; then
     rm -f seen && mkfifo seen
     TERM=xterm timeout 60 script -qfec "'$opq' run watched.yml" /dev/null < /dev/null > out &
     session=$!
-    # Each waits until its status has been seen.
+    # Each command waits until its status has appeared.
     until tr '\r' '\n' < out | grep -q '\[0/2\] first$' || ! kill -0 $session; do sleep 0.02; done
     echo > seen
     until tr '\r' '\n' < out | grep -q '\[1/2\] second$' || ! kill -0 $session; do sleep 0.02; done
     echo > seen
     wait $session
-    check 'a terminal shows what runs, and how many have ended' test $? -eq 0
+    check 'a terminal shows the running operations and the ended count' test $? -eq 0
     check 'the status is gone at the end' test "$(tr '\r' '\n' < out | grep . | tail -n 1 | grep -c '/2\]')" -eq 0
     TERM=dumb script -qec "'$opq' run good.yml" /dev/null < /dev/null > out
     check 'a terminal that cannot erase shows no status' test "$(grep -c '/2\]' out)" -eq 0
@@ -228,16 +228,16 @@ timer=$!
 exec 3<> gate
 read -r _ <&3 && read -r _ <&3
 started=$(date +%s)
-# Two signals of one kind could become one.
+# Two signals of different kinds, because two equal pending signals would be delivered as one.
 kill -INT "$(pgrep -P $timer)" && kill -TERM "$(pgrep -P $timer)"
 wait $timer
 actual=$?
 exec 3>&-
 check "a second signal exits with 130, not $actual" test $actual -eq 130
-check 'a second signal waits for nobody' test $(($(date +%s) - started)) -lt 2
-check 'a second signal ends everything' gone stubborn
+check 'a second signal takes effect without waiting' test $(($(date +%s) - started)) -lt 2
+check 'a second signal ends all commands' gone stubborn
 
-# A command that takes its time to end does not lose it while opq is stopped.
+# The time that a command gets to end does not pass while opq is stopped.
 cat > tidying.yml << 'END'
 operations:
   tidy: { run: "trap 'echo > gate; read -r _ < tidying; touch tidied; exit' TERM; echo > gate; while :; do sleep 1; done" }
@@ -259,13 +259,13 @@ wait $timer
 actual=$?
 exec 3>&- 4>&-
 check "a stopped run that is interrupted exits with 130, not $actual" test $actual -eq 130
-check 'a command has its time to end though opq was stopped' test -e tidied
+check 'a command has its full time to end although opq was stopped' test -e tidied
 
-# A shell that is not interactive ignores SIGINT in its background jobs; nohup ignores SIGHUP.
+# A noninteractive shell ignores SIGINT in its background jobs, and nohup ignores SIGHUP.
 printf 'operations: { waits: { run: "echo > gate; read -r _ < tidying" } }' > waits.yml
 for signal in INT HUP QUIT; do
     rm -f gate tidying && mkfifo gate tidying
-    # timeout itself would restore the signal.
+    # Without `timeout`, which would restore the default action of the signal.
     (trap '' $signal && exec "$opq" run waits.yml > out 2> err) &
     process=$!
     exec 3<> gate 4<> tidying
@@ -282,15 +282,15 @@ if [ -e /dev/full ]; then
     status 2 run good.yml --report /dev/full
     check 'a report that cannot be written is printed' grep -q 'cannot write /dev/full: No space left on device' err
     status 1 run failing.yml --report /dev/full --trace trace.json
-    check 'also beside a failure, which decides the exit status' grep -q 'cannot write /dev/full' err
-    check 'and the trace is written all the same' grep -q traceEvents trace.json
+    check 'a report error is printed beside a failure, which decides the exit status' grep -q 'cannot write /dev/full' err
+    check 'the trace is written although the report is not' grep -q traceEvents trace.json
     timeout 60 "$opq" run --quiet failing.yml > /dev/full 2> err
     check 'a quiet run says that it cannot write' grep -q 'cannot write to standard output' err
 fi
 
 mkfifo go
 timeout 60 "$opq" run --jobs 2 pipe.yml 2> err | head -n 1 > out
-check 'a reader that goes away ends everything' gone endless
+check 'closing the output ends all commands' gone endless
 
 echo "$passed passed, $failed failed"
 test $failed -eq 0

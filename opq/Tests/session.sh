@@ -1,4 +1,4 @@
-# What the sessions with opq share. Sourced in the folder where they work; counts in $passed and $failed.
+# Functions of the session scripts. A script sources this file in its working folder. $passed and $failed count the checks.
 passed=0 failed=0
 
 # check NAME COMMAND...: the command must succeed.
@@ -14,7 +14,7 @@ check() {
     fi
 }
 
-# status EXPECTED ARGUMENT...: opq with these arguments must exit so.
+# status EXPECTED ARGUMENT...: opq with these arguments must exit with the status EXPECTED.
 status() {
     expected=$1
     shift

@@ -40,7 +40,7 @@ struct References {
         let operation = drafts[index].operation.name
         if name == drafts[index].description.name.value || name == operation {
             diagnostics.report(
-                "'\(name)' cannot come after itself", at: reference.position, mend: "take it out of 'after'")
+                "'\(name)' cannot come after itself", at: reference.position, mend: "remove it from 'after'")
             return []
         }
         if let index = indices[name] { return [index] }

@@ -68,10 +68,8 @@ final class RunLedger: Sendable {
         if isNew { events.addOperation { self.tell(.short(shortage.text)) } }
     }
 
-    /// Records the result of an operation and passes it to the handler.
-    ///
-    /// - Parameter told: A function that is called after the handler returned. Slow output therefore delays the operations
-    ///   that produce it.
+    /// Records the result of an operation, passes it to the handler, and then calls the closure. The operation finishes in
+    /// the closure, so slow output delays the operations that produce it.
     func end(_ conclusion: Conclusion, at index: Int, spool: OutputSpool?, told: @escaping @Sendable () -> Void) {
         conclusions.withLock { $0[index] = conclusion }
         if failsFast, case .failed = conclusion.outcome { cancelRun() }

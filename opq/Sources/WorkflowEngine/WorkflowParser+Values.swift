@@ -56,7 +56,7 @@ extension WorkflowParser {
             if let first = firstPlaces.updateValue(firstPlaces[name] ?? position, forKey: name) {
                 report(
                     "duplicate key '\(name)'", at: position,
-                    mend: "it is given at line \(first.line) already: keep one of them")
+                    mend: "line \(first.line) contains it already: keep one of them")
             }
             return Entry(key: Located(name, at: position), value: value)
         }

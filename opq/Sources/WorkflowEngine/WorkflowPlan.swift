@@ -41,8 +41,8 @@ public struct PlannedOperation: Equatable, Sendable {
 }
 
 extension PlannedOperation {
-    /// All environment variables that are added to those of this process: the variables of the file and, for a member of a
-    /// family, the variables of the item such as `OPQ_ITEM`.
+    /// All environment variables that are added to those of this process. They are the variables of the file and, for a
+    /// member of a family, the variables of the item such as `OPQ_ITEM`.
     public var variables: [String: String] {
         item.map { environment.merging($0.variables) { $1 } } ?? environment
     }

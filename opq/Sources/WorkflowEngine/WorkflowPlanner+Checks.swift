@@ -107,7 +107,7 @@ extension WorkflowPlanner {
         let link = cycle.first { $0.reason != .after } ?? cycle[0]
         let (waiting, awaited) = (drafts[link.waiting].operation.name, drafts[link.awaited].operation.name)
         return switch link.reason {
-        case .after: "take one of them out of an 'after'"
+        case .after: "remove one of them from an 'after'"
         case .behindBarrier: "'\(waiting)' is queued behind the barrier '\(awaited)': move it up or to another queue"
         case .gatheredByBarrier: "the barrier '\(waiting)' waits for '\(awaited)', queued before it: move that down"
         }

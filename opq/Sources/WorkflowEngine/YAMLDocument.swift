@@ -128,7 +128,7 @@ private struct YAMLComposer {
         case YAML_SCANNER_ERROR, YAML_PARSER_ERROR, YAML_COMPOSER_ERROR:
             let position = SourcePosition(parser.pointee.problem_mark)
             if problem.hasPrefix("Maximum nesting level") {
-                return Diagnostic("invalid YAML: lists and maps are in one another too deeply", at: position)
+                return Diagnostic("invalid YAML: lists and maps are nested too deeply", at: position)
             }
             let context = parser.pointee.context.map { String(cString: $0) + ", " } ?? ""
             // The usual cause is a command that contains a brace, in a map in braces.

@@ -5,7 +5,7 @@ import WorkflowEngine
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Check a workflow file and tell all that is wrong with it.")
+        abstract: "Check a workflow file and report all errors in it.")
 
     @OptionGroup var workflow: WorkflowArgument
 

@@ -7,7 +7,7 @@ import WorkflowEngine
 struct Opq: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "opq",
-        abstract: "Runs a graph of shell commands, as many at a time as its queues are wide.",
+        abstract: "Run a graph of shell commands on queues with concurrency limits.",
         discussion: """
             Exit status: 0 if all operations succeeded; 1 if one failed or the output could not be written; 2 for bad input, \
             if nothing can be run, or if a report or trace could not be written; 130 if interrupted. If several apply, 130 wins \

@@ -9,9 +9,9 @@ struct RunCommand: ParsableCommand {
         commandName: "run",
         abstract: "Run the operations of a workflow file.",
         discussion: """
-            What an operation prints is shown in one piece when it has ended. If it fails, those that come after \
-            it are skipped and all others go on. An operation owns its process group: what it leaves running in \
-            there is ended.
+            The output of an operation is shown in one piece when the operation has ended. If an operation fails, the \
+            operations that come after it are skipped, and all others continue. Each command leads its own process group. \
+            When the command has ended, the other processes of the group are ended too.
             """)
 
     enum FailurePolicy: EnumerableFlag {
@@ -19,8 +19,8 @@ struct RunCommand: ParsableCommand {
 
         static func help(for value: Self) -> ArgumentHelp? {
             switch value {
-            case .keepGoing: "Run all that does not come after a failed operation."
-            case .failFast: "Cancel the rest when an operation fails."
+            case .keepGoing: "Run all operations that do not come after a failed operation."
+            case .failFast: "Cancel the other operations when an operation fails."
             }
         }
     }
@@ -29,10 +29,10 @@ struct RunCommand: ParsableCommand {
 
     @Option(
         name: [.customShort("j", allowingJoined: true), .long],
-        help: "The width of queues without one. (default: the number of processors)")
+        help: "The concurrency limit of queues without 'width' in the file. (default: the number of processors)")
     var jobs: Int?
 
-    @Flag(help: "Print the commands in a possible order and run none.")
+    @Flag(help: "Print the commands in a possible order, and run no command.")
     var dryRun = false
 
     @Flag(exclusivity: .exclusive)
@@ -41,7 +41,7 @@ struct RunCommand: ParsableCommand {
     @Flag(name: .shortAndLong, help: "Print failures only.")
     var quiet = false
 
-    @Flag(name: .shortAndLong, help: "Print commands as they start, too.")
+    @Flag(name: .shortAndLong, help: "Also print each command when it starts.")
     var verbose = false
 
     @Option(help: "Write a trace for Perfetto or chrome://tracing to this file.", completion: .file())

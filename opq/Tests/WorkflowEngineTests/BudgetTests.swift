@@ -5,7 +5,7 @@ import Testing
 
 struct BudgetTests {
     @Test(arguments: [(100, 40, 30, 10), (100, 40, 0, 20), (100, 98, 0, 1), (10, 40, 5, 1)])
-    func `processes bound the commands, and one may always run`(limit: Int, inUse: Int, threads: Int, commands: Int) {
+    func `processes limit the number of commands to at least one`(limit: Int, inUse: Int, threads: Int, commands: Int) {
         #expect(ProcessBudget(limit: limit, inUse: inUse, threads: threads).commands == commands)
     }
 
@@ -15,7 +15,7 @@ struct BudgetTests {
         #expect(DescriptorBudget(limit: least - 1, open: 16).commands == 0)
     }
 
-    @Test func `the pauses between looks double up to the longest`() {
+    @Test func `the pauses between checks double up to the longest`() {
         var life = ProcessLife(grace: .seconds(2))
         let start = ContinuousClock.now
         _ = life.leaderEnded(.exit(0), at: start)

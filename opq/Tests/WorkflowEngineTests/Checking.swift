@@ -1,15 +1,15 @@
 @testable import WorkflowEngine
 
-/// The complaints about a workflow, as `opq check` prints them for a file `w`.
+/// Returns the errors in a workflow, as `opq check` prints them for a file `w`.
 ///
-/// - Parameter files: What globs match.
+/// - Parameter files: The paths that each glob matches.
 func complaints(about text: String, files: [String: [String]] = [:]) -> [String] {
     WorkflowFile(text, base: ".") { pattern, _ in Glob.Findings(paths: files[pattern] ?? []) }.diagnostics.map {
         $0.line(in: "w")
     }
 }
 
-/// The plan of a workflow that is sound.
+/// Returns the plan of a correct workflow.
 func plan(of text: String, base: String = ".", files: [String: [String]] = [:]) throws -> WorkflowPlan {
     let file = WorkflowFile(text, base: base) { pattern, _ in Glob.Findings(paths: files[pattern] ?? []) }
     struct Unsound: Error { let diagnostics: [Diagnostic] }

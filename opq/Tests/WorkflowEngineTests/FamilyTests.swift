@@ -3,7 +3,7 @@ import Testing
 @testable import WorkflowEngine
 
 struct FamilyTests {
-    @Test func `globs and plain strings make one operation each, duplicates one`() throws {
+    @Test func `globs and strings create one operation per item, without duplicates`() throws {
         let plan = try plan(
             of: "operations: {f: {run: 'cat {item}', each: ['*.c', b.c, 7]}}", files: ["*.c": ["a.c", "b.c"]])
         #expect(plan.operations.map(\.name) == ["f[a.c]", "f[b.c]", "f[7]"])
@@ -12,7 +12,7 @@ struct FamilyTests {
         #expect(plan.census == "1 queue, 1 operation (3 after each:)")
     }
 
-    @Test func `the item fills every string`() throws {
+    @Test func `the item replaces placeholders in every string`() throws {
         let text = """
             queues: {high: }
             operations:
@@ -37,7 +37,7 @@ struct FamilyTests {
         #expect(operation.environment == ["FILE": "high.txt"])
     }
 
-    @Test func `a glob without matches is told, and what else is wrong there`() {
+    @Test func `a glob without matches is reported together with other errors`() {
         let text = """
             operations:
               f: {run: x, each: ['*.c', '*.h'], queue: q, after: 'a[{item}]'}
@@ -50,7 +50,7 @@ struct FamilyTests {
             ])
     }
 
-    @Test func `an unknown placeholder is told with the nearest one`() {
+    @Test func `the error of an unknown placeholder suggests the nearest one`() {
         #expect(
             complaints(about: "operations: {f: {run: 'x {item.nam} {item.foo} {other}', each: [a]}}") == [
                 "w:1:23: error: unknown placeholder '{item.nam}'; did you mean 'item.name'?",

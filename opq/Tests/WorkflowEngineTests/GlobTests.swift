@@ -19,14 +19,14 @@ struct GlobTests {
         #expect(Glob(pattern: pattern).find(in: directory.path) == Glob.Findings(paths: paths))
     }
 
-    @Test func `two stars do not follow links to directories`() throws {
+    @Test func `two stars do not follow symbolic links to directories`() throws {
         let directory = try TemporaryDirectory(files: ["S/a.c"])
         symlink("S", directory.path + "/link")
         #expect(Glob(pattern: "**/*.c").find(in: directory.path).paths == ["S/a.c"])
         #expect(Glob(pattern: "link/*.c").find(in: directory.path).paths == ["link/a.c"])
     }
 
-    @Test func `an absolute pattern stands for itself`() throws {
+    @Test func `an absolute pattern ignores the directory`() throws {
         let directory = try TemporaryDirectory(files: ["a.c"])
         #expect(Glob(pattern: directory.path + "/*.c").find(in: "/nowhere").paths == [directory.path + "/a.c"])
     }
@@ -46,7 +46,7 @@ struct GlobTests {
 
     @Test func `a directory that cannot be read is reported`() throws {
         let directory = try TemporaryDirectory(files: ["S/a.c"])
-        // Where permissions do not matter to the user of the test, a link to itself does.
+        // Permissions do not stop root. A symbolic link to itself cannot be read by any user.
         symlink("loop", directory.path + "/loop")
         let found = Glob(pattern: "loop/*").find(in: directory.path)
         #expect(found.problems.isEmpty)

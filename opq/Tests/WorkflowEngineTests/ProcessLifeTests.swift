@@ -6,14 +6,14 @@ struct ProcessLifeTests {
     private let start = ContinuousClock.now
     private let grace = Duration.seconds(2)
 
-    @Test func `a command that leaves nothing behind is finished at once`() {
+    @Test func `a command without remaining processes finishes at once`() {
         var life = ProcessLife(grace: grace)
         #expect(life.nextInstant == nil)
         #expect(life.leaderEnded(.exit(0), at: start) == [.terminate, .reap, .look])
         #expect(life.looked(isAlive: false, at: start) == [.finish(.exit(0))])
     }
 
-    @Test func `what a command leaves is asked to end, looked at, and killed when its time is over`() {
+    @Test func `remaining processes are asked to end, checked, and killed after the grace`() {
         var life = ProcessLife(grace: grace)
         _ = life.leaderEnded(.exit(3), at: start)
         var now = start
@@ -30,21 +30,21 @@ struct ProcessLifeTests {
         #expect(looks < 200)
     }
 
-    @Test func `a cancelled command is asked once, and killed when it does not end`() {
+    @Test func `a cancelled command is asked to end once, and killed after the grace`() {
         var life = ProcessLife(grace: grace)
         #expect(life.cancel(at: start) == .terminate)
         #expect(life.cancel(at: start + .seconds(1)) == nil)
         #expect(life.nextInstant == start + grace)
         #expect(life.timePassed(at: start + .seconds(1)) == nil)
         #expect(life.timePassed(at: start + grace) == .kill)
-        // Its end is on its way: there is nothing to wake up for.
+        // The command was killed, so no further deadline is needed before its end.
         #expect(life.nextInstant == nil)
         #expect(life.timePassed(at: start + .seconds(9)) == nil)
         _ = life.leaderEnded(.signal(9), at: start + grace)
         #expect(life.looked(isAlive: true, at: start + grace) == [.kill, .finish(.signal(9))])
     }
 
-    @Test func `the rest of a cancelled command has what is left of its time`() {
+    @Test func `remaining processes of a cancelled command share its grace`() {
         var life = ProcessLife(grace: grace)
         _ = life.cancel(at: start)
         _ = life.leaderEnded(.signal(15), at: start + .seconds(1))
@@ -53,7 +53,7 @@ struct ProcessLifeTests {
         #expect(life.looked(isAlive: true, at: start + .seconds(2)) == [.kill, .finish(.signal(15))])
     }
 
-    @Test func `a kill waits for nothing`() {
+    @Test func `a kill takes effect without waiting`() {
         var life = ProcessLife(grace: grace)
         #expect(life.kill(at: start) == .kill)
         #expect(life.cancel(at: start) == nil)
@@ -80,13 +80,13 @@ struct ProcessLifeTests {
         #expect(life.timePassed(at: time.time(at: start + .seconds(101))) == .kill)
     }
 
-    @Test func `a wait that lasts too long counts as a stop, and a late one does not`() {
+    @Test func `a wait counts as a stop only if it is far too long`() {
         var time = RunningTime()
         time.passed(from: start, to: start + .seconds(50), atMost: .seconds(2))
         #expect(time.time(at: start + .seconds(50)) == start + .seconds(2))
         time.passed(from: start + .seconds(50), to: start + .seconds(51), atMost: .milliseconds(20))
         #expect(time.time(at: start + .seconds(51)) == start + .seconds(3))
-        // Within a known stop, the wait is part of it.
+        // A wait during a known stop does not count twice.
         time.stop(at: start + .seconds(51))
         time.passed(from: start + .seconds(51), to: start + .seconds(80), atMost: .zero)
         time.resume(at: start + .seconds(81))
@@ -96,7 +96,7 @@ struct ProcessLifeTests {
     @Test(arguments: [
         (1024, 5, 505), (64, 5, 25), (32, 5, 9), (16, 5, 1), (12, 5, 0), (5, 5, 0), (20_000, 20_100, 0),
     ])
-    func `descriptors bound the commands`(limit: Int, open: Int, commands: Int) {
+    func `descriptors limit the number of commands`(limit: Int, open: Int, commands: Int) {
         #expect(DescriptorBudget(limit: limit, open: open).commands == commands)
     }
 
@@ -106,7 +106,7 @@ struct ProcessLifeTests {
             (11, "no process is left (ulimit -u is "), (12, "no memory is left"), (28, "no space is left in '/x'"),
             (122, "no space is left in '/x'"),
         ] as [(Int32, String)])
-    func `a shortage has a name`(error: Int32, text: String) throws {
+    func `a shortage has a description`(error: Int32, text: String) throws {
         #expect(try #require(Shortage(error, directory: "/x")).text.hasPrefix(text))
         #expect(Shortage(2, directory: "/x") == nil)
     }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct ProcessTests {
-    @Test func `what was short is tried again until it is there`() async throws {
+    @Test func `an attempt is repeated until the resource is available`() async throws {
         let watch = try ProcessWatch()
         let count = Atomic<Int>(0)
         await withCheckedContinuation { continuation in
@@ -23,7 +23,7 @@ struct ProcessTests {
         watch.send(.stop)
     }
 
-    @Test func `what stays short is tried for a last time when nothing runs that could give it back`() async throws {
+    @Test func `without running commands, an attempt is made a last time after the patience`() async throws {
         let watch = try ProcessWatch(patience: .milliseconds(1))
         await withCheckedContinuation { continuation in
             watch.send(
@@ -35,7 +35,7 @@ struct ProcessTests {
         watch.send(.stop)
     }
 
-    @Test func `what is short is not given up while a command runs, and tried when it ends`() async throws {
+    @Test func `no attempt is the last one while a command runs`() async throws {
         let directory = try TemporaryDirectory()
         try #require(mkfifo(directory.path + "/gate", 0o600) == 0)
         let watch = try ProcessWatch(patience: .zero)
@@ -89,11 +89,11 @@ struct ProcessTests {
         }
     }
 
-    @Test func `an identifier that another process has is not taken for the group`() throws {
+    @Test func `a reused process identifier does not count as the group`() throws {
         let directory = try TemporaryDirectory()
         try #require(mkfifo(directory.path + "/gate", 0o600) == 0)
         let spool = try SpoolDirectory().makeSpool()
-        // It lives, so it cannot be the leader of a group that was reaped.
+        // The process runs, so it cannot be the leader of a group whose leader was reaped.
         let process = try CommandProcess(operation("read x < gate", in: directory), output: spool.file)
         let group = ProcessGroup(identifier: process.identifier)
         #expect(group.send(0))
@@ -104,8 +104,8 @@ struct ProcessTests {
         process.reap()
     }
 
-    @Test func `a spool knows when the space ran out`() throws {
-        // A file system of its own is not to be had in a test: one that has no space to give is.
+    @Test func `a spool in a missing directory fails, and a new spool has lost no output`() throws {
+        // A test cannot create a full file system, so the test uses a directory that does not exist.
         let directory = SpoolDirectory(path: "/proc/self/nowhere")
         #expect(
             throws: StartFailure(

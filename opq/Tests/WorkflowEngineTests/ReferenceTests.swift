@@ -3,7 +3,7 @@ import Testing
 @testable import WorkflowEngine
 
 struct ReferenceTests {
-    @Test func `a misspelt operation is told with the nearest name`() {
+    @Test func `the error of a misspelled operation suggests the nearest name`() {
         #expect(
             complaints(about: "operations: {compress: {run: x}, verify: {run: y, after: compres}}") == [
                 "w:1:58: error: unknown operation 'compres'; did you mean 'compress'?"
@@ -13,8 +13,8 @@ struct ReferenceTests {
     @Test func `an operation cannot come after itself`() {
         #expect(
             complaints(about: "operations: {a: {run: x, after: a}, f: {run: x, each: [p], after: 'f[p]'}}") == [
-                "w:1:33: error: 'a' cannot come after itself; take it out of 'after'",
-                "w:1:67: error: 'f[p]' cannot come after itself; take it out of 'after'",
+                "w:1:33: error: 'a' cannot come after itself; remove it from 'after'",
+                "w:1:67: error: 'f[p]' cannot come after itself; remove it from 'after'",
             ])
     }
 
@@ -29,11 +29,11 @@ struct ReferenceTests {
             """
         #expect(
             complaints(about: text) == [
-                "w:3:26: error: operations wait for each other: a → b → c → a; take one of them out of an 'after'"
+                "w:3:26: error: operations wait for each other: a → b → c → a; remove one of them from an 'after'"
             ])
     }
 
-    @Test func `every cycle is told, those of families once`() {
+    @Test func `every cycle is reported, and cycles of families once`() {
         let text = """
             operations:
               a: {run: x, after: b}
@@ -43,12 +43,12 @@ struct ReferenceTests {
             """
         #expect(
             complaints(about: text) == [
-                "w:2:22: error: operations wait for each other: a → b → a; take one of them out of an 'after'",
-                "w:4:36: error: operations wait for each other: p[i] → q[i] → p[i]; take one of them out of an 'after'",
+                "w:2:22: error: operations wait for each other: a → b → a; remove one of them from an 'after'",
+                "w:4:36: error: operations wait for each other: p[i] → q[i] → p[i]; remove one of them from an 'after'",
             ])
     }
 
-    @Test func `a barrier cannot wait for what is queued behind it`() {
+    @Test func `a barrier cannot wait for operations queued after it`() {
         let text = """
             operations:
               pack: {run: x, barrier: true, after: late}
@@ -74,7 +74,7 @@ struct ReferenceTests {
             ])
     }
 
-    @Test func `barriers of two queues cannot wait for what the other holds back`() {
+    @Test func `barriers of two queues cannot wait for operations behind each other`() {
         let text = """
             queues: {p: , q: }
             operations:
@@ -90,7 +90,7 @@ struct ReferenceTests {
             ])
     }
 
-    @Test func `a family is waited for as a whole or by its items`() throws {
+    @Test func `an operation can come after a whole family or after its items`() throws {
         let text = """
             operations:
               f: {run: x, each: [p, q]}
@@ -103,14 +103,14 @@ struct ReferenceTests {
         #expect(plan.operations.map(\.dependencies) == [[], [], [0, 1], [1], [1], [0]])
     }
 
-    @Test func `an unknown item is told with the nearest one`() {
+    @Test func `the error of an unknown item suggests the nearest one`() {
         #expect(
             complaints(about: "operations: {f: {run: x, each: [one, two]}, g: {run: x, after: 'f[twoo]'}}") == [
                 "w:1:64: error: 'f' has no item 'twoo'; did you mean 'f[two]'?"
             ])
     }
 
-    @Test func `two operations cannot have one name`() {
+    @Test func `two operations cannot have the same name`() {
         #expect(
             complaints(about: "operations: {f: {run: x, each: [p]}, 'f[p]': {run: x}}") == [
                 "w:1:38: error: 'f' and 'f[p]' both make an operation 'f[p]'; rename one of them"
@@ -130,17 +130,18 @@ struct ReferenceTests {
         #expect(try plan(of: text).operations.map(\.barrierAhead) == [nil, nil, nil, nil, 3])
     }
 
-    @Test func `a long cycle is told by its start and its end`() {
+    @Test func `the error of a long cycle shows its start and its end`() {
         let operations = (0..<1000).map { "  o\($0): {run: x, after: o\(($0 + 1) % 1000)}\n" }.joined()
         #expect(
             complaints(about: "operations:\n" + operations) == [
                 "w:2:23: error: operations wait for each other: o0 → o1 → o2 → o3 → o4 → o5 → (992 more) → o998 → o999 → o0; "
-                    + "take one of them out of an 'after'"
+                    + "remove one of them from an 'after'"
             ])
     }
 
-    @Test func `many cycles behind a long way are found in one walk`() {
-        // Each cycle is reached by the whole chain only: walked for each, it would be walked 3000 times.
+    @Test func `many cycles after a long chain are found in one walk`() {
+        // Each cycle is reached only through the whole chain. A search from the start for each cycle would follow the chain
+        // 3000 times.
         let chain = (0..<3000).map { "  p\($0): {run: x, after: p\($0 + 1)}\n" }.joined()
         let all = (0..<3000).map { "c\($0)" }.joined(separator: ", ")
         let cycles = (0..<3000).map { "  c\($0): {run: x, after: d\($0)}\n  d\($0): {run: x, after: c\($0)}\n" }
@@ -149,7 +150,7 @@ struct ReferenceTests {
         #expect(complaints(about: text).count == 3000)
     }
 
-    @Test func `a suggestion is made as long as there are steps for it`() {
+    @Test func `suggestions stop when the suggester has no steps left`() {
         let candidates = Suggester.Candidates(["compress", "verify", "list"])
         var suggester = Suggester(steps: 1000)
         #expect(suggester.suggestion(for: "compres", among: candidates) == "did you mean 'compress'?")
@@ -160,7 +161,7 @@ struct ReferenceTests {
         #expect(suggester.steps <= 0)
     }
 
-    @Test func `errors all over a file are all told, the first with suggestions`() {
+    @Test func `thousands of errors are all reported, the first with a suggestion`() {
         let operations = (0..<4000).map { "  operation\($0): {run: x, after: qperatoin\($0)}\n" }.joined()
         let complaints = complaints(about: "operations:\n" + operations)
         #expect(complaints.count == 4000)
@@ -168,7 +169,7 @@ struct ReferenceTests {
     }
 
     @Test(arguments: [("{itm}", "item"), ("{items}", "item"), ("{Item}", "item"), ("{item_name}", "item.name")])
-    func `what is almost a placeholder is told`(written: String, meant: String) {
+    func `a misspelled placeholder is reported`(written: String, meant: String) {
         #expect(
             complaints(
                 about: "operations: {f: {run: 'x \(written) ${itm} {time} {other}', each: [a]}, g: {run: '\(written)'}}"

@@ -10,12 +10,12 @@ struct ReportTests {
         (.failed(.signal(9)), "✗ a  signal 9 (SIGKILL)"), (.failed(.unstartable("no x")), "✗ a  cannot start: no x"),
         (.skipped("dependency b failed"), "– a  skipped: dependency b failed"), (.cancelled, "– a  cancelled"),
     ])
-    func `an operation that ended has a line`(outcome: Outcome, line: String) {
+    func `the report has a line for each kind of outcome`(outcome: Outcome, line: String) {
         let conclusion = Conclusion(name: "a", outcome: outcome, duration: .milliseconds(415))
         #expect(RunReport().line(for: conclusion) == line)
     }
 
-    @Test func `the status says how many have ended and what runs, in one line`() {
+    @Test func `the status line shows the ended count and the running operations`() {
         var status = RunStatus(total: 12)
         #expect(status.line(columns: 80) == "[ 0/12]")
         status.ended = 3
@@ -25,7 +25,7 @@ struct ReportTests {
         #expect(status.line(columns: 1) == "…")
     }
 
-    @Test func `the status fits by columns, not by characters`() {
+    @Test func `the status line is limited by columns, not by characters`() {
         var status = RunStatus(total: 1)
         status.running = ["日本語のファイル", "e\u{301}\u{200B}x"]
         #expect(status.line(columns: 80) == "[0/1] 日本語のファイル, e\u{301}\u{200B}x")
@@ -48,14 +48,14 @@ struct ReportTests {
         #expect(RunReport(name: "pack").summary(of: result([.succeeded]))?.hasPrefix("pack: 1 succeeded in ") == true)
     }
 
-    @Test func `lost output is told with the directory`() {
+    @Test func `the line of lost output names the directory`() {
         let outcome = Outcome.failed(.outputLost(.exit(0), directory: "/full"))
         #expect(
             RunReport().line(for: Conclusion(name: "a", outcome: outcome))
                 == "✗ a  exit 0, but output may be lost: no space was left in '/full'")
     }
 
-    @Test func `the status is what observing the operations tells`() {
+    @Test func `the status follows from observing the operations`() {
         let operations = ["a", "b"].map { name in
             let operation = Operation()
             operation.name = name
@@ -74,12 +74,12 @@ struct ReportTests {
         withExtendedLifetime(progress) {}
     }
 
-    @Test func `colour is for the mark alone`() {
+    @Test func `only the mark of a line has a color`() {
         let report = RunReport(isColoured: true)
         #expect(report.line(for: Conclusion(name: "a", outcome: .succeeded)) == "\u{1B}[32m✓\u{1B}[0m a")
     }
 
-    @Test func `a quiet report tells of failures only`() {
+    @Test func `a quiet report contains failures only`() {
         let report = RunReport(detail: .quiet)
         #expect(report.line(for: Conclusion(name: "a", outcome: .succeeded)) == nil)
         #expect(report.line(for: Conclusion(name: "a", outcome: .failed(.exit(1)))) == "✗ a  exit 1")
@@ -87,13 +87,13 @@ struct ReportTests {
         #expect(report.summary(of: result([.succeeded, .cancelled])) != nil)
     }
 
-    @Test func `what was cancelled before it started is told only at length`() {
+    @Test func `only a verbose report contains operations cancelled before their start`() {
         let conclusion = Conclusion(name: "a", outcome: .cancelled)
         #expect(RunReport().line(for: conclusion) == nil)
         #expect(RunReport(detail: .verbose).line(for: conclusion) == "– a  cancelled")
     }
 
-    @Test func `the summary counts every kind of end`() {
+    @Test func `the summary counts every kind of outcome`() {
         #expect(
             RunReport().summary(of: result([.succeeded, .failed(.exit(1)), .skipped("x"), .cancelled, .succeeded]))
                 == "2 succeeded, 1 failed, 1 skipped, 1 cancelled in 1.50s (3.00s of processor time)")

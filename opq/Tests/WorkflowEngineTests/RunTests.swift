@@ -5,7 +5,8 @@ import Testing
 
 @testable import WorkflowEngine
 
-/// Runs a workflow in `directory` and waits for its end elsewhere than on the threads its commands need.
+/// Runs a workflow in `directory` and returns the outcomes. A separate thread waits for the run, so the wait occupies no
+/// thread that commands need.
 private func outcomes(
     of text: String, in directory: TemporaryDirectory, options: RunOptions = RunOptions(jobs: 4),
     handler: @escaping @Sendable (RunEvent) -> Bool = { _ in true },
@@ -35,7 +36,7 @@ private struct WeakSpool {
 
 @Suite(.timeLimit(.minutes(5)))
 struct RunTests {
-    @Test func `operations run after those they come after`() async throws {
+    @Test func `operations run after their dependencies`() async throws {
         let directory = try TemporaryDirectory()
         let text = """
             operations:
@@ -60,7 +61,7 @@ struct RunTests {
         #expect(try directory.text(of: "log") == "high\nlow\n")
     }
 
-    @Test func `a barrier that has succeeded does not run again when the rest is cancelled`() async throws {
+    @Test func `a barrier that succeeded does not run again when the run is cancelled`() async throws {
         let text = """
             queues: {q: {width: 1}}
             operations:
@@ -73,7 +74,7 @@ struct RunTests {
         #expect(try directory.text(of: "log") == "run\n")
     }
 
-    @Test func `what comes after a failure is skipped and the rest goes on`() async throws {
+    @Test func `dependents of a failure are skipped, and other operations continue`() async throws {
         let text = """
             operations:
               bad: {run: exit 3}
@@ -92,7 +93,7 @@ struct RunTests {
             ])
     }
 
-    @Test func `a barrier keeps what is before it from what is behind it`() async throws {
+    @Test func `a barrier separates the operations before it from those after it`() async throws {
         let text = """
             queues: {q: {width: 4}, other: }
             operations:
@@ -110,7 +111,7 @@ struct RunTests {
         #expect(try directory.text(of: "log") == "a\nfar\nb\nc\nbeyond\n")
     }
 
-    @Test func `what is queued behind a failed barrier is skipped`() async throws {
+    @Test func `operations queued after a failed barrier are skipped`() async throws {
         let text = """
             operations:
               bad: {run: exit 1, barrier: true}
@@ -125,7 +126,7 @@ struct RunTests {
             ])
     }
 
-    @Test func `a queue is as wide as it says and takes the most urgent first`() async throws {
+    @Test func `a queue respects its limit and starts the highest priority first`() async throws {
         let text = """
             queues: {q: {width: 1}}
             operations:
@@ -138,7 +139,7 @@ struct RunTests {
         #expect(try directory.text(of: "log") == "high\nnormal\nlow\n")
     }
 
-    @Test func `an operation has its environment and its output in the order it was printed`() async throws {
+    @Test func `a command has its environment, and its output keeps its order`() async throws {
         let printed = Guarded("")
         let text = #"operations: {f: {run: 'echo 1; echo 2 >&2; printf "%s" "$X"', environment: {X: a b}}}"#
         _ = try await outcomes(of: text, in: TemporaryDirectory()) { event in
@@ -149,7 +150,7 @@ struct RunTests {
         #expect(printed.withLock(\.self) == "1\n2\na b")
     }
 
-    @Test func `the first failure can cancel the rest`() async throws {
+    @Test func `the first failure can cancel the other operations`() async throws {
         let text = """
             operations:
               endless: {run: "echo > gate; exec sleep 1000", after: go}
@@ -162,7 +163,7 @@ struct RunTests {
         #expect(outcomes == ["go": .succeeded, "bad": .failed(.exit(1)), "endless": .cancelled, "next": .cancelled])
     }
 
-    @Test func `a handler that has had enough cancels the rest`() async throws {
+    @Test func `a handler that returns false cancels the other operations`() async throws {
         let text = "operations: {a: {run: 'true'}, b: {run: sleep 1000, after: a}}"
         let outcomes = try await outcomes(of: text, in: TemporaryDirectory()) { _ in false }
         #expect(outcomes["b"] == .cancelled)
@@ -180,7 +181,7 @@ struct RunTests {
         #expect(spools.withLock { $0.allSatisfy { $0.spool == nil } })
     }
 
-    @Test func `no more commands run at a time than there are descriptors for`() async throws {
+    @Test func `the number of running commands is limited by the descriptors`() async throws {
         let text = """
             operations:
               f:
@@ -217,7 +218,7 @@ struct RunTests {
         try await waitForEnd(of: directory.text(of: "pid"))
     }
 
-    @Test func `a run that is paused continues`() async throws {
+    @Test func `a paused run continues after resuming`() async throws {
         let directory = try TemporaryDirectory()
         let text = "operations: {a: {run: 'echo > gate; read x < door'}, b: {run: 'true', after: a}}"
         try #require(mkfifo(directory.path + "/door", 0o600) == 0)
@@ -231,14 +232,14 @@ struct RunTests {
         #expect(outcomes == ["a": .failed(.exit(1)), "b": .skipped("dependency a failed")])
     }
 
-    @Test func `what a command leaves running is ended with it`() async throws {
+    @Test func `processes that a command leaves running end with it`() async throws {
         let directory = try TemporaryDirectory()
         let text = "operations: {a: {run: 'sleep 1000 & echo $! > pid'}}"
         #expect(try await outcomes(of: text, in: directory) == ["a": .succeeded])
         try await waitForEnd(of: directory.text(of: "pid"))
     }
 
-    @Test func `cancelling ends grandchildren that ignore it and what waits for a barrier`() async throws {
+    @Test func `cancelling ends grandchildren that ignore SIGTERM, and waiting barriers`() async throws {
         let directory = try TemporaryDirectory()
         let text = """
             queues: {p: , q: }
@@ -259,7 +260,7 @@ struct RunTests {
         try await waitForEnd(of: directory.text(of: "pid"))
     }
 
-    @Test func `killing does not wait for anybody to tidy up`() async throws {
+    @Test func `killing does not wait for cleanup`() async throws {
         let directory = try TemporaryDirectory()
         let text = """
             operations:
@@ -273,15 +274,15 @@ struct RunTests {
         #expect(outcomes == ["stubborn": .cancelled])
     }
 
-    /// Returns when the process is gone. Killed it is by now, but the kernel may still be clearing it away; one that was
-    /// forgotten runs into the time limit.
+    /// Returns when the process has ended. The process was killed, but the kernel may still be removing it. A process that
+    /// was not killed makes the test exceed its time limit.
     private func waitForEnd(of pid: String) async throws {
         while try isRunning(pid) { await Task.yield() }
     }
 
     private func isRunning(_ pid: String) throws -> Bool {
         let stat = try? String(contentsOfFile: "/proc/\(pid.dropLast())/stat", encoding: .utf8)
-        // An orphan may stay a zombie for as long as its new parent likes.
+        // An orphan may stay a zombie until its new parent reaps it.
         return stat.map { !$0.contains(") Z ") } ?? false
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import WorkflowEngine
 
-/// Runs random texts in which the scanner accepts `{item}` by real shells.
+/// Tests that run random texts by real shells. The scanner accepts `{item}` in these texts.
 ///
 /// `OPQ_SHELL_TEXTS` sets the number of texts, and `OPQ_SHELL_SEED` the first seed.
 @Suite(.timeLimit(.minutes(60)))
@@ -16,7 +16,7 @@ struct ShellRandomTests {
     private static let count = number("OPQ_SHELL_TEXTS") ?? 40
     private static let firstSeed = number("OPQ_SHELL_SEED") ?? 1
 
-    /// Names that make a file if a shell reads them as code in one way or another.
+    /// Names that create a file if a shell runs them as code.
     private static let names = [
         "$(touch PWNED)", "`touch PWNED`", "a[$(touch PWNED)]", "a[`touch PWNED`]=1", "; touch PWNED;",
         "\ntouch PWNED\n",
@@ -28,7 +28,7 @@ struct ShellRandomTests {
         "$((a[$(touch PWNED)]))",
     ]
 
-    @Test func `no random text runs code in an item`() throws {
+    @Test func `no random text runs an item as code`() throws {
         let accepted = try check(isFaithful: false) { run, template, name, text in
             for shell in ShellRun.shells {
                 _ = try run.output(of: template.command(for: Item(path: name)), Item(path: name), by: shell)
@@ -38,7 +38,7 @@ struct ShellRandomTests {
         #expect(accepted > 0)
     }
 
-    @Test func `an item arrives as it is through random texts`() throws {
+    @Test func `random texts pass an item unchanged`() throws {
         let accepted = try check(isFaithful: true) { run, template, name, text in
             let usual = Item(path: "Usual")
             let odd = Item(path: name)
@@ -54,7 +54,7 @@ struct ShellRandomTests {
         #expect(accepted > 0)
     }
 
-    /// - Returns: How many texts were accepted.
+    /// - Returns: The number of accepted texts.
     private func check(
         isFaithful: Bool, _ body: (ShellRun, CommandTemplate, String, String) throws -> Void
     ) throws -> Int {
@@ -65,7 +65,7 @@ struct ShellRandomTests {
             let template = CommandTemplate(Template(text))
             guard !Template(text).placeholders.isEmpty, template.misplaced.isEmpty else { continue }
             accepted += 1
-            // Without a slash and a dot: the name and the stem are the item.
+            // Names without a slash and a dot are equal to their stems and last components.
             let names = isFaithful ? Self.names.filter { !$0.contains("/") && !$0.contains(".") } : Self.names
             let run = try ShellRun()
             try body(run, template, names[seed &* 7 % names.count], text)

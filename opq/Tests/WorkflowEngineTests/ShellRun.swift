@@ -3,9 +3,9 @@ import SystemPackage
 
 @testable import WorkflowEngine
 
-/// Runs commands by a shell in a directory of its own.
+/// A runner of commands by a shell, in a temporary directory.
 struct ShellRun {
-    /// Two that read some commands differently; where one is not there, `sh` is the other.
+    /// Two shells that read some commands differently. `sh` replaces a missing shell.
     static let shells: [String] = ["/bin/dash", "/bin/bash"].map { (path: String) in
         access(path, X_OK) == 0 ? path : "/bin/sh"
     }
@@ -14,7 +14,7 @@ struct ShellRun {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    /// The output of a command; a command that runs for ten seconds is killed.
+    /// Returns the output of a command. A command that runs for ten seconds is killed.
     func output(of command: String, _ item: Item, by shell: String) throws -> String {
         let operation = PlannedOperation(
             name: "x", command: command, directory: directory.path, environment: [:], item: item, queue: "q",
@@ -31,6 +31,6 @@ struct ShellRun {
         return String(decoding: try spool.tail(byteCount: 10_000), as: UTF8.self)
     }
 
-    /// Whether there is a file of that name, which is gone after that.
+    /// Deletes a file, and returns whether the file existed.
     func removes(_ file: String) -> Bool { unlink(directory.path + "/" + file) == 0 }
 }

@@ -2,16 +2,16 @@ import Testing
 
 @testable import WorkflowEngine
 
-/// Runs commands with `{item}` at many places by the shells of this machine.
+/// Tests that run commands with `{item}` at many places by the shells of this machine.
 struct ShellTests {
-    /// Names that would do something if a shell read them as part of a command.
+    /// Names that would have an effect if a shell read them as part of a command.
     static let names = [
         "a b", "plain.txt", "7", "$(touch PWN)", "; touch PWN", "`touch PWN`", "'", "\"", "a\\", "\\'", "$HOME", "a\nb",
         "a\nE\ntouch PWN", "E", "*", "#x", "{a,b}", ">PWN", ")", "'; touch PWN; '", "\"; touch PWN; \"",
         "\\\"; touch PWN; \\\"", "é ü", "esac", "x=1", "%s\\n", "a[$(touch PWN)]", "\\$(touch PWN)",
     ]
 
-    /// Commands that print `printed` with each `{}` replaced by the item.
+    /// Each command prints `printed`, in which the item replaces each `{}`.
     @Test(arguments: [
         ("printf %s {item}", "{}"), ("printf %s \"{item}\"", "{}"), ("printf %s '{item}'", "{}"),
         ("printf %s a{item}b\"{item}\"'{item}'", "a{}b{}{}"),
@@ -50,7 +50,7 @@ struct ShellTests {
         ("printf %s \"$( (printf %s {item}; echo x) )\"", "{}x"), ("test {item} = {item} && printf %s {item}", "{}"),
         ("printf %s \"$OPQ_ITEM\"", "{}"), ("x=7; printf %s $x{item}", "7{}"), ("x=7; printf %s \"$x{item}\"", "7{}"),
         ("printf %s ~{item}", "~{}"),
-        // Beside the places in which a shell evaluates a word.
+        // Places next to those in which a shell evaluates a word.
         ("export V={item}; printf %s \"$V\"", "{}"), ("f() { local v={item}; printf %s \"$v\"; }; f", "{}"),
         ("readonly v=\"{item}\"; printf %s \"$v\"", "{}"), ("printf -- %s {item}", "{}"),
         ("eval 'printf %s \"$OPQ_ITEM\"'; : {item}", "{}"), ("sh -c 'printf %s \"$1\"' _ {item}", "{}"),
@@ -112,7 +112,7 @@ struct ShellTests {
             .unclear("a here-document in $(…)")
         ),
     ])
-    func `an item is refused where its quoting cannot be known`(command: String, obstacle: ShellObstacle) {
+    func `an item is refused where its quoting is unknown`(command: String, obstacle: ShellObstacle) {
         #expect(CommandTemplate(Template(command)).misplaced.first?.obstacle == obstacle)
     }
 
@@ -164,12 +164,12 @@ struct ShellTests {
         #expect(
             complaints(about: "operations: {f: {run: 'echo ${x:-{item}}', each: [a]}}") == [
                 "w:1:23: error: '{item}' cannot be quoted where it stands: in ${…}; "
-                    + "use \"$OPQ_ITEM\", which holds the same"
+                    + "use \"$OPQ_ITEM\", which holds the same value"
             ])
         #expect(
             complaints(about: "operations: {f: {run: 'let x={item}', each: [a]}}") == [
                 "w:1:23: error: '{item}' cannot be quoted where it stands: in an argument of let, which bash evaluates; "
-                    + "its value could be code there: check \"$OPQ_ITEM\", and use that"
+                    + "its value could be code there: check \"$OPQ_ITEM\", and use the variable"
             ])
     }
 }

@@ -1,8 +1,8 @@
 import TestSupport
 
-/// Makes random shell texts around `{item}`.
+/// A generator of random shell texts around `{item}`.
 struct ShellTextGenerator {
-    /// Whether a text only passes the item along; then its output shows the item unchanged.
+    /// Whether a text only passes the item to a command. The output of such a text shows the item unchanged.
     let isFaithful: Bool
     private var random: SeededRandom
 
@@ -11,12 +11,12 @@ struct ShellTextGenerator {
         random = SeededRandom(seed: seed)
     }
 
-    /// Prints its arguments between marks.
+    /// A function that prints its arguments between marks.
     private static let prelude = "exec 2>/dev/null\np() { printf '<%s>' \"$@\"; }\n"
-    /// Prints nothing: in a text that is not faithful, output may end up as code.
+    /// Functions that print nothing, because in a text that is not faithful, a shell may run output as code.
     private static let silence = "p() { :; }; cat() { command cat >/dev/null; }\n"
 
-    /// The next text.
+    /// Returns the next text.
     mutating func text() -> String {
         var text = list(depth: 3)
         guard !isFaithful else { return Self.prelude + text }
@@ -47,7 +47,7 @@ struct ShellTextGenerator {
     private mutating func list(depth: Int) -> String {
         var text = command(depth: depth)
         for _ in 0..<Int.random(in: 0...2, using: &random) {
-            // A here-document ends with its line.
+            // A here-document ends at the end of a line.
             text +=
                 (text.hasSuffix("\n") ? "" : pick(["; ", "\n", " && ", "\n\n", " | cat; "])) + command(depth: depth)
         }
@@ -100,7 +100,7 @@ struct ShellTextGenerator {
         return text
     }
 
-    /// Commands that evaluate a word; where one is accepted, nothing may come of it.
+    /// Returns a command that evaluates a word. If the scanner accepts the command, the item must not run as code.
     private mutating func evaluating(_ word: String) -> String {
         pick([
             "let \(word)", "let n=\(word)", "[[ \(word) -eq 1 ]]", "[[ 1 -lt \(word) && a ]]", "[[ -v \(word) ]]",

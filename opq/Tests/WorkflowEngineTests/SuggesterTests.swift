@@ -8,7 +8,7 @@ struct SuggesterTests {
         return suggester.suggestion(for: name, among: Suggester.Candidates(names))
     }
 
-    @Test func `two letters that changed places are one slip`() {
+    @Test func `two exchanged letters are one typing error`() {
         #expect(suggestion(for: "rnu", among: ["run"]) == "did you mean 'run'?")
         #expect(suggestion(for: "nur", among: ["run"]) == "expected run")
     }
@@ -22,8 +22,7 @@ struct SuggesterTests {
     }
 
     @Test(arguments: [("/there", "/there"), ("here", "/base/here")])
-    func `a directory is relative to that of the file, unless it begins at the root`(name: String, path: String) throws
-    {
+    func `a relative directory is resolved against the file's directory`(name: String, path: String) throws {
         let plan = try plan(of: "operations: {a: {run: x, directory: \(name)}}", base: "/base")
         #expect(plan.operations.map(\.directory) == [path])
     }

@@ -3,11 +3,11 @@ import Testing
 @testable import WorkflowEngine
 
 struct SyntaxTests {
-    @Test func `a sound workflow has no complaints`() {
+    @Test func `a correct workflow has no errors`() {
         #expect(complaints(about: "operations: {a: {run: x}, b: {run: y, after: a}}") == [])
     }
 
-    @Test func `all errors are told at once and in the order of the file`() {
+    @Test func `all errors are reported together in the order of the file`() {
         let text = """
             nmae: x
             queues:
@@ -28,7 +28,7 @@ struct SyntaxTests {
             ])
     }
 
-    @Test func `a wrong type is told with what was expected and found`() {
+    @Test func `the error of a wrong type names the expected and the actual type`() {
         let text = """
             queues: {q: {width: two}}
             operations:
@@ -51,7 +51,7 @@ struct SyntaxTests {
             ])
     }
 
-    @Test func `duplicate keys are told beside all other errors`() {
+    @Test func `duplicate keys are reported together with other errors`() {
         let text = """
             operations:
               "a": {run: x}
@@ -63,17 +63,17 @@ struct SyntaxTests {
             """
         #expect(
             complaints(about: text) == [
-                "w:3:3: error: duplicate key 'a'; it is given at line 2 already: keep one of them",
-                "w:5:5: error: duplicate key 'run'; it is given at line 4 already: keep one of them",
-                "w:6:5: error: duplicate key 'run'; it is given at line 4 already: keep one of them",
+                "w:3:3: error: duplicate key 'a'; line 2 contains it already: keep one of them",
+                "w:5:5: error: duplicate key 'run'; line 4 contains it already: keep one of them",
+                "w:6:5: error: duplicate key 'run'; line 4 contains it already: keep one of them",
                 "w:7:12: error: 'run' must be a string, found a map; put it in quotes",
             ])
     }
 
-    @Test func `lines may end as they do elsewhere`() {
+    @Test func `lines may end with a carriage return and a line feed`() {
         #expect(
             complaints(about: "operations:\r\n  a: {run: x}\r\n  a: {run: y, after: b}\r\n") == [
-                "w:3:3: error: duplicate key 'a'; it is given at line 2 already: keep one of them",
+                "w:3:3: error: duplicate key 'a'; line 2 contains it already: keep one of them",
                 "w:3:22: error: unknown operation 'b'; did you mean 'a'?",
             ])
     }
@@ -89,7 +89,7 @@ struct SyntaxTests {
         ),
         ("a: \u{1}", "w:1:4: error: invalid YAML: control characters are not allowed"),
     ])
-    func `what is no workflow is told as such`(text: String, complaint: String) {
+    func `text that is not a workflow is reported`(text: String, complaint: String) {
         #expect(complaints(about: text) == [complaint])
     }
 
@@ -144,7 +144,7 @@ struct SyntaxTests {
         #expect(complaints(about: "operations: {a: {run: x, environment: {A: \(long)}}}").count == 1)
     }
 
-    @Test func `what YAML has and a workflow has not is named`() {
+    @Test func `unsupported features of YAML are reported by name`() {
         #expect(
             complaints(about: "operations: {a: &a {run: x}, b: {<<: *a}}") == [
                 "w:1:30: error: operation 'b' has no 'run'; give it the shell command to run",
@@ -152,25 +152,25 @@ struct SyntaxTests {
             ])
         #expect(
             complaints(about: String(repeating: "[", count: 2000)).first?
-                .contains("invalid YAML: lists and maps are in one another too deeply") == true)
+                .contains("invalid YAML: lists and maps are nested too deeply") == true)
         #expect(
             complaints(about: "operations:\n  a: { run: tar xzf {item} }").first?
                 .hasSuffix("; put a value that holds {, }, [, ] or a comma in quotes") == true)
     }
 
-    @Test func `any number of duplicate keys is told in one pass`() {
+    @Test func `thousands of duplicate keys are reported in one pass`() {
         let text = "operations:\n  a:\n    run: x\n" + String(repeating: "    priority: low\n", count: 5000)
         #expect(complaints(about: text).count == 4999)
     }
 
-    @Test func `a key that is an alias of aliases without bound is only a wrong key`() {
+    @Test func `a key with exponentially many aliases is an ordinary error`() {
         let levels = (1...40).map { "a\($0): &a\($0) [*a\($0 - 1), *a\($0 - 1)]\n" }.joined()
         let complaints = complaints(about: "a0: &a0 [x]\n\(levels)? *a40\n: x\noperations: {a: {run: x}}\n")
         #expect(complaints.last == "w:41:6: error: a key must be a name, found a list")
         #expect(complaints.count == 42)
     }
 
-    @Test func `control characters cannot forge a line of an error`() {
+    @Test func `control characters cannot imitate a line of an error`() {
         #expect(
             complaints(about: #"operations: {a: {run: x, after: "b\n\e[31mw:1:1: error: x\u202e"}}"#) == [
                 #"w:1:33: error: unknown operation 'b\n\u{1B}[31mw:1:1: error: x\u{202E}'; expected a"#
@@ -181,7 +181,7 @@ struct SyntaxTests {
         #expect(complaints(about: "operations: {a: {run: '5'}}") == [])
     }
 
-    @Test func `the place of a character that YAML does not allow is counted in characters`() {
+    @Test func `the column of a forbidden character is counted in characters`() {
         #expect(complaints(about: "a: ü\u{1}").first?.hasPrefix("w:1:5: error: invalid YAML") == true)
     }
 }

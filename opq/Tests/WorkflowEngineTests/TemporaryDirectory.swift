@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory that lasts as long as the test that made it.
+/// A directory that is deleted with this object.
 final class TemporaryDirectory: Sendable {
     let path = NSTemporaryDirectory() + "opq-tests-\(UUID().uuidString)"
 
@@ -18,7 +18,7 @@ final class TemporaryDirectory: Sendable {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// What a file in it holds.
+    /// Returns the contents of a file in the directory.
     func text(of file: String) throws -> String {
         try String(contentsOfFile: path + "/" + file, encoding: .utf8)
     }

@@ -4,8 +4,8 @@ import SystemPackage
 
 /// A running shell command, which leads its own session and its own process group.
 ///
-/// A command has no terminal, so opening `/dev/tty` fails. In the session of this process, `SIGTTIN` or `SIGTTOU` would stop
-/// a command that uses the terminal, because the command's group is not in the foreground. The command would then wait
+/// A command has no terminal, so opening `/dev/tty` fails. In the session of this process, the command's group would not be
+/// in the foreground. `SIGTTIN` or `SIGTTOU` would then stop a command that uses the terminal, and the command would wait
 /// forever.
 struct CommandProcess: Sendable {
     /// The identifier of the process, of its session and of its process group.

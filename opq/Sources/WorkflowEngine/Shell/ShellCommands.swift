@@ -1,7 +1,8 @@
 /// The state of a list of shell commands: the whole command, or a part in parentheses or backquotes.
 ///
-/// The state distinguishes a `)` that ends the list from a `)` after a pattern of `case`, and a `#` that begins a comment
-/// from others. It knows the here-documents that begin at the end of the line, and the command of the current word.
+/// The state distinguishes a `)` that ends the list from a `)` after a pattern of `case`. It also distinguishes a `#` that
+/// begins a comment from others. It knows the here-documents that begin at the end of the line, and the command of the
+/// current word.
 struct ShellCommands: Equatable {
     /// The character that ends the list.
     enum Closer: Equatable { case none, parenthesis, substitution, backquote }

@@ -58,24 +58,24 @@ enum ShellObstacle: Error, Equatable {
     func mend(variable: String) -> String {
         switch self {
         case .arithmetic:
-            "its value could be code there: see that \"$\(variable)\" is a number, and assign it to a variable first"
+            "its value could be code there: check that \"$\(variable)\" is a number, and assign it to a variable first"
         case .quotedHereDocument:
             "take the quotes off the delimiter"
         case .conditional:
             "use [ … ], or \"$\(variable)\" beside an operator that compares text"
         case .brackets:
-            "put the brackets in quotes, or see that \"$\(variable)\" is a number and use that"
+            "put the brackets in quotes, or check that \"$\(variable)\" is a number, and use the variable"
         case .duplication:
             "use > \"$\(variable)\" or < \"$\(variable)\""
         case .format:
             "use printf %s \"$\(variable)\""
         case .evaluated, .variable, .declaration:
-            "its value could be code there: check \"$\(variable)\", and use that"
+            "its value could be code there: check \"$\(variable)\", and use the variable"
         case .code:
             "write \"$\(variable)\" there, between apostrophes"
         case .afterBackslash, .parameterExpansion, .hereDocumentDelimiter, .dollarQuotes, .sourced, .unknownCommand,
             .unclear:
-            "use \"$\(variable)\", which holds the same"
+            "use \"$\(variable)\", which holds the same value"
         }
     }
 }
