@@ -25,7 +25,7 @@ extension WorkflowPlanner {
         for misplaced in command?.misplaced ?? [] {
             guard let variable = Item.variable(of: misplaced.placeholder) else { continue }
             diagnostics.report(
-                "'{\(misplaced.placeholder)}' cannot be quoted where it stands: \(misplaced.obstacle.text)",
+                "'{\(misplaced.placeholder)}' cannot be quoted at this place: \(misplaced.obstacle.text)",
                 at: run.position,
                 mend: misplaced.obstacle.mend(variable: variable))
         }
@@ -108,7 +108,7 @@ extension WorkflowPlanner {
         let (waiting, awaited) = (drafts[link.waiting].operation.name, drafts[link.awaited].operation.name)
         return switch link.reason {
         case .after: "remove one of them from an 'after'"
-        case .behindBarrier: "'\(waiting)' is queued behind the barrier '\(awaited)': move it up or to another queue"
+        case .behindBarrier: "'\(waiting)' is queued after the barrier '\(awaited)': move it up or to another queue"
         case .gatheredByBarrier: "the barrier '\(waiting)' waits for '\(awaited)', queued before it: move that down"
         }
     }

@@ -19,7 +19,7 @@ struct PlainValueTests {
         #expect(CommandTemplate(Template("(( ({item}) ))")).misplaced.map(\.obstacle) == [.arithmetic])
     }
 
-    @Test func `output to a reopened path is in the output of the command`() throws {
+    @Test func `output after a reopened path follows the output to the path`() throws {
         let text = try ShellRun().output(
             of: "echo first; echo x > /dev/stdout; echo last", Item(path: "a"), by: "/bin/sh")
         #expect(text == "x\nlast\n")

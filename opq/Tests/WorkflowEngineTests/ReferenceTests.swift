@@ -57,7 +57,7 @@ struct ReferenceTests {
         #expect(
             complaints(about: text) == [
                 "w:2:40: error: operations wait for each other: pack → late → pack; "
-                    + "'late' is queued behind the barrier 'pack': move it up or to another queue"
+                    + "'late' is queued after the barrier 'pack': move it up or to another queue"
             ])
     }
 
@@ -86,7 +86,7 @@ struct ReferenceTests {
         #expect(
             complaints(about: text) == [
                 "w:3:47: error: operations wait for each other: b → d → c → e → b; "
-                    + "'d' is queued behind the barrier 'c': move it up or to another queue"
+                    + "'d' is queued after the barrier 'c': move it up or to another queue"
             ])
     }
 

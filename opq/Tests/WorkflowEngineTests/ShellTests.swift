@@ -65,7 +65,7 @@ struct ShellTests {
         ("case esac in (esac) printf %s {item};; esac", "{}"),
         ("for v in 1 2\ndo case $v in 1) printf %s {item};; esac\ndone", "{}"),
     ])
-    func `an item arrives unchanged wherever it stands`(command: String, printed: String) throws {
+    func `an item arrives unchanged at every place`(command: String, printed: String) throws {
         let template = CommandTemplate(Template(command))
         try #require(template.misplaced == [])
         let run = try ShellRun()
@@ -99,7 +99,7 @@ struct ShellTests {
         ("cat <<E\n$(echo\n{item}\nE\n)", .unclear("a line end within quotes or parentheses beside a here-document")),
         ("echo \"${x:-'}'}\" {item}", .unclear("an apostrophe within ${…} or $((…))")),
         ("echo `cat <<E\n{item}\nE\n`", .unclear("a here-document in backquotes")),
-        ("echo $(cat <<E)\n{item}\nE\n", .unclear("a here-document that begins behind its $(…)")),
+        ("echo $(cat <<E)\n{item}\nE\n", .unclear("a here-document that begins after its $(…)")),
         ("echo $\\\n{x} {item}", .unclear("a line end escaped after $")),
         ("echo \"$\\\n(echo a)\" {item}", .unclear("a line end escaped after $")),
         ("cat <<E\nE) {item}\nE", .unclear("a line of a here-document that begins with its delimiter")),
@@ -158,17 +158,17 @@ struct ShellTests {
     @Test func `a refused item is reported with the variable to use`() {
         #expect(
             complaints(about: "operations: {f: {run: \"cat <<'E'\\n{item.name}\\nE\", each: [a]}}") == [
-                "w:1:23: error: '{item.name}' cannot be quoted where it stands: in a here-document with a quoted delimiter, "
-                    + "where the shell replaces nothing; take the quotes off the delimiter"
+                "w:1:23: error: '{item.name}' cannot be quoted at this place: in a here-document with a quoted delimiter, "
+                    + "where the shell replaces nothing; remove the quotes from the delimiter"
             ])
         #expect(
             complaints(about: "operations: {f: {run: 'echo ${x:-{item}}', each: [a]}}") == [
-                "w:1:23: error: '{item}' cannot be quoted where it stands: in ${…}; "
+                "w:1:23: error: '{item}' cannot be quoted at this place: in ${…}; "
                     + "use \"$OPQ_ITEM\", which holds the same value"
             ])
         #expect(
             complaints(about: "operations: {f: {run: 'let x={item}', each: [a]}}") == [
-                "w:1:23: error: '{item}' cannot be quoted where it stands: in an argument of let, which bash evaluates; "
+                "w:1:23: error: '{item}' cannot be quoted at this place: in an argument of let, which bash evaluates; "
                     + "its value could be code there: check \"$OPQ_ITEM\", and use the variable"
             ])
     }

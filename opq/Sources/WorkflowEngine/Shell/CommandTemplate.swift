@@ -1,7 +1,9 @@
 /// A shell command with placeholders at places where a value stays unchanged.
 ///
-/// The shell gets a value through a variable, and does not read it as part of the command. Where a shell evaluates the word
-/// itself, as bash does in `[[ … -eq … ]]` and in arguments of `let`, no placeholder may stand. Only values of letters, digits and the like stand in the command themselves, where people expect to read them.
+/// The shell gets a value through a variable, and does not read the value as part of the command. At places where a shell
+/// evaluates the word itself, placeholders are refused. Examples are `[[ … -eq … ]]` and the arguments of `let` in bash.
+/// Plain values consist of letters, digits and a few marks. They are inserted into the command itself, which keeps the
+/// command easy to read.
 struct CommandTemplate {
     private enum Piece {
         case text(String)

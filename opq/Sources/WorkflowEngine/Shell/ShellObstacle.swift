@@ -29,7 +29,7 @@ enum ShellObstacle: Error, Equatable {
     /// After text on whose meaning shells disagree, or that the scanner does not understand.
     case unclear(String)
 
-    /// A description of the place, in words that continue “it stands”.
+    /// A description of the place, as a part of a sentence, such as “in arithmetic”.
     var text: String {
         switch self {
         case .afterBackslash: "after a backslash"
@@ -39,16 +39,16 @@ enum ShellObstacle: Error, Equatable {
         case .hereDocumentDelimiter: "in the delimiter of a here-document"
         case .dollarQuotes: "in $'…'"
         case .conditional: "in [[ … ]], where bash evaluates some words"
-        case .brackets: "behind an open bracket, in an index or in a set of characters"
-        case .duplication: "behind >& or <&, where bash expands a word twice"
-        case .format: "in the format of printf, or in front of it"
+        case .brackets: "after an open bracket, in an index or in a set of characters"
+        case .duplication: "after >& or <&, where bash expands a word twice"
+        case .format: "in the format of printf, or before it"
         case .evaluated(let command): "in an argument of \(command), which bash evaluates"
         case .code(let command): "in an argument of \(command), which is code"
         case .sourced: "in the name of a file that the shell reads commands from"
         case .variable(let name): "in a value of \(name), which a shell evaluates"
         case .unknownCommand: "in an argument of a command whose name is an item"
         case .declaration: "in a command that declares an array, an integer or a reference, whose values bash evaluates"
-        case .unclear(let construct): "behind \(construct), which shells read differently"
+        case .unclear(let construct): "after \(construct), which shells read differently"
         }
     }
 
@@ -60,7 +60,7 @@ enum ShellObstacle: Error, Equatable {
         case .arithmetic:
             "its value could be code there: check that \"$\(variable)\" is a number, and assign it to a variable first"
         case .quotedHereDocument:
-            "take the quotes off the delimiter"
+            "remove the quotes from the delimiter"
         case .conditional:
             "use [ … ], or \"$\(variable)\" beside an operator that compares text"
         case .brackets:

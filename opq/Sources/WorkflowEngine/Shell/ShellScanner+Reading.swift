@@ -99,7 +99,7 @@ extension ShellScanner {
         else { return becomeUnclear("a parenthesis that nothing opens") }
         frames.removeLast()
         guard commands.closer == .parenthesis else {
-            if !commands.hereDocuments.isEmpty { becomeUnclear("a here-document that begins behind its $(…)") }
+            if !commands.hereDocuments.isEmpty { becomeUnclear("a here-document that begins after its $(…)") }
             return
         }
         guard case .commands(var outer) = top else { return }

@@ -10,7 +10,7 @@ import OperationsImages
 import OperationsNetworking
 import WorkflowEngine
 
-/// Downloads a list of addresses, or the images of a page.
+/// A command that downloads a list of addresses, or the images of a page.
 struct FetchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fetch",

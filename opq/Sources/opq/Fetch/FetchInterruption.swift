@@ -3,11 +3,12 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Cancels a fetch at the first `SIGINT`, `SIGTERM` or `SIGHUP`, and ends the process at the second.
+/// A handler of signals that cancels a fetch at the first `SIGINT`, `SIGTERM` or `SIGHUP`, and ends the process at the
+/// second.
 final class FetchInterruption: Sendable {
     private static let signals = [SIGINT, SIGTERM, SIGHUP]
 
-    // Not used again. The sources listen as long as they are referenced.
+    // The property is never read. It retains the sources, because a source stops when it is released.
     nonisolated(unsafe) private let sources: [any DispatchSourceSignal]
     private let count = Atomic(0)
 
