@@ -1,25 +1,25 @@
-// Between ready and start: the thread that has claimed an operation admits it, without a lock. One swap of the word finds
-// what has changed since the claim: a dependency, a promised cancellation, an announcement. Of a gated operation the thread
-// first looks at its dependencies, conditions and resources. An operation that has to wait gives its slot back and is among
-// the waiting again, until whatever it waits for asks anew whether it is ready. So nothing is held while waiting, and what is
-// needed is had at the moment of the start, not before.
+// Between ready and start: the thread that has claimed an operation admits the operation, without a lock. One swap of the
+// word detects changes since the claim: a dependency, a promised cancellation, an announcement. For a gated operation, the
+// thread first checks dependencies, conditions and resources. An operation that has to wait returns its slot and becomes a
+// waiting operation again. A change in the cause of the wait evaluates the readiness of the operation again. So a waiting
+// operation holds no slot and no resources. It acquires both just before it starts.
 
 import SchedulerCore
 
-/// What may hold an operation back besides dependencies. Guarded by the lock of the attachments.
+/// The causes that can hold an operation back besides dependencies. Guarded by the lock of the attachments.
 struct Gates {
     var hold = Hold()
     var failurePolicy = DependencyFailurePolicy.runAnyway
     var conditions: [OperationCondition] = []
-    /// So many conditions are satisfied.
+    /// The number of conditions that are satisfied.
     var satisfied = 0
-    /// The task that tests the others.
+    /// The task that tests the other conditions.
     var test: Task<Void, Never>?
     var isTesting = false
     var requirements: [OperationRequirement] = []
     var timeLimits: [TimeLimit] = []
 
-    /// The operation ends: only what can still be asked for remains. Answers what there was.
+    /// Clears the gates when the operation ends, except the values that callers can still read. Returns the previous gates.
     mutating func spend() -> Gates {
         let spent = self
         self = Gates()
@@ -30,7 +30,7 @@ struct Gates {
 }
 
 extension OperationQueue {
-    /// Whether a claimed operation may start. If not, it has been put back, or has ended.
+    /// Whether a claimed operation may start. If not, the operation has been put back, or has ended.
     func admit(_ operation: Operation) -> Bool {
         HeldLocks.assertNone()
         let isGated = operation.word.lifecycle.contains(.gated)
@@ -61,13 +61,13 @@ extension OperationQueue {
                 return false
             case .finish:
                 operation.finishIfFinished()
-                // The end may have been taken back.
+                // An override of `isFinished` may have returned to false since the announcement.
                 return operation.word.lifecycle.phase == .starting
             }
         }
     }
 
-    /// Whether nothing but dependencies holds a gated operation back. If not, it has been put back.
+    /// Whether a gated operation has passed its gates. If not, the operation has been put back.
     private func passGates(_ operation: Operation) -> Bool {
         guard !untracked({ operation.isCancelled }) else { return true }
         if operation.gates?.hold.isOn == true {
@@ -84,7 +84,7 @@ extension OperationQueue {
             putBack(operation)
             return false
         case .begin(let conditions):
-            // First put back: the answer may come at once, and asks whether the operation is ready.
+            // Put back before the test: the test may end at once, and then evaluates the readiness of the operation.
             putBack(operation)
             operation.test(conditions, on: executorBeside)
             return false
@@ -96,9 +96,9 @@ extension OperationQueue {
         return true
     }
 
-    /// Gives the slot of a claimed operation back, which has not started.
+    /// Returns the slot of a claimed operation that has not started.
     ///
-    /// - Parameter andAsk: Nothing is known that holds it back, so it is asked at once whether it is ready.
+    /// - Parameter andAsk: Whether to evaluate the readiness of the operation at once, because no known cause holds it back.
     func putBack(_ operation: Operation, andAsk: Bool = false) {
         let (old, hasStartable): (Lifecycle, Bool) = withState { state in
             let old = operation.word.update { $0.declined() }.unsafelyUnwrapped
@@ -108,7 +108,7 @@ extension OperationQueue {
         }
         if hasStartable { offerSlot() }
         if old.contains(.finishAnnounced) { operation.finishIfFinished() }
-        // An operation that is to be cancelled has to be ready: the next worker that meets it calls its `cancel()`.
+        // An operation with a promised cancellation has to be ready: the next worker that claims it calls its `cancel()`.
         if andAsk || old.isCancelled || old.containsAny([.askAgain, .cancelPromised]) {
             operation.reconsiderReadiness()
         }
@@ -116,7 +116,7 @@ extension OperationQueue {
 }
 
 extension OperationQueue.State {
-    /// Takes the slot of an operation that has been claimed.
+    /// Takes the slot back from a claimed operation.
     mutating func returnToWaiting(_ operation: Operation, _ lifecycle: Lifecycle) {
         schedule.heldBack(operation.ticket)
         schedule.updated(operation.ticket, lane: lifecycle.effectivePriority, isReady: false)
@@ -128,15 +128,16 @@ extension OperationQueue.State {
 extension Operation {
     final var gates: Gates? { attachments?.withLock { $0.extras?.gates } }
 
-    /// Changes what holds the operation back, unless it has started: misuse.
+    /// Changes the gates of the operation.
     ///
-    /// - Parameter change: Answers what is wrong with it, and has changed nothing then. Called under a lock.
+    /// - Parameter change: Called under a lock. Returns an error if the change is invalid, and then changes nothing.
+    /// - Throws: The error that `change` returns, or `OperationError.lateGate` if the operation has started.
     final func changeGates(_ change: (inout Gates) -> OperationError?) throws(OperationError) {
         let label = label
         let misuse: OperationError? = ownAttachments.withExtras { extras in
             var gates = extras.gates ?? Gates()
             if let misuse = change(&gates) { return misuse }
-            // Under the lock: whoever sees the flag, and then looks, finds what was added.
+            // Under the lock: a thread that sees the flag and then reads the gates finds the new gate.
             guard word.update({ $0.becameGated() }) != nil else { return .lateGate(operation: label) }
             extras.gates = gates
             return nil
@@ -144,7 +145,7 @@ extension Operation {
         if let misuse { throw misuse }
     }
 
-    /// The work will not be done, for this reason.
+    /// Reports `reason` as a failure and cancels the operation.
     final func giveUp(_ reason: (any Error)?) {
         if let reason { reportFailure(reason) }
         cancel()
@@ -152,7 +153,7 @@ extension Operation {
 
     // MARK: - Dependencies
 
-    /// Why the operation is not to run after what became of its dependencies; nil when it is to run.
+    /// Returns the reason not to run the operation, by the outcomes of its dependencies; nil if the operation may run.
     fileprivate final func failureByPolicy() -> (any Error)?? {
         guard let policy = gates?.failurePolicy, policy != .runAnyway else { return nil }
         for dependency in untracked({ dependencies }) {
@@ -177,8 +178,8 @@ extension Operation {
         } ?? .done
     }
 
-    /// Tests conditions one after the other, on threads of the pools and without a slot. The task is cancelled when the
-    /// operation ends meanwhile.
+    /// Tests conditions one after the other, on threads of the pools and without a slot. If the operation ends during the
+    /// test, the task of the test is cancelled.
     fileprivate final func test(_ conditions: ArraySlice<OperationCondition>, on executor: any TaskExecutor) {
         let test = Task(executorPreference: executor) {
             var satisfied = 0
@@ -199,7 +200,7 @@ extension Operation {
             self.reconsiderReadiness()
         }
         let isOver = attachments?.withLock { state in
-            // Over already, or ended by somebody who has not found the task.
+            // The test is over, or another thread has ended the operation before the task was stored.
             guard state.extras?.gates?.isTesting == true, !word.lifecycle.isFinished else { return true }
             state.extras?.gates?.test = test
             return false
@@ -218,7 +219,7 @@ extension Operation {
         if gates?.requirements.isEmpty == false { ResourcePool.withdraw(self) }
     }
 
-    /// Part of step 4: gives back what was had, or asked for, and releases conditions with what they have captured (W5).
+    /// Returns resources, withdraws requests for them, and releases conditions with their captures (W5). Part of step 4.
     final func leaveGates() {
         endTimeLimits()
         withdrawFromResources()
@@ -227,7 +228,7 @@ extension Operation {
     }
 }
 
-/// Runs tasks on the threads of a pool, outside of any queue.
+/// An executor that runs tasks on the threads of a pool, outside of any queue.
 final class PoolExecutor: TaskExecutor {
     private let pool: WorkerPool
 

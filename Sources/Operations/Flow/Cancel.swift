@@ -1,4 +1,4 @@
-// The side road: cancel. A waiting operation becomes ready at once and takes the flow from there.
+// Cancellation, beside the five steps. A waiting operation becomes ready at once and then passes through the usual steps.
 
 @_spi(Hosting) import KeyValueObserving
 import SchedulerCore
@@ -16,7 +16,7 @@ extension Operation {
         announcedDependents(of: .isCancelled)
     }
 
-    /// False: another thread was first, or the operation has finished.
+    /// Cancels an operation without observers. Returns false if another thread was first, or if the operation has finished.
     private final func cancelUnobserved() -> Bool {
         guard word.update({ $0.cancelled() }) != nil else { return false }
         if word.lifecycle.contains(.observed), claimsCancellation {
@@ -25,8 +25,9 @@ extension Operation {
         return true
     }
 
-    /// Of several threads that cancel, one tells of it, before and after. The others make the change and no more: so for
-    /// each of them it is made when `cancel()` returns, and nobody waits for another one's handlers.
+    /// Cancels an operation with observers. If several threads cancel, one of them notifies the observers, before and after
+    /// the change. The other threads only make the change. So the operation is cancelled when any of these calls returns,
+    /// and no thread waits for the handlers that another thread calls.
     private final func cancelObserved() -> Bool {
         guard claimsCancellation else { return word.update { $0.cancelled() } != nil }
         let observers = ownAttachments
@@ -51,11 +52,11 @@ extension Operation {
 }
 
 extension OperationQueue {
-    /// Cancels what is in the queue at one moment (rules C5, A12). The queue keeps running: a member that the caller has
-    /// not come to yet does not start, and a worker that comes to it first calls its `cancel()`. O(n log n).
+    /// Cancels the operations that are in the queue at one moment (rules C5, A12). The queue keeps running. A member does not
+    /// start before its cancellation. If a worker reaches a member before the caller, the worker calls `cancel()`. O(n log n).
     ///
-    /// A queue whose operations are all cancelled is left alone, and the sorting is done without the lock: so a queue that
-    /// is cancelled again and again comes to run them.
+    /// The method does nothing if all operations are cancelled already, and it sorts without the lock. Both let the workers
+    /// make progress in a queue that is cancelled again and again.
     func cancelAll() {
         struct Member {
             let arrival: UInt64
@@ -83,17 +84,18 @@ extension OperationQueue {
 }
 
 extension Operation {
-    /// Lets a worker come to an operation that waits for something, and call its `cancel()`. The `cancel()` of another one may
-    /// wait for it.
+    /// Makes a waiting operation with a promised cancellation available to a worker, which calls its `cancel()`. The
+    /// `cancel()` of another operation may wait for this operation.
     final func offerCancelCall() {
         let lifecycle = word.lifecycle
         if lifecycle.needsCancelCall, !lifecycle.contains(.ready) { reconsiderReadiness() }
     }
 
-    /// Calls `cancel()` as promised, unless another thread does.
+    /// Calls `cancel()` as promised, unless another thread has claimed the call.
     final func cancelIfUnclaimed() {
         if word.update({ $0.cancelClaimed() }) != nil { return cancelAsPromised() }
-        // The other thread may not have come to `cancel()`, which is known to do this. An override may do something else.
+        // The other thread may not have called `cancel()` yet. For a plain block, this line has the effect of that call. An
+        // override may do something else.
         if isPlainBlock, word.lifecycle.awaitsPromisedCancel { requestCancellation() }
     }
 
@@ -102,7 +104,7 @@ extension Operation {
         HeldLocks.assertNone()
         cancel()
         word.update { $0.cancelCalled() }
-        // An override may not have called super, and the operation has been held back meanwhile.
+        // An override may not have called super, and the operation was held back during the call.
         reconsiderReadiness()
     }
 }

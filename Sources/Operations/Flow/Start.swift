@@ -1,24 +1,24 @@
 // Step 3 of 5: start. Before: ready. After: finish.
 //
 // A worker claims the operation under the queue's lock (`starting`) and calls `start()`, overridden or not, without it.
-// The default `start()` is also what runs when somebody starts an operation by hand.
+// The default `start()` also runs when a caller starts an operation by hand.
 
 import SchedulerCore
 
 extension Operation {
-    /// The default `start()`: misuse stops the process, unless `tryStart()` on this thread wants to know of it.
+    /// Performs the default `start()`. Misuse stops the process, except inside `tryStart()`, which throws the error.
     final func beginOrReport() {
         let context = ThreadContext.current
         let isTrial = context.trial == ObjectIdentifier(self)
-        // For this start alone: another one inside `main()` is none of the trial's.
+        // The trial covers this call only, and not a `start()` inside `main()`.
         if isTrial { context.trial = nil }
         do { try begin(isTrial: isTrial) } catch {
             if isTrial { context.foundMisuse = error } else { error.stop() }
         }
     }
 
-    /// Calls `start()`, overridden or not. Another thread may come in between any check and it, so the default
-    /// `start()` itself reports what it finds.
+    /// Calls `start()`, overridden or not, and throws the misuse that the default `start()` finds. A check before the call
+    /// would not suffice: another thread may change the operation between the check and the call.
     final func startReportingMisuse() throws(OperationError) {
         let context = ThreadContext.current
         let outer = context.trial
@@ -33,15 +33,16 @@ extension Operation {
             throw .startedWhileNotReady(operation: label)
         }
         HeldLocks.assertNone()
-        // An override that says so already, without an announcement (rule L3).
+        // An override of `isFinished` may be true already, without an announcement (rule L3).
         guard !untracked({ isFinished }) else { return finishIfFinished() }
-        // Not by an override: a subclass whose `cancel()` does not call super ends in `main()` (rule A4).
+        // The word decides, not an override: a subclass whose `cancel()` does not call super ends in `main()` (rule A4).
         let isCancelled = word.lifecycle.isCancelled && !startsCancelled
         let properties: ObservedProperty = isCancelled ? [.isFinished] : [.isExecuting]
         var start = Lifecycle.Start.alreadyFinished
         _ = announcing(properties) {
             start = word.decide {
-                // Claimed by its queue, whose thread is on its way here; only a trial can tell that it is not that one.
+                // A thread of the queue has claimed the operation and will call `start()`. Only a trial knows that this
+                // thread is another one.
                 isTrial && $0.phase == .starting ? .alreadyExecuting : $0.started(isCancelled: isCancelled)
             } next: {
                 $0.next
@@ -57,7 +58,7 @@ extension Operation {
         }
     }
 
-    /// Misuse M1, as far as it can be told before starting by hand.
+    /// Throws for misuse M1, as far as it can be detected before a start by hand.
     final func checkStartByHand() throws(OperationError) {
         let (isFinished, isExecuting, mayStart) = untracked {
             (self.isFinished, self.isExecuting, isReady || isCancelled)
@@ -86,7 +87,7 @@ extension Operation {
         if hasEnded { endAnnounced() }
     }
 
-    /// The work is done.
+    /// Announces the end of the work, and finishes the operation.
     final func endAnnounced() {
         let ended = announcing([.isExecuting, .isFinished]) { word.update { $0.ended() } }
         if ended != nil { finishIfFinished() }
@@ -96,16 +97,16 @@ extension Operation {
         let reporter = progressReporter
         reporter?.willRunMain(of: self)
         if let interceptor { interceptor.perform(self) { main() } } else { main() }
-        // Asked again: the progress may have been read for the first time while `main()` ran.
+        // Read again: the first access to the progress may have happened while `main()` ran.
         (reporter ?? progressReporter)?.didRunMain(of: self)
     }
 
-    /// Who counts this operation; nil for barriers and jobs.
+    /// The reporter that counts this operation; nil for barriers and jobs.
     final var progressReporter: (any ProgressReporter)? { hooksWhileExecuting?.reporter.load()?.reporter }
 
     final var interceptor: (any QueueInterceptor)? { hooksWhileExecuting?.interceptor }
 
-    /// nil also for what has no queue or has left it, which is not to be touched.
+    /// The hooks of the queue; nil also for an operation without a queue. A queue that the operation has left may be gone.
     private final var hooksWhileExecuting: QueueHooks? {
         let lifecycle = word.lifecycle
         guard lifecycle.phase == .executing, lifecycle.hasQueue, !lifecycle.contains(.unlisted) else { return nil }
@@ -114,7 +115,7 @@ extension Operation {
 }
 
 extension OperationQueue {
-    /// Runs a claimed operation on this thread, as the innermost of what runs here.
+    /// Runs a claimed operation on this thread, in a frame of its own.
     func run(_ operation: Operation, in context: ThreadContext) {
         HeldLocks.assertNone()
         context.frames.append(
@@ -123,7 +124,7 @@ extension OperationQueue {
         context.frames.removeLast()
     }
 
-    /// Starts a claimed operation on this thread, which says that it runs it; or puts it back.
+    /// Starts a claimed operation on this thread, or puts it back. The caller has recorded the operation for this thread.
     func start(_ operation: Operation) {
         let lifecycle = operation.word.lifecycle
         guard !lifecycle.contains(.admitting) || admit(operation) else { return }

@@ -1,24 +1,29 @@
 import SchedulerCore
 
 extension OperationQueue {
-    /// What happens when an operation is added to a queue that is full.
+    /// The action of a full queue when an operation is added to it.
     public enum Overflow: Sendable {
-        /// It is refused: `tryAddOperation` throws `OperationError.queueFull`.
+        /// The queue rejects the new operation: `tryAddOperation` throws `OperationError.queueFull`.
         case refuse
-        /// The operation that has waited longest is cancelled in its favour.
+        /// The queue cancels the operation that has waited longest, and accepts the new operation.
         case shedOldest
-        /// The operation of the lowest priority that waits is cancelled in its favour; of several, the one added last. When
-        /// the new one is lower than all, it is refused.
+        /// The queue cancels the waiting operation of the lowest priority, and accepts the new operation. Of several such
+        /// operations, the queue cancels the one added last. If the new operation has a lower priority than all waiting
+        /// operations, the queue rejects the new operation.
         case shedLowest
     }
 
-    /// Bounds the number of operations in the queue, those that run included; nil removes the bound.
+    /// Sets the capacity of the queue: the largest number of operations in the queue, including running operations.
     ///
-    /// It counts what is added from when a bound is first set. May be changed at any time; nothing that is in the queue
-    /// leaves it for that. An operation that is shed is cancelled, and takes no place any more. An operation that has begun is
-    /// never shed. When nothing can be shed, the new operation is refused. Barriers and parts of tasks take no place.
+    /// The capacity counts the operations that are added after the first call of this method. The capacity may change at any
+    /// time, and a smaller capacity removes no operation from the queue. An operation that is shed is cancelled, and no longer
+    /// counts. An operation that has begun is never shed. If no operation can be shed, the queue rejects the new operation.
+    /// Barriers and jobs of tasks do not count.
     ///
-    /// - Throws: `PolicyError.capacityNotPositive`.
+    /// - Parameters:
+    ///   - capacity: The largest number of operations; nil removes the limit.
+    ///   - overflow: The action of the queue when it is full.
+    /// - Throws: `PolicyError.capacityNotPositive` if `capacity` is less than 1.
     public final func setBound(_ capacity: Int?, whenFull overflow: Overflow = .refuse) throws(PolicyError) {
         if let capacity, capacity < 1 { throw .capacityNotPositive(capacity) }
         let bound = boundReference.load() ?? boundReference.storeIfNil(Bound())
@@ -29,10 +34,10 @@ extension OperationQueue {
         }
     }
 
-    /// Adds an operation as soon as the queue has room. Who waits is served in order, and overtaken by nobody.
+    /// Adds an operation as soon as the queue has free capacity. The queue serves waiting callers in the order of their calls.
     ///
-    /// - Throws: `CancellationError` when the task was cancelled meanwhile; misuse M2 and M3 as for `tryAddOperation`. The
-    ///   operation has not been added then.
+    /// - Throws: `CancellationError` if the task is cancelled while the caller waits, and the misuse errors of
+    ///   `tryAddOperation`. If the method throws, the operation is not in the queue.
     public final func addOperationWhenRoom(_ operation: Operation) async throws {
         let bound = boundReference.load()
         if let bound { try await waitForPlace(of: bound) }
@@ -43,16 +48,17 @@ extension OperationQueue {
     }
 }
 
-/// The bound of a queue, from when one was first set. Its operations carry `bounded`, and give their place back.
+/// The capacity of a queue, present from the first call of `setBound`. Its operations have the flag `bounded`, and return
+/// their places.
 ///
-/// Guarded by the lock of the queue: an operation leaves, and its place is free, in one step. A separate lock could refuse a
-/// caller that has just seen the queue empty.
+/// Guarded by the lock of the queue, so an operation leaves and frees its place in one step. With a separate lock, the queue
+/// could reject an operation of a caller that has just seen the queue empty.
 final class Bound: @unchecked Sendable {
     var backlog = Backlog<UnsafeContinuation<Void, any Error>>(capacity: .max)
-    /// The operations that wait and could be shed; nil when none is to be shed.
+    /// The waiting operations that can be shed; nil if the queue sheds none.
     fileprivate var shedding: ShedOrder?
 
-    /// An operation with a place waits, or waits no more.
+    /// Records whether an operation with a place can be shed now.
     func note(_ id: Schedule.ID, _ lifecycle: Lifecycle, arrival: UInt64) {
         guard shedding != nil else { return }
         if lifecycle.isSheddable {
@@ -62,32 +68,32 @@ final class Bound: @unchecked Sendable {
         }
     }
 
-    /// An operation with a place starts, or leaves the queue.
+    /// Records that an operation with a place starts, or leaves the queue.
     func waitsNoMore(_ id: Schedule.ID) { shedding?.leaves(id) }
 }
 
 extension Lifecycle {
-    /// It waits and has a place that another operation could have. What has begun is not shed, even if it has given its slot
-    /// back since (rule A12).
+    /// Whether the operation waits and has a place that another operation could take. An operation that has begun is not
+    /// shed, even if it has released its slot since (rule A12).
     fileprivate var isSheddable: Bool {
         phase == .enqueued && contains(.bounded) && !containsAny([.cancelled, .hasBegun])
     }
 }
 
 extension OperationQueue.State {
-    /// A place is free.
+    /// Frees a place, and gives it to the next waiting caller.
     mutating func vacate(_ bound: Bound) {
         if let next = bound.backlog.leave() { admit([next]) }
     }
 
-    /// They have got a place.
+    /// Records callers that have received a place. They are resumed after the lock is released.
     fileprivate mutating func admit(_ waiters: [UnsafeContinuation<Void, any Error>]) {
         if !waiters.isEmpty { ownErrands().admitted += waiters }
     }
 }
 
 extension OperationQueue {
-    /// A task that waits for a place, and may be cancelled before it begins to. Guarded by the lock of the queue.
+    /// A task that waits for a place, and may be cancelled before the wait begins. Guarded by the lock of the queue.
     private final class Waiting: @unchecked Sendable {
         var id: UInt64?
         var isCancelled = false
@@ -114,10 +120,10 @@ extension OperationQueue {
         }
     }
 
-    /// Takes places for operations that are about to be added; cancels others, or throws, as the bound says.
+    /// Takes places for operations that are about to be added. If the queue is full, cancels other operations or throws.
     final func takePlaces(for operations: [Operation]) throws(OperationError) {
         guard let bound = boundReference.load() else { return }
-        // Asked without the lock: `queuePriority` may be overridden.
+        // Read without the lock: `queuePriority` may be overridden.
         let lowest = operations.map { shedLane(of: $0) }.min() ?? .veryLow
         let (victims, capacity): ([Operation]?, Int) = withState { state in
             let missing = bound.backlog.missing(for: operations.count)
@@ -127,12 +133,12 @@ extension OperationQueue {
         }
         guard let victims else { throw .queueFull(queue: label, capacity: capacity) }
         for operation in operations { operation.word.insert(.bounded) }
-        // The `cancel()` of one may wait for another one, to which a worker then comes.
+        // The `cancel()` of one victim may wait for another victim, which a worker then cancels.
         for victim in victims.dropFirst() { victim.offerCancelCall() }
         for victim in victims { victim.cancelIfUnclaimed() }
     }
 
-    /// The lane in which an operation is going to wait that is being added.
+    /// Returns the lane in which an operation will wait after it is added.
     private func shedLane(of operation: Operation) -> PriorityLane {
         HeldLocks.assertNone()
         let own = operation.asked {
@@ -145,8 +151,8 @@ extension OperationQueue {
 }
 
 extension Bound {
-    /// Takes the places of so many operations that wait; nil when not so many can be shed. From now on none of them starts
-    /// before its `cancel()` was called. O(log waiting) for each.
+    /// Takes the places of `count` waiting operations and returns these operations, or nil if fewer can be shed. None of
+    /// them starts before a call of its `cancel()`. O(log waiting) for each.
     ///
     /// - Parameter lowest: The lowest lane of the operations that need the places.
     fileprivate func takeVictims(_ count: Int, upTo lowest: PriorityLane) -> [Operation]? {
@@ -161,7 +167,7 @@ extension Bound {
 }
 
 extension OperationQueue.State {
-    /// Sheds by another rule from now on. O(n log n).
+    /// Sets the rule by which the queue sheds. O(n log n).
     fileprivate mutating func setShedding(_ overflow: OperationQueue.Overflow) {
         let rule: ShedOrder.Rule? =
             switch overflow {
@@ -177,7 +183,7 @@ extension OperationQueue.State {
         }
     }
 
-    /// An operation with a place has arrived, has changed, or waits again.
+    /// Records an operation with a place that has arrived, has changed, or waits again.
     mutating func noteBounded(_ operation: Operation, _ lifecycle: Lifecycle) {
         let id = operation.scheduleID
         bound?.note(id, lifecycle, arrival: keyed?.members[id]?.arrival ?? operation.ticket.arrival)
@@ -185,7 +191,7 @@ extension OperationQueue.State {
 }
 
 extension Operation {
-    /// Whether it had a place of a bounded queue, which somebody else may have now. True once: who is shed gives it up
-    /// before it leaves.
+    /// Gives up the place in a bounded queue. Returns whether the operation had a place. The value is true only once: an
+    /// operation that is shed gives up its place before it leaves the queue.
     final var givesUpPlace: Bool { word.change { $0.remove(.bounded) }.contains(.bounded) }
 }

@@ -4,11 +4,12 @@ import Dispatch
 import SchedulerCore
 
 extension OperationQueue {
-    /// What runs the operations.
+    /// The source of the threads that run the operations.
     enum Kind: Sendable {
         case pool, main
         case hosted(any QueueHost)
-        /// The queue inside an operation that is in no queue yet. It is suspended until it gets the kind of that queue.
+        /// The queue inside an operation that is in no queue yet. The inner queue is suspended until the operation is added to
+        /// a queue, and then gets the kind of that queue.
         case unplaced
 
         var isPool: Bool {
@@ -21,11 +22,11 @@ extension OperationQueue {
         var isMain: Bool { if case .main = self { true } else { false } }
     }
 
-    /// What the queue's lock guards.
+    /// The state that the queue's lock guards.
     struct State {
         var kind: Kind
         var schedule = Schedule(width: OperationQueue.defaultWidthCeiling)
-        /// As set; the schedule has it bounded.
+        /// The value that the program has set. The schedule has the effective limit.
         var width = OperationQueue.defaultMaxConcurrentOperationCount
         var qualityOfService = QualityOfService.default
         var underlyingQueue: DispatchQueue?
@@ -33,34 +34,35 @@ extension OperationQueue {
         var idleWaiters: [Waiter] = []
         /// The queue itself while it holds operations (rule Q1).
         var keptAlive: OperationQueue?
-        /// What `isSuspended` was when the queue's progress was paused, or was set to since; nil: it is not paused.
+        /// The value of `isSuspended` when the queue's progress was paused, or the value set since; nil if not paused.
         var suspendedBeforePause: Bool?
         var stallHandler: (@Sendable (StallReport) -> Void)?
         var stallDelay = Duration.seconds(10)
         var stallWatch: StallWatch?
-        /// The `start()` of an operation has returned whose end the program has to announce. Stays true for a while after.
+        /// Whether `start()` has returned for an operation whose end the program has to announce. The value can stay true for
+        /// a while after the end.
         var expectsAnnouncement = false
-        /// Its operations are the children of another one, which alone suspends it: see `OperationQueue.owner`.
+        /// Whether the operations are children of an operation, which alone suspends the queue: see `OperationQueue.owner`.
         var hasOwner = false
         /// The value of `starts` at which a stall was reported last.
         var reportedAt: Int?
         var observers = ObserverState()
         /// The operations, for observers of `operations` that ask for values; nil while none does.
         var memberList: MemberList?
-        /// What whoever has the lock has to do when it has it no more, if the queue ever had any of that.
+        /// The calls to make after the lock is released, if the queue ever had any.
         var errands: Errands?
-        /// The operations that have keys, if there ever was one, or a limit.
+        /// The operations with keys; nil until the first key or the first limit of a key.
         var keyed: KeyedOperations?
-        /// The bound, if there ever was one.
+        /// The bound; nil until the first call of `setBound`.
         var bound: Bound?
         /// The rate limit, if there is one.
         var throttle: Throttle?
-        /// Starts so far: tells a stall from a pause.
+        /// The number of starts so far. The stall watch compares values to distinguish a stall from a short pause.
         var starts = 0
 
         init(kind: Kind) {
             self.kind = kind
-            // Nothing of a host's happens in real time.
+            // A host does not run in real time.
             if case .hosted = kind { stallDelay = .zero }
             guard kind.isMain else { return }
             width = 1
@@ -70,7 +72,8 @@ extension OperationQueue {
         }
     }
 
-    /// The one door to the queue: locks, takes in what arrived, lets `event` decide, publishes what adders have to know.
+    /// Runs `event` under the queue's lock. All access to the state goes through this method. It drains the inbox, calls
+    /// `event`, and publishes the signal for the threads that add operations.
     @inline(__always)
     final func withState<Result>(_ event: (inout State) -> Result) -> Result {
         var mustCall = false
@@ -78,7 +81,7 @@ extension OperationQueue {
         let result = state.withLock { state in
             drain(&state)
             let result = event(&state)
-            // Whoever pushed before the new bits were there has acted on the old ones; so look again after.
+            // A thread that pushed before the new bits were published has acted on the old ones, so check the inbox again.
             var isLate = false
             while publish(&state), !inbox.isEmpty {
                 drain(&state)
@@ -88,23 +91,23 @@ extension OperationQueue {
             if state.errands != nil { errands = state.takeErrands() }
             return result
         }
-        // What came late `event` has not seen, and who pushed it has called nobody.
+        // `event` has not seen the late arrivals, and the threads that pushed them have not called a worker.
         if mustCall { callWorkerIfNone() }
         if let errands { run(errands) }
         return result
     }
 
-    /// Takes in what has arrived, now.
+    /// Drains the inbox now.
     final func takeIn() { withState { _ in } }
 
-    /// Takes what arrived, or changed, from the inbox into the schedule.
+    /// Moves new and changed operations from the inbox into the schedule.
     @inline(__always)
     private final func drain(_ state: inout State) {
         var node = inbox.takeAll()
         guard node != nil else { return }
         while let current = node {
             node = current._withUnsafeGuaranteedRef { operation in
-                // Read before the pin is gone: from then on the next pusher owns it.
+                // Read before the pin is removed: after that, the next pusher owns the link.
                 let following = operation.next
                 admit(operation, to: &state)
                 return following
@@ -136,7 +139,8 @@ extension OperationQueue {
         to state: inout State
     ) {
         if lifecycle.contains(.gated) {
-            // A cancelled operation needs no resources, and may wait long for room: others pass it in their lines.
+            // A cancelled operation needs no resources, and may wait long for a slot, so other operations overtake it in the
+            // lines of its resources.
             if lifecycle.isCancelled { state.noteNotReady(id) } else if isReady { state.noteOffer(id) }
         }
         if lifecycle.contains(.keyed) {
@@ -160,23 +164,24 @@ extension OperationQueue {
 }
 
 extension OperationQueue {
-    /// Brings operations that the caller has pinned, linked from `first` to `last`, to the queue's notice.
+    /// Pushes operations that the caller has pinned, linked from `first` to `last`, and calls a worker if one is needed.
     final func push(_ first: Operation, last: Operation?) {
         if observersReference.isSet { pushObserved(first, last: last) } else { inbox.push(first, last: last) }
         switch signal.advice() {
         case .nothing: return
         case .callWorker:
-            // This thread runs an operation of this queue that has just ended, and is about to look itself.
+            // This thread runs an operation of this queue that has just ended, and will check the inbox soon.
             guard let worker = ThreadContext.current.worker, worker.owes(self) else { return callWorker() }
             signal.workerArrived()
-            // The monitor may have collected the debt in between, and have called nobody because of the call that is taken
-            // back here. Asked again after that: either the debt is seen to be gone, or the monitor sees no call.
+            // The monitor may have collected the debt in between. It then called no worker, because of the call that this
+            // thread has just withdrawn. So check again: either this thread sees that the debt is gone, or the monitor sees
+            // no call.
             if !worker.owes(self) { callWorkerIfNone() }
         case .takeLock: withState { watchForStall(&$0) }
         }
     }
 
-    /// Taken out by this thread, which then tells of it.
+    /// Pushes operations and drains the inbox in one section, so that this thread then notifies the observers.
     @inline(never)
     private func pushObserved(_ first: Operation, last: Operation?) {
         withState { state in
@@ -185,7 +190,7 @@ extension OperationQueue {
         }
     }
 
-    /// A slot is free and something may start: this thread takes it, if it is a worker of the queue, or another.
+    /// Offers a free slot: to this thread if it is a worker that will check the queue, or else to another worker.
     func offerSlot() {
         if let worker = ThreadContext.current.worker, worker.owes(self) { return }
         callWorkerIfNone()
@@ -193,24 +198,25 @@ extension OperationQueue {
 
     func callWorkerIfNone() { if signal.claimCall() { callWorker() } }
 
-    /// For who looked after the queue and does so no longer.
+    /// Calls a worker if an operation can start or resume. For a worker that leaves the queue or stops attending it.
     func callWorkerIfStartable() {
         if hasResumptions || withState({ $0.schedule.hasStartable }) { callWorkerIfNone() }
     }
 
     /// An operation that this thread has claimed.
     ///
-    /// The queue holds it until it leaves. A plain block operation leaves in no other way than through this thread, so no
-    /// reference is counted for it. Any other one may announce its end elsewhere before it has started, and be let go.
+    /// The queue holds the operation until it leaves. Only this thread makes a plain block operation leave, so the claim
+    /// counts no reference for it. Another operation may end on another thread before it has started, and be released.
     struct Claim {
         let operation: Unmanaged<Operation>
         private let keeper: Operation?
-        /// Another worker could start another one.
+        /// Whether another worker could start another operation.
         let wantsMore: Bool
-        /// It is not to start: this thread calls its `cancel()`, as the queue has promised. It has no slot.
+        /// Whether this thread must call `cancel()`, as the queue has promised, and not start the operation. The operation has
+        /// no slot.
         let isToCancel: Bool
 
-        /// Under the queue's lock, where the operation is still a member.
+        /// Must be called under the queue's lock, where the operation is still a member.
         fileprivate init(_ operation: Unmanaged<Operation>, wantsMore: Bool, isToCancel: Bool = false) {
             self.operation = operation
             self.wantsMore = wantsMore
@@ -219,7 +225,7 @@ extension OperationQueue {
             keeper = leavesHere ? nil : operation.takeUnretainedValue()
         }
 
-        /// For whoever keeps it longer than the claim.
+        /// A reference that may outlive the claim.
         var held: Operation { keeper ?? operation.takeUnretainedValue() }
 
         @inline(__always)
@@ -228,12 +234,12 @@ extension OperationQueue {
         }
     }
 
-    /// Claims the best operation that may start, for a thread of the given dispatch queue, or of a pool.
+    /// Claims the next operation that may start, for a thread of the given dispatch queue, or of a pool.
     func claim(on dispatchQueue: DispatchQueue? = nil) -> Claim? {
         while true {
             let reading = readThrottle()
             let (claim, isMistaken, isOutdated): (Claim?, Bool, Bool) = withState { state in
-                // A thread that was called before `underlyingQueue` was set is not the one to run this.
+                // A thread that was called before a change of `underlyingQueue` must not run the operation.
                 guard state.underlyingQueue === dispatchQueue else { return (nil, state.schedule.hasStartable, false) }
                 if let claim = self.claim(from: &state, by: reading) { return (claim, false, false) }
                 return (nil, false, !state.isCurrent(reading) && state.schedule.hasStartable)
@@ -253,11 +259,12 @@ extension OperationQueue {
                     throttle.started(id, at: reading.time)
                 }
                 state.starts &+= 1
-                // By its turn the operation is here; what it stands for may have left the cache long ago.
+                // The operation may have left the cache long ago. The prefetch is complete by the turn of the operation.
                 if let upcoming = state.schedule.upcoming { cplatform_prefetch(Self.member(upcoming).toOpaque()) }
                 return Claim(operation, wantsMore: state.schedule.hasStartable)
             }
-            // Something holds it back since it became ready (rule D2), or it is pinned and about to be pushed.
+            // A dependency was added after the operation became ready (rule D2), or the operation is pinned and about to
+            // be pushed.
             state.schedule.heldBack(ticket)
             state.claimFailed(id, operation._withUnsafeGuaranteedRef { $0.word.lifecycle })
             if operation._withUnsafeGuaranteedRef({ $0.word.update { $0.cancelClaimed() } }) != nil {
@@ -273,7 +280,8 @@ extension OperationQueue {
         withState { $0.arrivals }.sorted { $0.arrival < $1.arrival }.map(\.operation)
     }
 
-    /// The member behind an identifier, which is `scheduleID`. It is held by the queue while it is a member, so under the lock.
+    /// Returns the member with a `scheduleID`. Must be called under the lock: the queue holds the operation only while it is
+    /// a member.
     static func operation(_ id: Schedule.ID) -> Operation { member(id).takeUnretainedValue() }
 
     @inline(__always)
@@ -283,7 +291,7 @@ extension OperationQueue {
 }
 
 extension Operation {
-    /// By what its queue's schedule knows it, and the ledger of resources: see `OperationQueue.operation`.
+    /// The identifier of the operation in the schedule and in the ledger of resources: see `OperationQueue.operation`.
     @inline(__always)
     final var scheduleID: Schedule.ID { UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 }

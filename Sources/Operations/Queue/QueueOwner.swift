@@ -1,15 +1,15 @@
 import SchedulerCore
 
-/// The operation that a queue is a part of: the group of the queue's operations, or the retry operation that they are
-/// attempts of. What waits for that operation from inside waits for itself (rule M8).
+/// The operation that owns a queue: the group of the queue's operations, or the retry operation whose attempts run in the
+/// queue. An operation of the queue that waits for the owner waits for itself (rule M8).
 final class QueueOwner: Sendable {
-    // Weak: the operation holds the queue. A group that is released lets its children end after it.
+    // Weak: the operation holds the queue. The children of a group that is released may end after the group.
     private weak let heldOperation: AsyncOperation?
     private let outerReference = LazyReference<Outer>()
 
-    /// The queue that the operation is in.
+    /// A holder of the queue that the operation is in.
     private final class Outer: Sendable {
-        // Weak: the operation may leave that queue, which is then released, while its children still run.
+        // Weak: the operation may leave the outer queue, which is then released, while the children still run.
         weak let queue: OperationQueue?
         init(_ queue: OperationQueue) { self.queue = queue }
     }
@@ -18,29 +18,29 @@ final class QueueOwner: Sendable {
 
     var operation: AsyncOperation? { heldOperation }
 
-    /// The queue that the operation is in; nil when there is none, or when it is gone.
+    /// The queue that the operation is in; nil if there is none, or if the queue has been released.
     var outerQueue: OperationQueue? { outerReference.load()?.queue }
 
-    /// Called by the thread that adds the operation to a queue, while it does so.
+    /// Records the queue of the operation. The thread that adds the operation calls this method during the adding.
     func isAdded(to queue: OperationQueue) { _ = outerReference.storeIfNil(Outer(queue)) }
 }
 
 extension OperationQueue {
-    /// Called once, when both are made.
+    /// Sets the owner. Called once, after the queue and the operation are made.
     func setOwner(_ operation: AsyncOperation) {
         _ = ownerReference.storeIfNil(QueueOwner(operation))
         state.withLock { $0.hasOwner = true }
     }
 
-    /// nil for most queues.
+    /// The owner of the queue; nil for most queues.
     var owner: AsyncOperation? { queueOwner?.operation }
 
     var queueOwner: QueueOwner? { ownerReference.isSet ? ownerReference.load() : nil }
 }
 
 extension ThreadContext.Frame {
-    /// Calls `check` with this frame, and with those of the operations that it is inside of, the innermost first. In a loop:
-    /// groups may be nested deep.
+    /// Calls `check` with this frame, and with the frames of the operations around it, the innermost first. The method is a
+    /// loop, because groups may be nested deep.
     func checkOutward(_ check: (Self) throws(OperationError) -> Void) throws(OperationError) {
         try check(self)
         var inner = queue?.takeUnretainedValue()

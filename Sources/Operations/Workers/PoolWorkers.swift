@@ -9,11 +9,11 @@ extension OperationQueue: WorkSource {
 
     var threadName: String? { state.withLock { $0.name } ?? "operation queue" }
 
-    /// Drains the queue: one operation at a time is claimed, so that priority, width and suspension hold for all the
-    /// others until the very moment they start.
+    /// Drains the queue. The worker claims one operation at a time, so priority, concurrency limit and suspension apply to
+    /// every other operation until it starts.
     ///
-    /// Who finds more work calls the next worker before running its own, so that a worker that blocks is replaced. Only
-    /// one that has found its operations to be tiny goes on alone; see `Pace`.
+    /// A worker that finds more work calls the next worker before it runs its own operation, so a worker that blocks is
+    /// replaced. Only a worker that has found its operations to be tiny continues alone; see `Pace`.
     func work(on worker: Worker) {
         signal.workerArrived()
         guard threads.enter(limit: Self.widthCeiling) else { return resume(on: worker) }
@@ -21,10 +21,11 @@ extension OperationQueue: WorkSource {
         leaveThreads()
     }
 
-    /// For a worker that is one too many: what goes on has a slot, and those who have all the threads may wait for it.
+    /// Runs resumptions on a worker that exceeds the limit of threads. A resumption already has a slot, and the operations
+    /// that occupy all threads may wait for it.
     private func resume(on worker: Worker) {
         while let resumption = takeResumption() {
-            // A new one each time: this worker is not to attend, for it starts nothing.
+            // A new pace each time: this worker must not attend the queue, because it starts no operation.
             var pace = Pace()
             if case .yields = run(resumption, on: worker, &pace) { return callWorkerIfNone() }
         }
@@ -37,7 +38,7 @@ extension OperationQueue: WorkSource {
         var pace = Pace()
         var next = claimUnlessResuming()
         while true {
-            // What goes on and what starts take turns: neither starves the other.
+            // Resumptions and starts alternate, so neither starves the other.
             if next == nil, let resumption = takeResumption() {
                 switch run(resumption, on: worker, &pace) {
                 case .goesOn: next = claim()
@@ -47,7 +48,8 @@ extension OperationQueue: WorkSource {
                 if next == nil { continue }
             }
             guard let claim = next.take() ?? lastLook(&pace) else {
-                // Who attends looks once more after it has stopped; until then nobody else is called.
+                // An attending worker checks the queue again after it has stopped attending. Until then, no thread calls
+                // another worker.
                 if pace.attends || hasResumptions { continue }
                 return
             }
@@ -59,7 +61,7 @@ extension OperationQueue: WorkSource {
         }
     }
 
-    /// Claims the next operation, unless a part of an async one is to go on first.
+    /// Claims the next operation, unless a resumption has to run first.
     @inline(__always)
     private func claimUnlessResuming() -> Claim? { hasResumptions ? nil : claim() }
 
@@ -70,16 +72,16 @@ extension OperationQueue: WorkSource {
 
     private enum AfterRun {
         case goesOn(Claim?)
-        /// Others wait for this thread.
+        /// Other queues wait for this thread.
         case yields
-        /// Another worker attends to the queue, and one is enough.
+        /// Another worker attends the queue, and one worker is enough.
         case leavesToOthers
     }
 
     /// Runs an async operation until it suspends again.
     private func run(_ resumption: Resumption, on worker: Worker, _ pace: inout Pace) -> AfterRun {
         guard let task = resumption.task else {
-            // It may take as long as it likes, and there is no operation whose promise to return the monitor could collect.
+            // The job may take any time, and there is no operation whose promise to return the monitor could collect.
             stopAttending(&pace)
             callWorkerIfStartable()
             resumption.runAlone()
@@ -87,13 +89,13 @@ extension OperationQueue: WorkSource {
         }
         let operation = task.heldOperation
         worker.begin(Unmanaged.passUnretained(operation), of: self)
-        // What else there is would wait for as long as this takes.
+        // Without this call, other work would wait until this resumption returns.
         if pace.attends {
             worker.promiseToReturn()
         } else if !signal.isAttended {
             callWorkerIfStartable()
         }
-        // Held here: the job may be the last one, and end the task that holds the operation.
+        // Held here: the job may be the last one, and end the task, which holds the operation.
         withExtendedLifetime(operation) { task.run(resumption.job) }
         worker.end()
         return departure(of: worker, &pace) ?? .goesOn(nil)
@@ -115,7 +117,7 @@ extension OperationQueue: WorkSource {
         }
         HeldLocks.assertNone()
         worker.begin(claim.operation, of: self)
-        // What goes on may have come while this thread was about to look itself, and have called nobody.
+        // A resumption may have arrived while this thread was about to check the queue, and then no worker was called.
         if pace.attends {
             worker.promiseToReturn()
         } else if claim.wantsMore || hasResumptions {
@@ -123,7 +125,7 @@ extension OperationQueue: WorkSource {
         }
         switch claim.withOperation({ $0.isPlainBlock ? $0.runPlainly(on: worker) : .declined }) {
         case .declined:
-            // It ends in there, and leaves the queue, which until then has held it.
+            // The operation ends inside this call and leaves the queue, which has held it until then.
             let operation = claim.held
             withExtendedLifetime(operation) { start(operation) }
         case .finished:
@@ -132,8 +134,8 @@ extension OperationQueue: WorkSource {
             let departure = departure(of: worker, &pace)
             let next = claim.withOperation { leave($0, claimingNext: departure == nil && mayClaimBlindly) }
             worker.end()
-            // Who attended may have looked for the last time before this operation had left, and have found nothing for that
-            // reason. If it still attends now, its last look comes after.
+            // The last check of the attending worker may have come before this operation left, and may have found nothing for
+            // that reason. If the worker still attends now, its last check comes later.
             if case .leavesToOthers = departure, !signal.isAttended { callWorkerIfStartable() }
             let isNextFree = completePlainly(claim.operation, before: next, &pace)
             return departure ?? .goesOn(isNextFree && next != nil ? next : claimUnlessResuming())
@@ -142,8 +144,8 @@ extension OperationQueue: WorkSource {
         return departure(of: worker, &pace) ?? .goesOn(claimUnlessResuming())
     }
 
-    /// Calls `cancel()`, which may take its time, or wait for other operations: so nothing waits for this thread meanwhile,
-    /// and the thread does not count as part of the operation.
+    /// Calls `cancel()`, which may take long, or wait for other operations. So this method first hands the queue to another
+    /// worker, and the thread does not count as part of the operation.
     private func cancel(_ operation: Operation, _ pace: inout Pace) -> AfterRun {
         stopAttending(&pace)
         callWorkerIfStartable()
@@ -151,7 +153,7 @@ extension OperationQueue: WorkSource {
         return .goesOn(claimUnlessResuming())
     }
 
-    /// Why the worker should not claim another operation; nil when it should.
+    /// Returns the reason not to claim another operation; nil if the worker should claim one.
     private func departure(of worker: Worker, _ pace: inout Pace) -> AfterRun? {
         if worker.shouldYield(to: self) { return .yields }
         pace.ranOne()
@@ -165,7 +167,7 @@ extension OperationQueue: WorkSource {
         return nil
     }
 
-    /// Another worker that attends looks after this queue; while it keeps its promise nobody else is needed.
+    /// Calls a worker, unless a worker attends the queue. An attending worker checks the queue after each operation.
     private func callWorkerIfUnattended() { if !signal.isAttended { callWorkerIfNone() } }
 
     private func stopAttending(_ pace: inout Pace) {
@@ -174,7 +176,8 @@ extension OperationQueue: WorkSource {
         pace.attends = false
     }
 
-    /// An operation's own level wins unless the queue's is higher; never set means the queue's (rule P6).
+    /// Returns the higher level of the operation and the queue. An operation without a quality of its own has the level of the
+    /// queue (rule P6).
     private func level(of operation: Operation, _ queueLevel: Int) -> Int {
         let quality = operation.asked {
             QualityOfService(serviceIndex: $0.serviceIndex)
@@ -187,7 +190,7 @@ extension OperationQueue: WorkSource {
         return queueLevel == ServiceLevel.normal.rawValue ? own : max(own, queueLevel)
     }
 
-    /// Gives a claimed operation to another thread: this one has not its level, or is delayed.
+    /// Gives a claimed operation to another thread, because this thread has another level or is delayed.
     private func handOver(_ claim: Claim) {
         let operation = claim.held
         let level = level(of: operation, level.load(ordering: .relaxed))
@@ -196,18 +199,18 @@ extension OperationQueue: WorkSource {
         pool.request(HandedOver(operation: operation, queue: self, isToCancel: claim.isToCancel))
     }
 
-    /// The queue may start an operation that has a slot: it was neither suspended nor made too narrow since.
+    /// Whether the queue may start an operation that has a slot: the queue is not suspended, and its limit is not exceeded.
     fileprivate var isOpen: Bool {
         state.withLock { !$0.schedule.isSuspended && $0.schedule.running <= $0.schedule.width }
     }
 
-    /// Completes an operation that has left while the next one is claimed already. Answers whether that is still this
-    /// thread's: a completion block may take its time, so before it runs, the next one goes to another thread.
+    /// Completes an operation that has left while the next operation is claimed already. Returns whether this thread keeps
+    /// that claim: a completion block may take long, so another thread gets the next operation before the block runs.
     private func completePlainly(_ operation: Unmanaged<Operation>, before next: Claim?, _ pace: inout Pace) -> Bool {
         let lifecycle = operation._withUnsafeGuaranteedRef { $0.markFinished() }
         let hasBlock = lifecycle.contains(.hasCompletionBlock)
         if hasBlock {
-            // Nobody is told of what is pushed while this thread attends.
+            // While this thread attends, a push calls no worker.
             stopAttending(&pace)
             if let next { handOver(next) }
             callWorkerIfStartable()
@@ -217,10 +220,10 @@ extension OperationQueue: WorkSource {
         return !hasBlock
     }
 
-    /// Waits a few microseconds for something to do, in the place of a worker that would have to be woken.
+    /// Waits a few microseconds for work, in place of a worker that would have to be woken.
     ///
-    /// It looks in any case. What was pushed meanwhile may have been taken out of the inbox by any thread that had the
-    /// lock, and whoever made something startable has called nobody, because this worker was there.
+    /// The method checks the schedule even if the inbox is empty. Any thread with the lock may have drained the inbox. A
+    /// thread that made an operation startable has called no worker, because this worker was present.
     private func lastLook(_ pace: inout Pace) -> Claim? {
         if pace.attends {
             if Processor.spin(until: { hasArrivals }), let claim = claimUnlessResuming() { return claim }
@@ -234,13 +237,13 @@ extension OperationQueue: WorkSource {
         return claimUnlessResuming()
     }
 
-    /// Nothing else than what the schedule says decides what is next.
+    /// Whether the schedule alone decides which operation is next.
     private var mayClaimBlindly: Bool { !hasResumptions && !isThrottled.load(ordering: .relaxed) }
 
     private var hasArrivals: Bool { !inbox.isEmpty || hasResumptions }
 }
 
-/// An operation that one thread has claimed and another one runs.
+/// An operation that one thread has claimed and another thread runs.
 final class HandedOver: WorkSource {
     let operation: Operation
     let queue: OperationQueue
@@ -259,7 +262,7 @@ final class HandedOver: WorkSource {
         if isToCancel {
             operation.cancelAsPromised()
         } else if operation.word.lifecycle.contains(.admitting), !queue.isOpen {
-            // It has not started, and may have been on its way for long (rule Q5).
+            // The operation has not started, and the queue may have been closed since the claim (rule Q5).
             queue.putBack(operation, andAsk: true)
         } else {
             queue.run(operation, in: .current)
