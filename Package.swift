@@ -11,7 +11,7 @@ let settings: [SwiftSetting] = [
 /// The settings of code that comes to this project from Foundation: a warning fails the build.
 let adoptionSettings: [SwiftSetting] = settings + [.treatAllWarnings(as: .error)]
 
-/// Fetched and built with the trait only.
+/// A product that SwiftPM fetches and builds only with the trait.
 func product(_ name: String, of package: String, with trait: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: [trait]))
 }

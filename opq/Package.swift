@@ -10,7 +10,7 @@ let settings: [SwiftSetting] = [
 
 func operations(_ product: String) -> Target.Dependency { .product(name: product, package: "swift-operations") }
 
-/// Fetched and built with the trait only.
+/// A product that SwiftPM fetches and builds only with the trait `Fetch`.
 func fetching(_ product: String, of package: String) -> Target.Dependency {
     .product(name: product, package: package, condition: .when(traits: ["Fetch"]))
 }

@@ -30,7 +30,7 @@ struct Suggester {
     }
 
     /// Returns the first candidate with the fewest typing errors. `nil` if the errors exceed a third of the letters.
-    private mutating func nearest(to name: String, among candidates: Candidates) -> String? {
+    mutating func nearest(to name: String, among candidates: Candidates) -> String? {
         let letters = Self.letters(of: name)
         var nearest: (name: String, slips: Int)?
         for (candidate, other) in zip(candidates.names, candidates.letters) {

@@ -1,11 +1,8 @@
 /// Returns the fix for a misspelled name: the nearest candidate. If no candidate is near, the fix lists all candidates when
 /// there are at most eight.
 package func suggestion(for name: String, among candidates: [String]) -> String? {
-    if let nearest = nearestName(to: name, among: candidates) {
-        return "did you mean '\(nearest)'?"
-    }
-    guard (1...8).contains(candidates.count) else { return nil }
-    return "expected " + (candidates.count > 1 ? "one of " : "") + candidates.joined(separator: ", ")
+    var suggester = Suggester()
+    return suggester.suggestion(for: name, among: Suggester.Candidates(candidates))
 }
 
 extension Diagnostics {

@@ -89,6 +89,8 @@ struct Template {
     /// Returns the misspelled placeholders in `source`, each with the placeholder that it resembles.
     static func misspeltPlaceholders(in source: String) -> [(name: String, meant: String)] {
         var misspelt: [(name: String, meant: String)] = []
+        var suggester = Suggester()
+        let placeholders = Suggester.Candidates(Item.placeholders)
         var previous: Character?
         for (part, index) in zip(source.split(separator: "{", omittingEmptySubsequences: false), 0...) {
             defer { previous = part.last ?? "{" }
@@ -97,7 +99,7 @@ struct Template {
             guard (3...12).contains(name.utf8.count), !name.hasPrefix("item."), name != "item",
                 name.utf8.allSatisfy({ $0 == UInt8(ascii: ".") || (UInt8(ascii: "A")...UInt8(ascii: "z")).contains($0) }
                 ),
-                let meant = nearestName(to: name, among: Item.placeholders)
+                let meant = suggester.nearest(to: name, among: placeholders)
             else { continue }
             misspelt.append((name, meant))
         }
