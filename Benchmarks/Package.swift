@@ -22,7 +22,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ],
     targets: [
-        // What the benchmarks of other packages report with as well.
+        // The reports of these benchmarks, and of the benchmarks of other packages.
         .target(
             name: "BenchmarkReport",
             dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")],

@@ -1,9 +1,9 @@
-/// The transitions, in the order of the flow: add, ready, start, finish, with cancel as the side road.
+/// The transitions, in the order of the flow: add, ready, start, finish. Cancellation comes last.
 extension Lifecycle {
 
     // MARK: Add
 
-    /// Claims the operation for one queue; nil when it is in a queue, runs, or has finished.
+    /// Claims the operation for one queue; nil if the operation is in a queue, runs, or has finished.
     @inlinable
     public func entering() -> Lifecycle? {
         guard phase == .idle else { return nil }
@@ -13,8 +13,8 @@ extension Lifecycle {
         return next
     }
 
-    /// Gives the claim back, because another operation of the same batch was invalid. The caller looks whether the
-    /// end was announced meanwhile.
+    /// Withdraws the claim, because another operation of the same batch was invalid. The caller checks whether the end was
+    /// announced meanwhile.
     @inlinable
     public func refused() -> Lifecycle {
         var next = self
@@ -25,13 +25,13 @@ extension Lifecycle {
 
     @frozen
     public enum Entry: Equatable, Sendable {
-        /// Something changed while `isReady` was asked: ask again, then try again.
+        /// A change came during the evaluation of `isReady`: evaluate again, then try again.
         case askAgain(Lifecycle)
-        /// The operation is the queue's; push it into the inbox. With `finishAnnounced` set it then has to be finished.
+        /// The operation belongs to the queue: push it into the inbox. If `finishAnnounced` is set, finish it after that.
         case enqueued(Lifecycle)
     }
 
-    /// Ends `entering` with what `isReady` answered.
+    /// Ends the phase `entering` with the value of `isReady`.
     @inlinable
     public func enqueued(isReady: Bool, priority: PriorityLane, inherits: Bool = false) -> Entry {
         var next = self
@@ -47,7 +47,7 @@ extension Lifecycle {
         return .enqueued(next)
     }
 
-    /// What the queue learns when it takes the operation out of the inbox: the pin is gone.
+    /// Removes the pin of the inbox. The queue makes this transition when it drains the inbox.
     @inlinable
     public func drained() -> Lifecycle {
         var next = self
@@ -59,15 +59,15 @@ extension Lifecycle {
 
     @frozen
     public enum Question: Equatable, Sendable {
-        /// Not waiting in a queue: nobody needs the answer.
+        /// The operation does not wait in a queue, so no evaluation is needed.
         case needless
-        /// Another thread asks already and will ask again.
+        /// Another thread evaluates `isReady` already, and will evaluate it again.
         case delegated(Lifecycle)
-        /// This thread has to ask `isReady` now.
+        /// This thread has to evaluate `isReady` now.
         case ask(Lifecycle)
     }
 
-    /// Something that `isReady` depends on has changed.
+    /// Begins an evaluation of `isReady`, after a change of a value that `isReady` depends on.
     @inlinable
     public func reconsidered() -> Question {
         var next = self
@@ -93,17 +93,16 @@ extension Lifecycle {
     @frozen
     public enum Answer: Equatable, Sendable {
         case askAgain(Lifecycle)
-        /// Nothing for the queue to learn. `finishNow`: the end was announced meanwhile.
+        /// The evaluation is over, without a push. `finishNow`: the end was announced meanwhile.
         case settled(Lifecycle, finishNow: Bool)
-        /// The queue has to learn that the operation may start: push it.
+        /// The operation may start: push it.
         case push(Lifecycle)
     }
 
-    /// Ends the question that `reconsidered` began. A yes is always pushed: a worker that met the operation while it
-    /// was pinned by the question has put it back among the waiting. What is about to be finished never starts.
+    /// Ends the evaluation that `reconsidered` began. A ready operation is always pushed: a worker may have found the operation
+    /// pinned by the evaluation, and held it back. An operation whose end was announced never starts.
     ///
-    /// An operation whose queue is going to cancel it is pushed whatever the answer, so that a worker can come to it and call
-    /// its `cancel()`.
+    /// An operation with a promised cancellation is pushed even if it is not ready, so that a worker can call its `cancel()`.
     @inlinable
     public func answered(isReady: Bool) -> Answer {
         var next = self
@@ -125,15 +124,15 @@ extension Lifecycle {
 
     @frozen
     public enum Reordering: Equatable, Sendable {
-        /// Not waiting in a queue, or in that lane already.
+        /// The operation does not wait in a queue, or is in that lane already.
         case needless
-        /// The adding thread, or whoever takes it out of the inbox, reads the new priority.
+        /// The adding thread, or the thread that drains the inbox, reads the new priority.
         case delegated(Lifecycle)
-        /// Pinned by this thread: push it, so that its queue looks at it anew.
+        /// This thread has pinned the operation: push it, so that its queue moves it.
         case push(Lifecycle)
     }
 
-    /// `queuePriority` may have changed: it is this now.
+    /// Records `own` as the value of `queuePriority`, which may have changed.
     @inlinable
     public func reordered(_ own: PriorityLane) -> Reordering {
         let lane = raised(own)
@@ -148,7 +147,8 @@ extension Lifecycle {
             next.insert(.inInbox)
             return .push(next)
         case .starting where effectivePriority != lane, .executing where effectivePriority != lane:
-            // If it is put back, it is put into this lane; and it lends that to what it waits for.
+            // If the operation is put back, it waits in this lane. It also lends this priority to the operations that it
+            // waits for.
             next.effectivePriority = lane
             return .delegated(next)
         default:
@@ -161,17 +161,17 @@ extension Lifecycle {
 
     @frozen
     public enum Lending: Equatable, Sendable {
-        /// It has ended, or that was known.
+        /// The operation has ended, or was lent this priority before.
         case needless
-        /// To be passed on to what this one waits for.
+        /// The priority is stored. The caller passes it to the operations that this one waits for.
         case noted(Lifecycle)
-        /// The same, and pinned by this thread: push it, so that its queue looks at it anew.
+        /// As `noted`, and this thread has pinned the operation: push it, so that its queue moves it.
         case push(Lifecycle)
     }
 
-    /// Somebody of this priority waits for the operation.
+    /// Records that an operation or a task of this priority waits for the operation.
     ///
-    /// - Parameter inAnyQueue: It is to stand that high whether or not its queue has it inherit.
+    /// - Parameter inAnyQueue: Whether the priority applies even if the policy of the queue does not inherit.
     @inlinable
     public func lent(_ lane: PriorityLane, inAnyQueue: Bool = false) -> Lending {
         guard phase.rawValue < Phase.ended.rawValue else { return .needless }
@@ -181,7 +181,7 @@ extension Lifecycle {
         guard next != self else { return .needless }
         let lane = next.raised(effectivePriority)
         guard phase == .enqueued && lane != effectivePriority else {
-            // If it is put back, it is put into this lane.
+            // If the operation is put back, it waits in this lane.
             if phase == .starting { next.effectivePriority = lane }
             return .noted(next)
         }
@@ -191,7 +191,8 @@ extension Lifecycle {
         return .push(next)
     }
 
-    /// What it lends to those it waits for: how high it stands, if it is in a queue or runs, and else what it was lent.
+    /// The priority that the operation lends to operations that it waits for. In a queue or while it runs, the higher of
+    /// `effectivePriority` and `lentPriority`; before that, `lentPriority`.
     @inlinable
     public var lends: PriorityLane {
         switch phase {
@@ -201,10 +202,10 @@ extension Lifecycle {
         }
     }
 
-    /// One more dependency holds the operation back; nil when it is too late to hold it.
+    /// Counts one more dependency; nil if the operation has started.
     ///
-    /// A cancelled operation stays startable (C2). Any other stops being so at once, also when it waits for a slot
-    /// (D2); an override of `isReady` that thinks otherwise is asked afterwards.
+    /// A cancelled operation stays ready (C2). Any other operation stops being ready at once, even if it waits for a slot (D2).
+    /// The caller then evaluates `isReady`, which may be overridden.
     @inlinable
     public func heldByOneMore() -> Lifecycle? {
         guard !hasStarted else { return nil }
@@ -214,7 +215,7 @@ extension Lifecycle {
         return next
     }
 
-    /// One dependency less. `isReady` may have become true when `unfinished` is now zero.
+    /// Counts one dependency less. If `unfinished` is zero now, `isReady` may have become true.
     @inlinable
     public func heldByOneLess() -> Lifecycle {
         var next = self
@@ -224,7 +225,7 @@ extension Lifecycle {
 
     // MARK: Start
 
-    /// A worker claims the operation; nil when it is not startable any more, or pinned.
+    /// Claims the operation for a worker; nil if the operation is no longer ready, or is pinned.
     @inlinable
     public func claimed() -> Lifecycle? {
         guard phase == .enqueued, contains(.ready), !isPinned, !awaitsPromisedCancel else { return nil }
@@ -237,17 +238,17 @@ extension Lifecycle {
 
     @frozen
     public enum Admission: Equatable, Sendable {
-        /// It starts now.
+        /// The operation starts now.
         case start(Lifecycle)
-        /// Something has changed since the claim: ask `isReady` again, then try again or put it back.
+        /// A change came after the claim: evaluate `isReady` again, then try again or put the operation back.
         case askAgain(Lifecycle)
-        /// It must not start: put it back.
+        /// The operation must not start: put it back.
         case putBack
-        /// Its end was announced meanwhile: finish it.
+        /// The end was announced meanwhile: finish the operation.
         case finish(Lifecycle)
     }
 
-    /// The claiming thread is about to start the operation. A cancelled one starts whatever has changed (C2).
+    /// Decides whether the claiming thread may start the operation. A cancelled operation starts despite any change (C2).
     @inlinable
     public func admitted() -> Admission {
         var next = self
@@ -260,8 +261,8 @@ extension Lifecycle {
             next.remove(.askAgain)
             return .start(next)
         }
-        // Not by `unfinished`: an override of `isReady` may have answered yes in spite of dependencies. One that is added after the
-        // claim takes the flag away.
+        // `unfinished` must not decide: an override of `isReady` may return true despite dependencies. A dependency that is
+        // added after the claim removes the flag.
         guard contains(.ready), !contains(.cancelPromised) else { return .putBack }
         guard !contains(.askAgain) else {
             next.insert(.admitting)
@@ -271,8 +272,8 @@ extension Lifecycle {
         return .start(next)
     }
 
-    /// Something holds a claimed operation back: it is among the waiting again. With `askAgain` set in the old word, what it
-    /// waits for may have come already; with `finishAnnounced`, it has to be finished.
+    /// Puts a claimed operation back. If `askAgain` is set in the old word, the cause of the wait may be gone already. If
+    /// `finishAnnounced` is set there, the caller has to finish the operation.
     @inlinable
     public func declined() -> Lifecycle {
         var next = self
@@ -281,8 +282,7 @@ extension Lifecycle {
         return next
     }
 
-    /// From now on something besides dependencies may hold it back; nil when it has started. What is being admitted is
-    /// looked at again.
+    /// Marks the operation as gated; nil if it has started. A thread that admits the operation checks it again.
     @inlinable
     public func becameGated() -> Lifecycle? {
         guard !hasStarted else { return nil }
@@ -295,20 +295,22 @@ extension Lifecycle {
     @frozen
     public enum Start: Equatable, Sendable {
         case run(Lifecycle)
-        /// Cancelled: `main()` is skipped.
+        /// The operation is cancelled: skip `main()`.
         case skip(Lifecycle)
         case alreadyFinished
         case alreadyExecuting
         case inQueue
     }
 
-    /// The default `start()`. `isCancelled` is what the property, overridden or not, answers.
+    /// Decides the effect of the default `start()`.
+    ///
+    /// - Parameter isCancelled: Whether to skip `main()`.
     @inlinable
     public func started(isCancelled: Bool) -> Start {
         var next = self
         switch phase {
         case .starting where contains(.admitting):
-            // The claiming thread has not started it.
+            // The claiming thread has not started the operation.
             return .inQueue
         case .idle, .starting:
             if isCancelled {
@@ -323,8 +325,8 @@ extension Lifecycle {
         }
     }
 
-    /// What has started, and is held, gives its slot back: it is among the waiting again, and will start once more. nil: it
-    /// is cancelled, or has ended.
+    /// Makes a paused operation, which executes, a waiting operation again. It will start once more. nil if the operation is
+    /// cancelled, or has ended.
     @inlinable
     public func stoodAside() -> Lifecycle? {
         guard phase == .executing, !isCancelled else { return nil }
@@ -335,9 +337,9 @@ extension Lifecycle {
         return next
     }
 
-    /// `admitted` and `started` at once for a plain block operation; nil when it has to go the long way.
+    /// Combines `admitted` and `started` for a plain block operation; nil if the operation needs the separate steps.
     ///
-    /// - Parameter isSilent: Nobody observes what changes here, though somebody may observe something else.
+    /// - Parameter isSilent: Whether no observer observes the properties that change here. Evaluated only if there are observers.
     @inlinable
     public func startedPlainly(isSilent: @autoclosure () -> Bool = false) -> Lifecycle? {
         guard phase == .starting, unfinished == 0,
@@ -352,9 +354,9 @@ extension Lifecycle {
 
     // MARK: Finish
 
-    /// `ended` and `finishing` at once for a plain block operation; nil when it has to go the long way.
+    /// Combines `ended` and `finishing` for a plain block operation; nil if the operation needs the separate steps.
     ///
-    /// - Parameter isSimple: Whoever observes is content to hear afterwards.
+    /// - Parameter isSimple: Whether no observer needs a notification before the change. Evaluated only if there are observers.
     @inlinable
     public func endedPlainly(isSimple: @autoclosure () -> Bool = false) -> Lifecycle? {
         guard phase == .executing, !contains(.hasCompletionBlock), !contains(.observed) || isSimple() else {
@@ -366,7 +368,7 @@ extension Lifecycle {
         return next
     }
 
-    /// `main()` has returned; nil when the operation finished from inside it.
+    /// Ends the execution after `main()` has returned; nil if the operation finished inside `main()`.
     @inlinable
     public func ended() -> Lifecycle? {
         guard phase == .executing else { return nil }
@@ -378,14 +380,14 @@ extension Lifecycle {
 
     @frozen
     public enum Finish: Equatable, Sendable {
-        /// This thread finishes the operation. `tooEarly`: its queue had not started it (L10).
+        /// This thread finishes the operation. `tooEarly`: its queue had not started the operation (L10).
         case claimed(Lifecycle, tooEarly: Bool)
-        /// It is being added, or asked whether it is ready; the thread that does so finishes it.
+        /// Another thread adds, evaluates or admits the operation. That thread finishes it.
         case delegated(Lifecycle)
         case already
     }
 
-    /// The end was announced and `isFinished` is true.
+    /// Claims the finish, after the end was announced and `isFinished` is true.
     @inlinable
     public func finishing() -> Finish {
         var next = self
@@ -407,7 +409,7 @@ extension Lifecycle {
         }
     }
 
-    /// The operation has left its queue.
+    /// Completes the finish, after the operation has left its queue.
     @inlinable
     public func finished() -> Lifecycle {
         var next = self
@@ -417,13 +419,13 @@ extension Lifecycle {
 
     // MARK: Cancel
 
-    /// nil when it was cancelled before, or has ended.
+    /// Cancels the operation; nil if it is cancelled already, or has ended.
     @inlinable
     public func cancelled() -> Lifecycle? { marked(.cancelled) }
 
     // MARK: Cancel with others
 
-    /// Its queue is going to cancel it; nil when it is cancelled, or has ended.
+    /// Promises that the queue will cancel the operation; nil if it is cancelled already, or has ended.
     @inlinable
     public func cancelPromised() -> Lifecycle? { marked(.cancelPromised) }
 
@@ -435,7 +437,7 @@ extension Lifecycle {
         return next
     }
 
-    /// The caller calls `cancel()` as promised; nil when no thread has to any more.
+    /// Claims the promised call of `cancel()`; nil if there is no promise, or if another thread has claimed the call.
     @inlinable
     public func cancelClaimed() -> Lifecycle? {
         guard contains(.cancelPromised), !contains(.cancelClaimed) else { return nil }
@@ -444,8 +446,8 @@ extension Lifecycle {
         return next
     }
 
-    /// `cancel()` has returned. An override may not have cancelled the operation, which then has to be asked whether it is
-    /// ready: it may have been pushed only so that a worker comes to it.
+    /// Ends the promise, after `cancel()` has returned. An override may not have cancelled the operation. Then its readiness
+    /// has to be evaluated, because the operation may have been pushed only for the call of `cancel()`.
     @inlinable
     public func cancelCalled() -> Lifecycle {
         var next = self
@@ -454,12 +456,12 @@ extension Lifecycle {
         return next
     }
 
-    /// It must not start yet: its queue has promised to cancel it and has not done so. From the moment it is cancelled it may
-    /// end, even if its `cancel()` goes on.
+    /// Whether the operation must not start because its queue has promised to cancel it and has not cancelled it. Once it is
+    /// cancelled, the operation may end, even while its `cancel()` continues.
     @inlinable @inline(__always)
     public var awaitsPromisedCancel: Bool { contains(.cancelPromised) && !isCancelled }
 
-    /// The same, and no thread has claimed the call.
+    /// Whether `awaitsPromisedCancel` is true and no thread has claimed the call.
     @inlinable @inline(__always)
     public var needsCancelCall: Bool { awaitsPromisedCancel && !contains(.cancelClaimed) }
 }

@@ -19,8 +19,8 @@ enum Limits {
 
     /// Does the work some times, then `count` times. Expects that the latter leaves no memory or descriptors.
     ///
-    /// The library keeps threads and the storage of dictionaries of the first run for the second. A thread may release what
-    /// it used last only after the measurement. So the work is repeated, at most twice, if it seems to leave something: a
+    /// The library keeps threads and the storage of dictionaries of the first run for the second. A thread may release its
+    /// last memory only after the measurement. So the work is repeated, at most twice, if it seems to leave something: a
     /// leak leaves something each time.
     ///
     /// - Parameter each: The bytes for each time that the Swift runtime keeps, not the library.

@@ -143,7 +143,7 @@ import Testing
         #expect([first, last].allSatisfy { $0.cancelCount == 1 && $0.isCancelled && $0.runCount == 0 })
     }
 
-    @Test func `the caller does not cancel what another thread is cancelling by an override`() {
+    @Test func `the caller does not cancel an operation while another thread runs its overridden cancel`() {
         let held = HeldQueue()
         let (entered, mayReturn) = (Gate(), Gate())
         let second = OwnFlag {

@@ -3,9 +3,9 @@ import SchedulerCore
 import TestSupport
 import Testing
 
-/// What changes between the moment when a worker claims an operation and the moment when it starts it. The test is the worker.
+/// Changes between the claim of an operation and its start. The test is the worker.
 @Suite(.timeLimit(.minutes(5))) struct ClaimedTests {
-    /// Has no threads: the test claims and starts.
+    /// A host without threads: the test claims and starts operations.
     private final class NoThreads: QueueHost {
         func call(_ queue: OperationQueue) {}
         func choose(among count: Int) -> Int { 0 }
@@ -25,14 +25,14 @@ import Testing
 
     private func claim() -> Operation { queue.claim().unsafelyUnwrapped.held }
 
-    /// Does all that can be done now.
+    /// Runs all work that can run now.
     private func work() { for _ in 0..<10 { queue.workOnce() } }
 
     private func workUntilEmpty() { while !queue.listed().isEmpty { queue.workOnce() } }
 
     /// Rule A12.
     @Test(arguments: Kind.allCases)
-    func `what was claimed before cancelAllOperations and has not started does not start before it is cancelled`(
+    func `an operation claimed before cancelAllOperations does not start before it is cancelled`(
         kind: Kind
     ) {
         let (queue, runs) = (queue, Journal<Int>())
@@ -46,11 +46,11 @@ import Testing
         let (claimedFirst, claimedSecond) = (claim(), claim())
         let canceller = TestThread { queue.cancelAllOperations() }
         entered.pass()
-        // Its own call of `cancel()` is under way, and has cancelled it.
+        // A call of `cancel()` is running, and has cancelled the operation.
         queue.run(claimedFirst, in: .current)
         queue.run(claimedSecond, in: .current)
         #expect(first.isFinished && !second.isFinished && runs.entries.isEmpty)
-        // A worker that comes to it calls its `cancel()`, and then it ends.
+        // A worker that reaches the operation calls its `cancel()`, and then the operation ends.
         workUntilEmpty()
         #expect(second.isCancelled && runs.entries.isEmpty)
         mayReturn.open()
@@ -58,7 +58,7 @@ import Testing
     }
 
     /// Rule A12.
-    @Test func `what was claimed waits for the end of a cancel that another thread has claimed`() {
+    @Test func `a claimed operation waits for the end of a cancel that another thread has claimed`() {
         let (queue, entered, mayReturn) = (queue, Gate(), Gate())
         let operation = SetsFlagInCancel {
             entered.open()
@@ -118,7 +118,7 @@ import Testing
     }
 
     /// Rule M1.
-    @Test func `what is claimed is not started by hand`() {
+    @Test func `a claimed operation cannot be started by hand`() {
         let runs = Journal<Int>()
         let operation = CountingRuns(runs)
         queue.addOperation(operation)
@@ -133,7 +133,7 @@ import Testing
 
     /// Rules Q3 and Q5.
     @Test(arguments: Kind.allCases, Closing.allCases)
-    func `what was handed to a thread does not start once the queue is closed`(kind: Kind, closing: Closing) {
+    func `an operation handed to a thread does not start after the queue is closed`(kind: Kind, closing: Closing) {
         let runs = Journal<Int>()
         let operation = make(kind, runs)
         queue.addOperation(operation)
@@ -181,7 +181,7 @@ import Testing
 
     /// Rule D9: at any moment of arrival.
     @Test(arguments: Kind.allCases, Meanwhile.allCases)
-    func `what changes while a claimed operation starts loses no wake-up`(kind: Kind, meanwhile: Meanwhile) throws {
+    func `a change while a claimed operation starts loses no wake-up`(kind: Kind, meanwhile: Meanwhile) throws {
         let queue = queue
         for _ in 0..<300 {
             let runs = Journal<Int>()
@@ -212,7 +212,7 @@ import Testing
     }
 
     /// Rule A9: a permit of a rate limit is not lost.
-    @Test func `what does not start after all gives its permit back`() throws {
+    @Test func `a claimed operation that does not start returns its permit`() throws {
         queue.setRateLimit(try .slidingWindow(1, per: .seconds(1_000_000)))
         let runs = Journal<Int>()
         let operation = CountingRuns(runs)
@@ -242,7 +242,7 @@ private final class CountingRuns: Operation, @unchecked Sendable {
     override func main() { runs.append(number) }
 }
 
-/// Gives its slot back once in the midst of its work.
+/// An operation that releases its slot once, in the middle of its work.
 private final class PausesOnce: AsyncOperation, @unchecked Sendable {
     // Sendable: a constant.
     let ends = Journal<Bool>()
@@ -254,7 +254,7 @@ private final class PausesOnce: AsyncOperation, @unchecked Sendable {
     }
 }
 
-/// Does something when it is cancelled.
+/// An operation that calls a closure when it is cancelled.
 private final class CancelledWith: Operation, @unchecked Sendable {
     // Sendable: a constant.
     private let body: @Sendable () -> Void
@@ -267,7 +267,7 @@ private final class CancelledWith: Operation, @unchecked Sendable {
     }
 }
 
-/// Its `cancel()` only sets a flag of its own.
+/// An operation whose `cancel()` only sets a flag of its own.
 private final class SetsFlagInCancel: Operation, @unchecked Sendable {
     // Sendable: constants.
     private let flag = Guarded(false)
@@ -284,7 +284,7 @@ private final class SetsFlagInCancel: Operation, @unchecked Sendable {
     override func main() { seen.append(flag.withLock { $0 }) }
 }
 
-/// Has a state of its own.
+/// An operation with a state of its own.
 private final class EndsItself: Operation, @unchecked Sendable {
     // Sendable: constants.
     private let hasEnded = Guarded(false)

@@ -82,7 +82,7 @@ import Darwin
         queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test func `what is put back by a queue that is closed again and again starts in the end`() {
+    @Test func `an operation starts in the end although its queue is closed again and again and puts it back`() {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 2
         let counter = ConcurrencyCounter()

@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `an operation is admitted unless something has changed meanwhile`() {
+    @Test func `an operation is admitted unless a change came meanwhile`() {
         for word in gatedWords(.starting, with: .admitting) {
             let admitted = changed(word) { $0.remove(.admitting) }
             let isHeld = !word.contains(.ready) || word.contains(.cancelPromised)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `an operation that is declined waits again, with no old answer`() {
+    @Test func `an operation that is declined waits again, without its old readiness`() {
         for word in gatedWords(.starting, with: .admitting) {
             let expected = changed(word) {
                 $0.phase = .enqueued
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `a change, an end or a gate during the admission is noted for the thread that admits`() {
+    @Test func `a change, an end or a gate during the admission is stored for the admitting thread`() {
         for word in gatedWords(.starting, with: .admitting) {
             let askAgain = changed(word) { $0.insert(.askAgain) }
             #expect(word.reconsidered() == .delegated(askAgain))
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `an operation gives its slot back only while it executes and is not cancelled`() {
+    @Test func `an operation releases its slot only while it executes and is not cancelled`() {
         for phase in Lifecycle.Phase.allCases {
             for word in gatedWords(phase) {
                 let expected = changed(word) {

@@ -1,7 +1,7 @@
 import SchedulerCore
 import Testing
 
-/// One line of a transition's table: for the words it names, what the transition answers.
+/// One row of a transition's table: the result of the transition for a set of words.
 struct Row<Output: Equatable> {
     var phases: Set<Lifecycle.Phase>
     var with: Lifecycle.Flags
@@ -25,7 +25,7 @@ struct Row<Output: Equatable> {
     }
 }
 
-/// Compares a transition with its table over `words`. Each word has to be covered by exactly one row.
+/// Compares a transition with its table over `words`. Exactly one row has to cover each word.
 func check<Output: Equatable>(
     _ transition: (Lifecycle) -> Output, over words: [Lifecycle] = allWords, _ rows: [Row<Output>],
     sourceLocation: SourceLocation = #_sourceLocation
@@ -41,7 +41,7 @@ func check<Output: Equatable>(
     }
 }
 
-/// A word taken apart, so that a rule can name what changes and everything else has to stay.
+/// The parts of a word. A rule names the parts that change, and all other parts have to stay.
 struct Parts: Equatable {
     var phase: Lifecycle.Phase
     var flags: Lifecycle.Flags
@@ -80,7 +80,7 @@ struct Parts: Equatable {
 }
 
 extension Lifecycle {
-    /// The same word but for what is named.
+    /// Returns the word with the named parts changed.
     func but(
         _ phase: Phase? = nil, with set: Flags = [], without cleared: Flags = [], moreUnfinished: Int64 = 0,
         effectivePriority: PriorityLane? = nil, lentPriority: PriorityLane? = nil
@@ -96,11 +96,11 @@ extension Lifecycle {
     }
 }
 
-/// Every phase with every set of the flags that transitions look at, each among three sets of neighbours in the word:
-/// nothing, a mixture, and everything.
+/// Every phase with every set of the flags that transitions read. Each combination appears with three contents of the other
+/// bits: all clear, a mixture, and all set.
 let allWords: [Lifecycle] = {
     let steering: [Lifecycle.Flags] = [.cancelled, .ready, .inInbox, .evaluating, .askAgain, .finishAnnounced]
-    // Not `admitting`, which only goes with `starting`.
+    // Not `admitting`, which is legal only in the phase `starting`.
     let others = Lifecycle.Flags(Parts.allFlags).subtracting(Lifecycle.Flags(steering + [.admitting]))
     var words: [Lifecycle] = []
     for phase in Lifecycle.Phase.allCases {

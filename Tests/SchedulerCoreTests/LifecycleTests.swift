@@ -14,7 +14,7 @@ import Testing
 
     // MARK: Add
 
-    @Test func `only an idle operation enters a queue, and old news is forgotten`() {
+    @Test func `only an idle operation enters a queue, and old announcements are cleared`() {
         check(
             { $0.entering() },
             [
@@ -23,7 +23,7 @@ import Testing
             ])
     }
 
-    @Test func `an operation that is refused is idle as before`() {
+    @Test func `an operation that is refused is idle again`() {
         let entering = allWords.filter { $0.phase == .entering }
         check(
             { $0.refused() }, over: entering, [Row { $0.but(.idle, without: [.askAgain, .finishAnnounced]) }])
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: [true, false], PriorityLane.allCases)
-    func `an operation is enqueued as its answer says, unless it has to be asked again`(
+    func `an operation is enqueued with the value of isReady, unless isReady has to be evaluated again`(
         isReady: Bool, lane: PriorityLane
     ) {
         let entering = allWords.filter { $0.phase == .entering }
@@ -58,7 +58,7 @@ import Testing
 
     // MARK: Ready
 
-    @Test func `a question is asked by one thread, and only of an operation that waits in a queue`() {
+    @Test func `one thread evaluates readiness, and only of an operation that waits in a queue`() {
         check(
             { $0.reconsidered() },
             [
@@ -71,7 +71,7 @@ import Testing
 
     static let asked = allWords.filter { $0.phase == .enqueued && $0.contains(.evaluating) }
 
-    @Test func `an answer of yes is pushed, unless the operation is in the inbox or about to be finished`() {
+    @Test func `a ready operation is pushed, unless it is in the inbox or about to be finished`() {
         check(
             { $0.answered(isReady: true) }, over: Self.asked,
             [
@@ -88,7 +88,7 @@ import Testing
             ])
     }
 
-    @Test func `an answer of no is settled without a push`() {
+    @Test func `an unready operation is not pushed`() {
         check(
             { $0.answered(isReady: false) }, over: Self.asked,
             [
@@ -101,7 +101,7 @@ import Testing
             ])
     }
 
-    @Test func `a new priority pins what waits outside the inbox, and makes an adder ask again`() {
+    @Test func `a new priority pins an operation that waits outside the inbox, and makes an adder evaluate again`() {
         func answer(_ word: Lifecycle, _ made: (Lifecycle) -> Lifecycle.Reordering) -> Lifecycle.Reordering {
             let lane = word.contains(.inherits) ? max(.high, word.lentPriority) : .high
             return word.effectivePriority == lane ? .needless : made(word.but(effectivePriority: lane))
@@ -117,7 +117,7 @@ import Testing
             ])
     }
 
-    @Test func `what was lent is noted before the end, and raises what waits in a queue that has it inherit`() {
+    @Test func `a lent priority is stored before the end, and raises a waiting operation in a queue that inherits`() {
         func noted(_ word: Lifecycle) -> Lifecycle.Lending {
             word.lentPriority == .veryHigh ? .needless : .noted(word.but(lentPriority: .veryHigh))
         }
@@ -140,7 +140,7 @@ import Testing
             ])
     }
 
-    @Test func `who awaits an operation raises it in any queue`() {
+    @Test func `a task that awaits an operation raises the operation in any queue`() {
         var word = Lifecycle()
         word.phase = .enqueued
         let raised = word.but(
@@ -151,8 +151,7 @@ import Testing
         #expect(raised.lent(.normal) == .needless)
     }
 
-    @Test func `an operation lends what it stands at, before it is added only what it was lent, after its end nothing`()
-    {
+    @Test func `an operation lends its effective priority, before adding only its lent one, after its end none`() {
         var word = Lifecycle().but(effectivePriority: .high, lentPriority: .low)
         for phase in Lifecycle.Phase.allCases {
             word.phase = phase
@@ -162,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func `a dependency more holds back what has not started, and makes it unready unless it is cancelled`() {
+    @Test func `one more dependency holds back an unstarted operation, and makes it unready unless it is cancelled`() {
         check(
             { $0.heldByOneMore() },
             [
@@ -172,18 +171,18 @@ import Testing
             ])
     }
 
-    @Test func `a dependency less is counted in every phase and changes nothing else`() {
+    @Test func `one dependency less is counted in every phase and changes nothing else`() {
         let held = allWords.filter { $0.unfinished > 0 }
         check({ $0.heldByOneLess() }, over: held, [Row { $0.but(moreUnfinished: -1) }])
     }
 
-    @Test func `more dependencies finish than were counted and the process stops`() async {
+    @Test func `the process stops if more dependencies finish than were counted`() async {
         await #expect(processExitsWith: .failure) { print(Lifecycle().heldByOneLess()) }
     }
 
     // MARK: Start
 
-    @Test func `a worker claims only what waits, is ready and is not pinned`() {
+    @Test func `a worker claims only an operation that waits, is ready and is not pinned`() {
         let claimed: (Word) -> Word? = { $0.but(.starting, with: .admitting) }
         check(
             { $0.claimed() },
@@ -204,10 +203,10 @@ import Testing
         #expect(job.claimed()?.contains(.admitting) == false)
     }
 
-    /// What a worker has claimed and not started.
+    /// The words of an operation that a worker has claimed and not started.
     static let claimed = allWords.filter { $0.phase == .starting }.map { $0.but(with: .admitting) }
 
-    @Test func `what is claimed starts unless something has changed since`() {
+    @Test func `a claimed operation starts unless a change came after the claim`() {
         let words = Self.claimed
         let (held, free) = (words.filter { !$0.contains(.ready) }, words.filter { $0.contains(.ready) })
         let always: [Row<Lifecycle.Admission>] = [
@@ -231,7 +230,7 @@ import Testing
             [Row { $0.but(.enqueued, without: [.admitting, .ready, .askAgain, .finishAnnounced]) }])
     }
 
-    @Test func `what is claimed and has not started is held back, asked and ended by the thread that has claimed it`() {
+    @Test func `only the claiming thread holds back, evaluates and ends a claimed operation before its start`() {
         let words = Self.claimed
         #expect(words.allSatisfy { !$0.hasStarted })
         check({ $0.reconsidered() }, over: words, [Row { .delegated($0.but(with: .askAgain)) }])
@@ -245,7 +244,7 @@ import Testing
             ])
     }
 
-    @Test func `what gives its slot back waits, and its work has begun`() {
+    @Test func `an operation that releases its slot waits, and its work has begun`() {
         var gated = Lifecycle()
         gated.insert(.gated)
         for word in allWords {
@@ -274,8 +273,7 @@ import Testing
     static let wordsForPlain =
         allWords + allWords.map { $0.but(with: .observed) } + allWords.map { $0.but(with: .hasCompletionBlock) }
 
-    @Test func `a plain operation starts in one step when nothing has changed since its claim and nobody observes it`()
-    {
+    @Test func `a plain operation starts in one step if it is unchanged since its claim and has no observers`() {
         let words = Self.wordsForPlain.map { $0.phase == .starting ? $0.but(with: .admitting) : $0 }
         for word in words + words.map({ $0.but(moreUnfinished: -Int64($0.unfinished)) }) {
             let changes: Lifecycle.Flags = [.cancelled, .observed, .askAgain, .finishAnnounced, .cancelPromised]
@@ -288,7 +286,7 @@ import Testing
 
     // MARK: Cancel with others
 
-    @Test func `a queue promises to cancel what has not ended and is not cancelled`() {
+    @Test func `a queue promises to cancel only an operation that has not ended and is not cancelled`() {
         check(
             { $0.cancelPromised() },
             [
@@ -317,7 +315,7 @@ import Testing
             ])
     }
 
-    @Test func `what is to be cancelled is pushed whatever it answers, until a thread has claimed the call`() {
+    @Test func `an operation with a promised cancellation is pushed even if unready, until the call is claimed`() {
         let word = Lifecycle().but(.enqueued, with: [.evaluating, .cancelPromised])
         let pushed = word.but(with: [.ready, .inInbox], without: .evaluating)
         #expect(word.answered(isReady: false) == .push(pushed))
@@ -329,7 +327,7 @@ import Testing
 
     // MARK: Finish
 
-    @Test func `a plain operation ends in one step when nobody wants to hear of it`() {
+    @Test func `a plain operation ends in one step if no observer needs a notification before the end`() {
         check(
             { $0.endedPlainly() }, over: Self.wordsForPlain,
             [
@@ -351,7 +349,7 @@ import Testing
             ])
     }
 
-    @Test func `one thread finishes an operation, or leaves that to the one that adds or asks it`() {
+    @Test func `one thread finishes an operation, or leaves the finish to the thread that adds or evaluates it`() {
         check(
             { $0.finishing() },
             [

@@ -16,7 +16,7 @@ import Testing
     }
 }
 
-/// One operation after the other, driven through random transitions as the callers of `Lifecycle` are allowed to.
+/// Operations, one after the other, with random transitions that are legal for the callers of `Lifecycle`.
 struct LifecycleWalk {
     enum Step: CaseIterable {
         case enter, refuse, enqueue, drain, reconsider, answer, reorder, lend, hold, release, claim, start, end, finish,
@@ -52,11 +52,11 @@ struct LifecycleWalk {
     private(set) var arrows: Set<Arrow> = []
     private(set) var outcomes: Set<Outcome> = []
     private var generator: SeededRandom
-    /// What the end of this life is compared with.
+    /// The expected results at the end of this life.
     private var birth = Lifecycle()
     private var runs = 0
     private var finishes = 0
-    /// The end was announced and the announcer sent away: somebody else has to finish the operation.
+    /// Whether the end was announced and delegated: another thread has to finish the operation.
     private var isFinishOwed = false
 
     init(seed: UInt64) {
@@ -74,11 +74,11 @@ struct LifecycleWalk {
         (self.word, birth, runs, finishes, isFinishOwed) = (word, word, 0, 0, false)
     }
 
-    /// Takes one step if it is legal; answers the invariant that it broke.
+    /// Takes one step if the step is legal. Returns the invariant that the step broke, if any.
     mutating func step() -> String? {
         if word.phase == .finished, generator.chance(30) { beBorn() }
         let step = Step.allCases[generator.below(Step.allCases.count)]
-        // Early ends are rare, so that the long paths are walked too.
+        // Early ends are rare, so that the long paths occur too.
         if step == .finish || step == .start, word.phase.rawValue < Lifecycle.Phase.starting.rawValue,
             generator.chance(80)
         {
@@ -92,7 +92,7 @@ struct LifecycleWalk {
         return brokenRule(step, from: old, to: next)
     }
 
-    /// What the word becomes; nil when the step is not legal now, for the word or for its caller.
+    /// Returns the next word; nil if the step is not legal now, for the word or for its caller.
     private mutating func take(_ step: Step) -> Lifecycle? {
         switch step {
         case .enter: return word.entering()

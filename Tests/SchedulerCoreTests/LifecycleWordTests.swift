@@ -61,7 +61,7 @@ import Testing
         #expect(word == Lifecycle())
     }
 
-    @Test func `what an observer sees follows from the phase`() {
+    @Test func `the states that observers see follow from the phase`() {
         let seen: [Phase: (isInQueue: Bool, hasStarted: Bool, isExecuting: Bool, isFinished: Bool)] = [
             .idle: (false, false, false, false), .entering: (true, false, false, false),
             .enqueued: (true, false, false, false), .starting: (false, true, false, false),

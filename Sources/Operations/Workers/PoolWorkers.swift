@@ -72,7 +72,7 @@ extension OperationQueue: WorkSource {
 
     private enum AfterRun {
         case goesOn(Claim?)
-        /// Other queues wait for this thread.
+        /// Other queues wait for a thread, or there are more threads than cores.
         case yields
         /// Another worker attends the queue, and one worker is enough.
         case leavesToOthers

@@ -29,7 +29,7 @@ import Testing
 
     /// On real threads: a worker comes to the other victim while the adder waits.
     @Test(arguments: [true, false], [true, false])
-    func `the cancel of one victim may wait for another one`(isOldest: Bool, isReady: Bool) throws {
+    func `the cancel of one victim may wait for another victim`(isOldest: Bool, isReady: Bool) throws {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         let (started, mayEnd) = (Gate(), Gate())
@@ -75,13 +75,13 @@ import Testing
         #expect(!operation.isExecuting && !operation.isFinished)
         let refuse = { try queue.tryAddOperation(BlockOperation {}) }
         #expect(throws: OperationError.self, performing: refuse)
-        // Looked at anew by its queue.
+        // The queue schedules the operation again.
         operation.queuePriority = .low
         #expect(throws: OperationError.self, performing: refuse)
         try queue.setBound(1)
         try queue.setBound(1, whenFull: overflow)
         #expect(throws: OperationError.self, performing: refuse)
-        // About to go on, and put back once more.
+        // About to resume, and put back once more.
         queue.isSuspended = true
         operation.resume()
         #expect(throws: OperationError.self, performing: refuse)
@@ -94,7 +94,7 @@ import Testing
         #expect(operation.isFinished && !operation.isCancelled)
     }
 
-    @Test func `shedding compares the priority that an override answers`() throws {
+    @Test func `shedding compares the priority that an override returns`() throws {
         let queue = executor.makeQueue()
         queue.isSuspended = true
         try queue.setBound(1, whenFull: .shedLowest)
@@ -110,7 +110,7 @@ import Testing
         executor.runUntilIdle()
     }
 
-    @Test func `shedding compares what an operation was lent, in a queue that inherits`() async throws {
+    @Test func `shedding compares the lent priority, in a queue that inherits priorities`() async throws {
         let queue = executor.makeQueue()
         queue.priorityPolicy = try .init(inheritsPriority: true)
         queue.isSuspended = true
@@ -182,7 +182,7 @@ import Testing
     }
 }
 
-/// An operation that makes steps of the queue in `cancel()`.
+/// An operation whose `cancel()` makes steps of the queue.
 private final class CancelledBySteps: Operations.Operation, @unchecked Sendable {
     let calls = Guarded(0)
     private let steps: @Sendable () -> Void
@@ -207,7 +207,7 @@ private final class CancelledBySteps: Operations.Operation, @unchecked Sendable 
     }
 }
 
-/// Does something when it is cancelled.
+/// An operation that calls a closure when it is cancelled.
 private final class CancelledWaiting: Operations.Operation, @unchecked Sendable {
     // Sendable: constants.
     let calls = Guarded(0)
@@ -228,7 +228,7 @@ private final class CancelledWaiting: Operations.Operation, @unchecked Sendable 
     }
 }
 
-/// Gives its slot back in the midst of its work.
+/// An operation that releases its slot in the middle of its work.
 private final class PausesOnce: AsyncOperation, @unchecked Sendable {
     override func run() async {
         pause()
