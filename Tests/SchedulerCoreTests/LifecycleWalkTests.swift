@@ -52,7 +52,7 @@ struct LifecycleWalk {
     private(set) var arrows: Set<Arrow> = []
     private(set) var outcomes: Set<Outcome> = []
     private var generator: SeededRandom
-    /// The expected results at the end of this life.
+    /// The word at the start of this life, for comparison at its end.
     private var birth = Lifecycle()
     private var runs = 0
     private var finishes = 0
