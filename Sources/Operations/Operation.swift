@@ -190,7 +190,7 @@ open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConv
     /// Blocks until the operation is finished and has left its queue.
     ///
     /// The call stops the process if an operation waits for itself. It also does so if the caller occupies a serial queue
-    /// and waits for another operation of that queue. ``tryWaitUntilFinished()`` throws an error instead. A worker thread
+    /// and waits for another operation of that queue. `tryWaitUntilFinished()` throws an error instead. A worker thread
     /// that waits here is replaced by another thread meanwhile.
     @available(*, noasync, message: "Use the async waitUntilFinished(), completionBlock or a dependent operation")
     open func waitUntilFinished() { stopOnMisuse { () throws(OperationError) in try waitForFinish() } }

@@ -186,7 +186,7 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
 
     /// Blocks until the queue is empty, including barriers, and operations that other threads add meanwhile.
     ///
-    /// The call stops the process if an operation of the queue makes it. ``tryWaitUntilAllOperationsAreFinished()``
+    /// The call stops the process if an operation of the queue makes it. `tryWaitUntilAllOperationsAreFinished()`
     /// throws an error instead.
     @available(*, noasync, message: "Use the async waitUntilAllOperationsAreFinished() or a dependent operation")
     open func waitUntilAllOperationsAreFinished() { stopOnMisuse { () throws(OperationError) in try waitForAll() } }

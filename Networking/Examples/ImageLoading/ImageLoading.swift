@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTestServer
+import HTTPTypes
 import Operations
 import OperationsImages
 import OperationsNetworking
