@@ -84,7 +84,9 @@ let package = Package(
         // Loads images from a server of its own: `swift run --traits Images ImageLoading`.
         .executableTarget(
             name: "ImageLoading",
-            dependencies: ["HTTPTestServer", "OperationsImages", "OperationsNetworking", operations("Operations"), httpTypes],
+            dependencies: [
+                "HTTPTestServer", "OperationsImages", "OperationsNetworking", operations("Operations"), httpTypes,
+            ],
             path: "Examples/ImageLoading", swiftSettings: settings),
         .target(name: "CTestRun", path: "Tests/CTestRun"),
         .target(
