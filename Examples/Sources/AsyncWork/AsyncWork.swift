@@ -59,7 +59,7 @@ struct AsyncWork {
 
         try await cancelling(in: queue)
         let id = try await Request.$id.withValue("42") { try await queue.addTask { Request.id }.value }
-        print("the request of who added it:", id)
+        print("the request of the caller:", id)
 
         let group = GroupOperation(policy: .supervise)
         for page in 1...3 {

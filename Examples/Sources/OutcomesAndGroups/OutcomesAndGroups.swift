@@ -33,7 +33,7 @@ struct OutcomesAndGroups {
     static func policies(in queue: OperationQueue) async {
         let load = Load()
         load.name = "load"
-        let clean = BlockOperation { print("cleaned up, whatever became of the loading") }
+        let clean = BlockOperation { print("cleaned up, for every outcome of the loading") }
         let show = TaskOperation { print("never printed") }
         show.dependencyFailurePolicy = .cancel
         let report = TaskOperation { print("never printed") }

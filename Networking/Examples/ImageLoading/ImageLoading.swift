@@ -103,8 +103,8 @@ typealias OperationQueue = Operations.OperationQueue
             let image = try await token.value.image
             check(image.width == 256, "the image is whole")
             let range = server.requests.last?.fields[.range] ?? "no range"
-            check(range == "bytes=\(half)-", "it went on where it was: \(range)")
-            print("Paused after \(half) bytes, it went on with \(range).")
+            check(range == "bytes=\(half)-", "the transfer continued where it stopped: \(range)")
+            print("Paused after \(half) bytes, the transfer continued with \(range).")
         }
     }
 
