@@ -13,37 +13,28 @@ import Darwin
 ///
 /// A failure names its seed, and the calls that remain after the removal of irrelevant ones. `OPERATIONS_REFERENCE_SEED`
 /// repeats one seed. With `OPERATIONS_REFERENCE_TRACE` each seed is printed before its run.
-@Suite(.timeLimit(.minutes(10))) struct ReferenceTests {
+@Suite(.onOwnThread, .timeLimit(.minutes(10))) struct ReferenceTests {
     private static let seed = getenv("OPERATIONS_REFERENCE_SEED").flatMap { UInt64(String(cString: $0)) }
     private static let isTraced = getenv("OPERATIONS_REFERENCE_TRACE") != nil
 
-    @Test func `queues under a manual executor behave like the reference, step by step`() async {
+    @Test func `queues under a manual executor behave like the reference, step by step`() {
         for seed in Self.seeds(600) {
             if Self.isTraced { print("reference: seed \(seed)") }
-            let difference: String? = await onThread {
-                guard let found = ManualRun.difference(of: RandomProgram(seed: seed)) else { return nil }
-                return "after \(found.calls) calls: \(found.what)\n\(Self.smallest(seed: seed))"
-            }
-            guard let difference else { continue }
-            Issue.record("seed \(seed), \(difference)")
+            guard let found = ManualRun.difference(of: RandomProgram(seed: seed)) else { continue }
+            Issue.record("seed \(seed), after \(found.calls) calls: \(found.what)\n\(Self.smallest(seed: seed))")
             return
         }
     }
 
     @Test(arguments: 1...3)
-    func `queues on threads keep order, limits, barriers and exclusion, and lose no operation`(part: Int) async {
+    func `queues on threads keep order, limits, barriers and exclusion, and lose no operation`(part: Int) {
         for seed in Self.seeds(100) {
             if Self.isTraced { print("reference: seed \(seed)") }
-            let faults = await onThread { ThreadedRun.faults(of: RandomProgram(seed: seed)) }
+            let faults = ThreadedRun.faults(of: RandomProgram(seed: seed))
             guard !faults.isEmpty else { continue }
             Issue.record("seed \(seed): \(faults.joined(separator: "; "))")
             return
         }
-    }
-
-    /// On a separate thread, because it waits, and the tasks of a program need the threads that tests run on.
-    private func onThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
-        await withCheckedContinuation { continuation in _ = TestThread { continuation.resume(returning: body()) } }
     }
 
     private static func seeds(_ normal: Int) -> [UInt64] {
