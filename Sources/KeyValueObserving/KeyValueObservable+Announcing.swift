@@ -59,6 +59,20 @@ extension KeyValueObservable {
         end(Self.propertyKey(keyPath), kind: mutation.changeKind)
     }
 
+    /// Announces that the set of this name is about to change.
+    public func willChangeValue<Element: Hashable>(
+        forKey key: String, withSetMutation mutation: NSKeyValueSetMutationKind, using set: Set<Element>
+    ) {
+        begin(type(of: self).propertyKey(named: key), kind: mutation.changeKind)
+    }
+
+    /// Announces that the set of this name has changed.
+    public func didChangeValue<Element: Hashable>(
+        forKey key: String, withSetMutation mutation: NSKeyValueSetMutationKind, using set: Set<Element>
+    ) {
+        end(type(of: self).propertyKey(named: key), kind: mutation.changeKind)
+    }
+
     /// Announces the start of a change to the observers and to the object's own class.
     private func begin(_ key: PropertyKey, kind: NSKeyValueChange = .setting, indexes: RangeSet<Int>? = nil) {
         let observers = keyValueObservers
@@ -70,22 +84,6 @@ extension KeyValueObservable {
         let observers = keyValueObservers
         PendingAnnouncements.end(key, of: self, in: observers, kind: kind, indexes: indexes)
         observers.didAnnounce(key.name, key.path, of: self)
-    }
-
-    /// Announces that the set of this name is about to change.
-    public func willChangeValue<Element: Hashable>(
-        forKey key: String, withSetMutation mutation: NSKeyValueSetMutationKind, using set: Set<Element>
-    ) {
-        PendingAnnouncements.begin(
-            type(of: self).propertyKey(named: key), of: self, in: keyValueObservers, kind: mutation.changeKind)
-    }
-
-    /// Announces that the set of this name has changed.
-    public func didChangeValue<Element: Hashable>(
-        forKey key: String, withSetMutation mutation: NSKeyValueSetMutationKind, using set: Set<Element>
-    ) {
-        PendingAnnouncements.end(
-            type(of: self).propertyKey(named: key), of: self, in: keyValueObservers, kind: mutation.changeKind)
     }
 
     package static func propertyKey(_ keyPath: AnyKeyPath) -> PropertyKey {

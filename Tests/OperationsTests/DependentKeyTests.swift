@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct DependentKeyTests {
     /// The way in which a subclass announces the property from which its states derive.
     enum Spelling: CaseIterable {
-        case name, keyPath, registered, wrapper, generic
+        case name, keyPath, registered, wrapper, generic, set
     }
 
     private static func operation(_ spelling: Spelling, _ log: Journal<String> = Journal()) -> Deriving {
@@ -17,6 +17,7 @@ import Testing
         case .registered: DerivingByRegisteredKeyPath(log)
         case .wrapper: DerivingByWrapper(log)
         case .generic: DerivingGenerically(log)
+        case .set: DerivingBySet(log)
         }
     }
 
@@ -202,6 +203,15 @@ private final class DerivingGenerically: Deriving, @unchecked Sendable {
         object.willChangeValue(forKey: "state")
         change()
         object.didChangeValue(forKey: "state")
+    }
+}
+
+/// Announces its state as the mutation of a set.
+private final class DerivingBySet: Deriving, @unchecked Sendable {
+    override func change(to state: State) {
+        willChangeValue(forKey: "state", withSetMutation: .set, using: [state])
+        keep(state)
+        didChangeValue(forKey: "state", withSetMutation: .set, using: [state])
     }
 }
 

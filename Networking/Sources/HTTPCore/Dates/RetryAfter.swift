@@ -7,7 +7,8 @@ package import Foundation
 /// A parser for the field Retry-After (RFC 9110, section 10.2.3).
 package enum RetryAfter {
     /// The longest delay. The function reduces longer delays to this value.
-    package static let longest = Duration.seconds(24 * 3600)
+    package static let longest = Duration.seconds(secondsOfYear)
+    private static let secondsOfYear = 365 * 24 * 3600
 
     /// Returns the delay from `now`. The field contains a number of seconds or a date. The delay is zero for a date in
     /// the past, and nil for another text.
@@ -21,6 +22,6 @@ package enum RetryAfter {
         }
         guard let date = HTTPDate.parse(value, now: now) else { return nil }
         let seconds = date.timeIntervalSince(now)
-        return seconds <= 0 ? .zero : seconds >= 24 * 3600 ? longest : .seconds(seconds)
+        return seconds <= 0 ? .zero : seconds >= Double(secondsOfYear) ? longest : .seconds(seconds)
     }
 }

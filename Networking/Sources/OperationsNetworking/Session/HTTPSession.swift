@@ -79,7 +79,7 @@ public final class HTTPSession: Sendable {
         /// waiting request occupies no slot.
         public var retryPolicy: RetryPolicy?
         /// The longest `Retry-After` that a request waits for. If the server asks for a longer wait, the request fails at once,
-        /// and the error's `response` contains the field. A `Retry-After` of more than a day counts as one day.
+        /// and the error's `response` contains the field. A `Retry-After` of more than a year counts as one year.
         public var longestRetryAfter = Duration.seconds(120)
         /// The cache, which each request uses by its policy; nil for no cache.
         public var cache: HTTPCache?
