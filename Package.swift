@@ -26,7 +26,7 @@ let package = Package(
         .library(name: "OperationsCombine", targets: ["OperationsCombine"]),
         .library(name: "OperationsObservability", targets: ["OperationsObservability"]),
         .library(name: "OperationsTesting", targets: ["OperationsTesting"]),
-        .library(name: "OperationsTrace", targets: ["OperationsTrace"]),
+        .library(name: "OperationsTimeline", targets: ["OperationsTimeline"]),
     ],
     traits: [
         .trait(
@@ -70,7 +70,8 @@ let package = Package(
                 product("Tracing", of: "swift-distributed-tracing", with: "Tracing"),
             ], swiftSettings: settings),
         .target(name: "OperationsTesting", dependencies: ["Operations", "SchedulerCore"], swiftSettings: settings),
-        .target(name: "OperationsTrace", dependencies: ["KeyValueObserving", "Operations"], swiftSettings: settings),
+        .target(
+            name: "OperationsTimeline", dependencies: ["KeyValueObserving", "Operations"], swiftSettings: settings),
         .target(name: "CAllocator", path: "Tests/CAllocator"),
         .target(name: "CTestRun", path: "Tests/CTestRun"),
         .target(
@@ -88,7 +89,7 @@ let package = Package(
             name: "OperationsStressTests",
             dependencies: [
                 "CAllocator", "KeyValueObserving", "Operations", "OperationsFoundation", "OperationsTesting",
-                "OperationsTrace", "SchedulerCore", "TestSupport",
+                "OperationsTimeline", "SchedulerCore", "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -114,8 +115,8 @@ let package = Package(
                 product("InMemoryTracing", of: "swift-distributed-tracing", with: "Tracing"),
             ], swiftSettings: settings),
         .testTarget(
-            name: "OperationsTraceTests",
-            dependencies: ["Operations", "OperationsTesting", "OperationsTrace", "TestSupport"],
+            name: "OperationsTimelineTests",
+            dependencies: ["Operations", "OperationsTesting", "OperationsTimeline", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "AdoptionByModuleTests", dependencies: ["OperationsFoundation"], swiftSettings: adoptionSettings),

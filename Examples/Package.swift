@@ -8,7 +8,7 @@ let names = [
     "Observing", "AsyncWork", "AsyncWrappers", "OutcomesAndGroups", "SharedResources", "Limits", "Watching",
 ]
 
-let libraries = ["Operations", "OperationsFoundation", "OperationsTesting", "OperationsTrace"]
+let libraries = ["Operations", "OperationsFoundation", "OperationsTesting", "OperationsTimeline"]
 
 let package = Package(
     name: "Examples",

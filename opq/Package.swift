@@ -46,14 +46,14 @@ let package = Package(
         .target(
             name: "WorkflowEngine",
             dependencies: [
-                "CProcess", operations("Operations"), operations("OperationsTrace"), systemPackage,
+                "CProcess", operations("Operations"), operations("OperationsTimeline"), systemPackage,
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: settings),
         .executableTarget(
             name: "opq",
             dependencies: [
-                "CProcess", "WorkflowEngine", operations("Operations"), operations("OperationsTrace"), systemPackage,
+                "CProcess", "WorkflowEngine", operations("Operations"), operations("OperationsTimeline"), systemPackage,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 fetching("OperationsNetworking", of: "swift-operations-networking"),
                 fetching("OperationsImages", of: "swift-operations-networking"),

@@ -75,13 +75,13 @@ extension KeyValueObservable {
 
     /// Announces the start of a change to the observers and to the object's own class.
     private func begin(_ key: PropertyKey, kind: NSKeyValueChange = .setting, indexes: RangeSet<Int>? = nil) {
-        let observers = keyValueObservers
+        let observers = keyValueRegistrar
         observers.willAnnounce(key.name, key.path, of: self)
         PendingAnnouncements.begin(key, of: self, in: observers, kind: kind, indexes: indexes)
     }
 
     private func end(_ key: PropertyKey, kind: NSKeyValueChange = .setting, indexes: RangeSet<Int>? = nil) {
-        let observers = keyValueObservers
+        let observers = keyValueRegistrar
         PendingAnnouncements.end(key, of: self, in: observers, kind: kind, indexes: indexes)
         observers.didAnnounce(key.name, key.path, of: self)
     }

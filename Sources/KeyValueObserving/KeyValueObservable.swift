@@ -3,7 +3,7 @@
 /// A class needs one line for itself and one attribute for each property:
 ///
 ///     final class Thermometer: KeyValueObservable {
-///         let keyValueObservers = KeyValueObservers()
+///         let keyValueRegistrar = KeyValueRegistrar()
 ///         @KeyValueObserved var celsius = 20.0
 ///     }
 ///
@@ -18,8 +18,8 @@
 /// lock is held during the call, so a handler may do anything. While a thread notifies the observers of a property,
 /// it also delivers later changes of that property, made by other threads or by handlers.
 public protocol KeyValueObservable: AnyObject, SendableMetatype {
-    /// The observers of this object. Declare a stored property, `let keyValueObservers = KeyValueObservers()`.
-    var keyValueObservers: KeyValueObservers { get }
+    /// The observers of this object. Declare a stored property, `let keyValueRegistrar = KeyValueRegistrar()`.
+    var keyValueRegistrar: KeyValueRegistrar { get }
 
     /// The properties that have names. The default is an empty array.
     ///
@@ -102,7 +102,7 @@ extension KeyValueObservable {
     /// Registers an observation, together with the paths to other objects that it depends on.
     func start(_ observation: Observation) {
         observation.watchWhatAffectsIt(from: self)
-        keyValueObservers.add(observation, of: self)
+        keyValueRegistrar.add(observation, of: self)
     }
 
     /// Returns the names of all properties that may change a property, directly or indirectly.

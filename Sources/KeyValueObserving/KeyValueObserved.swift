@@ -25,7 +25,7 @@ public struct KeyValueObserved<Value> {
         get {
             // `isObservable` comes first. The framework keeps a tracking closure until the thread ends if the closure has read
             // only the thread's detector.
-            if ObservingThread.current.isObservable(object), Tracking.mayConcern(object.keyValueObservers) {
+            if ObservingThread.current.isObservable(object), Tracking.mayConcern(object.keyValueRegistrar) {
                 object.trackIfObservable(keyPath)
             }
             return object[keyPath: storage].value

@@ -76,7 +76,7 @@ extension KeyValueObservable {
         _ observer: any KeyValueObserver, _ keyPath: String, where isMeant: (NamedObservation) -> Bool
     ) throws(KeyValueError) {
         var found: NamedObservation?
-        keyValueObservers.step { state in
+        keyValueRegistrar.step { state in
             let last = state.observations.last {
                 guard let named = $0 as? NamedObservation else { return false }
                 return named.isBy(observer, of: keyPath) && isMeant(named)

@@ -94,20 +94,20 @@ import Synchronization
     /// strong if the observers release their observations when the object is deallocated.
     private enum Home {
         case none
-        case strong(KeyValueObservers)
+        case strong(KeyValueRegistrar)
         case weak(WeakHome)
     }
 
     private final class WeakHome {
-        weak var observers: KeyValueObservers?
-        init(_ observers: KeyValueObservers) { self.observers = observers }
+        weak var observers: KeyValueRegistrar?
+        init(_ observers: KeyValueRegistrar) { self.observers = observers }
     }
 
-    final func settle(in observers: KeyValueObservers) {
+    final func settle(in observers: KeyValueRegistrar) {
         home = observers.letsGoAtEnd ? .strong(observers) : .weak(WeakHome(observers))
     }
 
-    final var observers: KeyValueObservers? {
+    final var observers: KeyValueRegistrar? {
         switch home {
         case .none: nil
         case .strong(let observers): observers

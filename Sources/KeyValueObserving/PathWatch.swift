@@ -110,7 +110,7 @@ final class PathWatch: @unchecked Sendable {
         var change = Change(observation.key)
         if options.contains(.old) { change.old = last }
         if options.contains(.new) { change.new = new }
-        root.keyValueObservers.tell(change, to: observation, of: root)
+        root.keyValueRegistrar.tell(change, to: observation, of: root)
     }
 
     private func watch(_ name: String, of object: some KeyValueObservable) -> Level {

@@ -9,7 +9,7 @@ package enum PendingAnnouncements {
     }
 
     package static func begin(
-        _ key: PropertyKey, of object: AnyObject, in observers: KeyValueObservers, kind: NSKeyValueChange = .setting,
+        _ key: PropertyKey, of object: AnyObject, in observers: KeyValueRegistrar, kind: NSKeyValueChange = .setting,
         indexes: RangeSet<Int>? = nil
     ) {
         let announcement = observers.willChange([key], of: object, kind: kind, indexes: indexes)
@@ -23,7 +23,7 @@ package enum PendingAnnouncements {
     /// If there is no matching beginning, the observers are notified without a value before the change. This happens if the
     /// property had no observers at the beginning, or if the program made no call before the change.
     package static func end(
-        _ key: PropertyKey, of object: AnyObject, in observers: KeyValueObservers, kind: NSKeyValueChange = .setting,
+        _ key: PropertyKey, of object: AnyObject, in observers: KeyValueRegistrar, kind: NSKeyValueChange = .setting,
         indexes: RangeSet<Int>? = nil
     ) {
         let thread = ObservingThread.current

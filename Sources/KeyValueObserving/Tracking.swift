@@ -25,12 +25,12 @@ extension KeyValueObservable where Self: Observable {
     /// Changes are reported after they are made, for `willSet` as well as for `didSet`. An observer may read the value on
     /// another thread as soon as it is notified, and it must find the new value.
     public func access<Value>(keyPath: KeyPath<Self, Value>) {
-        if Tracking.mayConcern(keyValueObservers) { track(keyPath) }
+        if Tracking.mayConcern(keyValueRegistrar) { track(keyPath) }
     }
 
     /// Reports a read after `mayConcern` has returned true.
     package func track<Value>(_ path: KeyPath<Self, Value>) {
-        let observers = keyValueObservers
+        let observers = keyValueRegistrar
         let wasTracked = observers.isTracked.load(ordering: .acquiring)
         if wasTracked, let known = observers.trackedObservation(of: path, in: self) { return known.noteRead(self) }
         guard Tracking.isUnderWay else { return }
@@ -68,7 +68,7 @@ package enum Tracking {
     }
 
     /// Whether a read may have to be reported. nil represents an object without observers.
-    package static func mayConcern(_ observers: KeyValueObservers?) -> Bool {
+    package static func mayConcern(_ observers: KeyValueRegistrar?) -> Bool {
         if let observers, observers.isTracked.load(ordering: .acquiring) { return true }
         return isUnderWay
     }
@@ -214,7 +214,7 @@ final class TrackedObservation<Object: KeyValueObservable & Observable, Value>: 
     func informAgain() { if let object { inform(object) } }
 }
 
-extension KeyValueObservers {
+extension KeyValueRegistrar {
     fileprivate final func trackedObservation<Object, Value>(
         of path: KeyPath<Object, Value>, in object: Object
     ) -> TrackedObservation<Object, Value>? {

@@ -8,7 +8,7 @@ import Synchronization
 /// Created when first needed. The dependencies of an operation hold its attachments in place of the operation. So a
 /// dependent can be released early, and its dependency then finds that `operation` is nil, not a dangling pointer (rule
 /// D6).
-final class Attachments: KeyValueObservers, @unchecked Sendable {
+final class Attachments: KeyValueRegistrar, @unchecked Sendable {
     // Sendable: `contents` is reached only through `withLock`.
     private let lock = SpinLock()
     @exclusivity(unchecked) private var contents: State

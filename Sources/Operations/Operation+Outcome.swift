@@ -18,12 +18,42 @@ public enum OperationOutcome: Sendable, CustomStringConvertible {
     }
 }
 
+extension OperationOutcome {
+    /// Whether the operation ran to its end.
+    public var isSucceeded: Bool { if case .succeeded = self { true } else { false } }
+
+    /// Whether the operation was cancelled.
+    public var isCancelled: Bool { if case .cancelled = self { true } else { false } }
+
+    /// The error of an operation that failed; nil for the other outcomes.
+    public var failure: (any Error)? { if case .failed(let error) = self { error } else { nil } }
+}
+
+extension OperationOutcome: Equatable {
+    /// Compares two outcomes. Two failures are equal if their errors have the same type and are equal. Errors of a type that is
+    /// not `Equatable` are compared by their descriptions.
+    public static func == (a: Self, b: Self) -> Bool {
+        switch (a, b) {
+        case (.succeeded, .succeeded), (.cancelled, .cancelled): true
+        case (.failed(let a), .failed(let b)): isEqual(a, b)
+        default: false
+        }
+    }
+
+    private static func isEqual(_ a: any Error, _ b: any Error) -> Bool {
+        func compare<Value: Equatable>(_ value: Value) -> Bool { value == b as? Value }
+        guard type(of: a) == type(of: b) else { return false }
+        if let a = a as? any Equatable { return compare(a) }
+        return String(reflecting: a) == String(reflecting: b)
+    }
+}
+
 // The names are long, because subclasses of code that comes from Foundation have an `outcome`, a `result` or a
 // `fail(with:)` of their own. They have to compile unchanged.
 extension Operation {
     /// The outcome of the operation; nil until the operation is finished.
     ///
-    /// Reading the property marks a failure as read. See `OperationQueue.unseenFailureHandler`.
+    /// Reading the property marks a failure as read. See `OperationQueue.unhandledFailureHandler`.
     public final var operationOutcome: OperationOutcome? {
         noteFailureSeen()
         return unseenOutcome

@@ -235,7 +235,7 @@ open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConv
     // MARK: - Observing
 
     /// The observers of the operation, for `KeyValueObserving`. Use `observe`, `addObserver` or `values(for:)`.
-    public final var keyValueObservers: KeyValueObservers { ownAttachments }
+    public final var keyValueRegistrar: KeyValueRegistrar { ownAttachments }
 
     /// The names of properties that a subclass adds, for string keys and key-value coding.
     open class var additionalKeyValueKeys: [KeyValueKey] { [] }

@@ -100,13 +100,13 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     ///
     /// The value is 64, or the number of processors that this process may use, if that number is larger. The number of
     /// processors is read once.
-    public static let defaultWidthCeiling = max(64, Processor.count)
+    public static let defaultMaxThreadCount = max(64, Processor.count)
 
-    /// The largest number of threads of a queue: 512, or `defaultWidthCeiling`, if that is larger.
+    /// The largest number of threads of a queue: 512, or `defaultMaxThreadCount`, if that is larger.
     ///
     /// A higher concurrency limit takes effect for async operations, which need no thread while they are suspended. Of
     /// all other operations at most this number run at a time.
-    public static let widthCeiling = max(512, defaultWidthCeiling)
+    public static let maxThreadCount = max(512, defaultMaxThreadCount)
 
     /// The largest number of operations that run at a time. 0 starts no operation; 1 makes a serial queue.
     ///
@@ -122,7 +122,7 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
 
     /// Sets `maxConcurrentOperationCount`, and throws an error for an invalid value.
     ///
-    /// - Throws: `OperationError.negativeWidth`. The call has changed nothing then.
+    /// - Throws: `OperationError.negativeConcurrencyLimit`. The call has changed nothing then.
     public final func trySetMaxConcurrentOperationCount(_ width: Int) throws(OperationError) { try setWidth(width) }
 
     /// Whether the queue starts no operations. Running operations continue.
@@ -232,7 +232,7 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     // MARK: - Observing
 
     /// The observers of the queue, for `KeyValueObserving`. Use `observe`, `addObserver` or `values(for:)`.
-    public final var keyValueObservers: KeyValueObservers {
+    public final var keyValueRegistrar: KeyValueRegistrar {
         observersReference.load() ?? observersReference.storeIfNil(QueueObservers(state))
     }
 

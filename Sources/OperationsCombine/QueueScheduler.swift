@@ -42,7 +42,9 @@ public struct QueueScheduler: Scheduler, Sendable {
             let operation = BlockOperation { action.run() }
             do { try queue.tryAddOperation(operation) } catch {
                 // The queue is bounded and full. This thread belongs to the system, so no caller could catch an error.
-                Task(executorPreference: queue.executorBeside) { try? await queue.addOperationWhenRoom(operation) }
+                Task(executorPreference: queue.executorBeside) {
+                    try? await queue.addOperationWaitingForCapacity(operation)
+                }
             }
         }
         agenda.enter(entry, at: date.date.timeIntervalSinceReferenceDate)

@@ -15,7 +15,8 @@ extension OperationQueue {
     ///
     /// A `Progress(totalUnitCount:)` that is created inside `main()` is a child, and contributes a fraction of the unit. Each
     /// change of a child updates this progress, its observers and its parent at once, on the thread that makes the change. If
-    /// the child is of a subclass of `Progress`, the change arrives within 50 ms.
+    /// the child is of a subclass of `Progress`, the change arrives within 50 ms. In optimized code, the same applies to a change
+    /// in the function that creates the child.
     ///
     /// Cancelling the progress cancels the operations in the queue. The cancellation is final, as with every `Progress`:
     /// children that later operations create are cancelled, although these operations are not. Pausing the progress suspends

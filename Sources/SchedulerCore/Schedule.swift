@@ -67,7 +67,7 @@ public struct Schedule {
     /// The reasons for which no member may start, in one number, because it is read four times for each operation.
     @usableFromInline var holds = Holds()
     public internal(set) var order = Order.firstInFirstOut
-    var ageing: Ageing?
+    var aging: Aging?
     private let keptSlots: Int
 
     /// Creates an empty schedule.

@@ -70,7 +70,7 @@ public struct Turnstile {
     /// The limits of keys that have their own limit, with or without members.
     private var limits: [String: Int] = [:]
     /// The limit of all other keys; nil for no limit.
-    private var defaultLimit: Int?
+    public private(set) var defaultLimit: Int?
 
     public init() {}
 
@@ -175,6 +175,9 @@ public struct Turnstile {
         public var offered: [ID] = []
         public var retracted: [ID] = []
     }
+
+    /// Returns the limit that applies to a key; nil for no limit.
+    public func limit(of key: String) -> Int? { limits[key] ?? defaultLimit }
 
     /// Sets the limit of a key; nil for the default limit. Running members continue.
     public mutating func setLimit(_ limit: Int?, of key: String) -> Shift {

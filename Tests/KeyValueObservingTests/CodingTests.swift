@@ -86,7 +86,7 @@ struct CodingTests {
 }
 
 private final class Gauge: KeyValueObservable {
-    let keyValueObservers = KeyValueObservers()
+    let keyValueRegistrar = KeyValueRegistrar()
     var width = 0
     var small: Int8 = 0
     var isOn = false

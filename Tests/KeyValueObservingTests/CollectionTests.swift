@@ -63,7 +63,7 @@ private func words<Value>(_ change: NSKeyValueObservedChange<Value>) -> String {
 }
 
 private final class Shelf: KeyValueObservable {
-    let keyValueObservers = KeyValueObservers()
+    let keyValueRegistrar = KeyValueRegistrar()
     private(set) var books = [1, 2, 3]
     var tags: Set = [1, 2]
 

@@ -89,7 +89,7 @@ struct HierarchyTests {
 }
 
 private class Storage: KeyValueObservable {
-    let keyValueObservers = KeyValueObservers()
+    let keyValueRegistrar = KeyValueRegistrar()
     @KeyValueObserved var bottles = 0
     @KeyValueObserved var shelves = 0
     var total: Int { 0 }

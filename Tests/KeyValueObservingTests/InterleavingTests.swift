@@ -22,7 +22,7 @@ import Testing
 
     @Test func `tracking by the Observation framework leaves the values of observers unchanged`() {
         final class Box: KeyValueObservable, Observable {
-            let keyValueObservers = KeyValueObservers()
+            let keyValueRegistrar = KeyValueRegistrar()
             /// Not registered.
             @KeyValueObserved var size = 1
         }
@@ -104,7 +104,7 @@ import Testing
         final class Looker: KeyValueObserver {
             let dial: Dial
             init(_ dial: Dial) { self.dial = dial }
-            deinit { _ = dial.keyValueObservers.isEmpty }
+            deinit { _ = dial.keyValueRegistrar.isEmpty }
 
             func observeValue(
                 forKeyPath keyPath: String?, of object: Any?, change: [NSKeyValueChangeKey: Any]?,
@@ -148,14 +148,14 @@ import Testing
         }
         let (dial, errors) = (Dial(), Journal<String>())
         do { _ = Leaver(dial, errors) }
-        #expect(errors.entries == [] && dial.keyValueObservers.isEmpty)
+        #expect(errors.entries == [] && dial.keyValueRegistrar.isEmpty)
     }
 }
 
 /// Values behind locks that are announced by hand, with hooks before and after a read.
 private class Dial: KeyValueObservable, @unchecked Sendable {
     // Sendable: each property has its own lock.
-    let keyValueObservers = KeyValueObservers()
+    let keyValueRegistrar = KeyValueRegistrar()
     private let number = Guarded(0)
     private let state = Guarded(false)
     private let before = Guarded<(@Sendable () -> Void)?>(nil)

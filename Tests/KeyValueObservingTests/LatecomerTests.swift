@@ -25,7 +25,7 @@ struct LatecomerTests {
 
     /// Changes the temperature, with separate calls for the announcement and the change.
     private func warm(to celsius: Double, meanwhile: () -> Void) {
-        let observers = thermometer.keyValueObservers
+        let observers = thermometer.keyValueRegistrar
         let announcement = observers.willChange([.name("celsius")], of: thermometer)
         meanwhile()
         thermometer.setSilently(celsius)

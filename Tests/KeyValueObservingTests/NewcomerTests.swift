@@ -23,7 +23,7 @@ struct NewcomerTests {
     }
 
     private class Box: KeyValueObservable {
-        let keyValueObservers = KeyValueObservers()
+        let keyValueRegistrar = KeyValueRegistrar()
         @KeyValueObserved var width = 1
         @KeyValueObserved var depth = 1
         var area: Int { width * depth }

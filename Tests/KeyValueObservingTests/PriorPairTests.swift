@@ -46,7 +46,7 @@ import Testing
 /// A number behind a lock, which is announced by hand.
 final class Meter: KeyValueObservable, @unchecked Sendable {
     // Sendable: the number is behind a lock.
-    let keyValueObservers = KeyValueObservers()
+    let keyValueRegistrar = KeyValueRegistrar()
     private let number = Guarded(0)
     var value: Int {
         get { number.withLock { $0 } }

@@ -2,7 +2,7 @@ import KeyValueObserving
 
 /// The class of the documentation, with all the ways to announce properties.
 final class Thermometer: KeyValueObservable {
-    let keyValueObservers = KeyValueObservers()
+    let keyValueRegistrar = KeyValueRegistrar()
     @KeyValueObserved var celsius = 20.0
     /// Not registered.
     @KeyValueObserved var place = "here"
@@ -41,7 +41,7 @@ final class Thermometer: KeyValueObservable {
 
 /// A class that is not final, with a subclass and a final subclass.
 class Room: KeyValueObservable {
-    let keyValueObservers = KeyValueObservers()
+    let keyValueRegistrar = KeyValueRegistrar()
     @KeyValueObserved var thermometer = Thermometer()
     @KeyValueObserved var neighbour: Room?
     @KeyValueObserved var isHeated = false

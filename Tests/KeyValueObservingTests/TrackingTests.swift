@@ -6,7 +6,7 @@ import Testing
 /// Rule K8 for a user's classes.
 struct TrackingTests {
     final class Cellar: KeyValueObservable, Observable {
-        let keyValueObservers = KeyValueObservers()
+        let keyValueRegistrar = KeyValueRegistrar()
         @KeyValueObserved var bottles = 6
         @KeyValueObserved var thermometer = Thermometer()
         var isEmpty: Bool { bottles == 0 }
@@ -91,7 +91,7 @@ struct TrackingTests {
 
     @Test func `an unregistered property is tracked`() {
         final class Silent: KeyValueObservable, Observable {
-            let keyValueObservers = KeyValueObservers()
+            let keyValueRegistrar = KeyValueRegistrar()
             @KeyValueObserved var a = 0
             @KeyValueObserved var b = 0
         }

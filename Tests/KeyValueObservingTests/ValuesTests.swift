@@ -47,6 +47,6 @@ struct ValuesTests {
         await task.value
         thermometer.celsius = 1
         #expect(log.entries == [20])
-        #expect(thermometer.keyValueObservers.isEmpty)
+        #expect(thermometer.keyValueRegistrar.isEmpty)
     }
 }

@@ -35,7 +35,7 @@ struct WrongClassTests {
 }
 
 private class Owner: KeyValueObservable {
-    let keyValueObservers = KeyValueObservers()
+    let keyValueRegistrar = KeyValueRegistrar()
     @KeyValueObserved var value = 1
     class var keyValueKeys: [KeyValueKey] { [KeyValueKey("value", \Owner.value)] }
 }
@@ -44,12 +44,12 @@ private final class Heir: Owner {}
 
 private final class Impostor: KeyValueObservable {
     var number: UInt = 0xDEAD_BEEF
-    let keyValueObservers = KeyValueObservers()
+    let keyValueRegistrar = KeyValueRegistrar()
     static var keyValueKeys: [KeyValueKey] { [KeyValueKey("value", \Owner.value)] }
 }
 
 private final class Holder: KeyValueObservable {
-    let keyValueObservers = KeyValueObservers()
+    let keyValueRegistrar = KeyValueRegistrar()
     let impostor = Impostor()
     static var keyValueKeys: [KeyValueKey] { [KeyValueKey("impostor", \Holder.impostor)] }
 }

@@ -63,7 +63,7 @@ import Testing
 
     /// Rules U2, M12.
     @Test func `a run of a repetition on a full queue is skipped, and a single action waits for capacity`() throws {
-        try virtual.queue.setBound(1)
+        virtual.queue.setCapacity(1)
         virtual.queue.isSuspended = true
         let first = BlockOperation {}
         virtual.queue.addOperation(first)
@@ -79,7 +79,7 @@ import Testing
 
     /// Rule U2.
     @Test func `a repetition without a pause does not loop forever when the queue is full`() throws {
-        try virtual.queue.setBound(1)
+        virtual.queue.setCapacity(1)
         virtual.queue.isSuspended = true
         virtual.queue.addOperation {}
         begin(from: 1, every: 0)

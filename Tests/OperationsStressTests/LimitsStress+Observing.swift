@@ -1,7 +1,7 @@
 #if canImport(Glibc)
 import KeyValueObserving
 import Operations
-import OperationsTrace
+import OperationsTimeline
 import TestSupport
 import Testing
 
@@ -103,7 +103,7 @@ extension LimitsStress {
         await #expect(processExitsWith: .success) {
             let queue = OperationQueue()
             await Limits.expectNothingLeft(Limits.count(debug: 30_000)) { count in
-                let (bounded, whole) = (OperationTrace(limit: 100), OperationTrace(limit: count))
+                let (bounded, whole) = (OperationTimeline(limit: 100), OperationTimeline(limit: count))
                 for trace in [bounded, whole] { trace.record(queue) }
                 for number in 0..<count { await queue.add(BlockOperation {}, number: number) }
                 await queue.waitUntilAllOperationsAreFinished()

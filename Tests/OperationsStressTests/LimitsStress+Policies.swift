@@ -76,7 +76,7 @@ extension LimitsStress {
     @Test func `priorities that age leave nothing`() async {
         await #expect(processExitsWith: .success) {
             let queue = OperationQueue()
-            queue.priorityPolicy = try! .init(order: .lastInFirstOut, inheritsPriority: true, ageingLimit: 3)
+            queue.priorityPolicy = .init(order: .lastInFirstOut, inheritsPriority: true, starvationLimit: 3)
             await Limits.expectNothingLeft(Limits.count(debug: 50_000)) { count in
                 let priorities = Operations.Operation.QueuePriority.allCases
                 for number in 0..<count {

@@ -15,8 +15,8 @@ import Testing
             await Limits.expectNothingLeft(Limits.count(debug: 10_000), each: 1024) { count in
                 for number in 0..<count {
                     let operation = BlockOperation {}
-                    try! operation.setTimeout(.seconds(3600))
-                    if number % 2 == 0 { try! operation.setDeadline(.now + .seconds(3600), clock: ContinuousClock()) }
+                    operation.setTimeout(.seconds(3600))
+                    if number % 2 == 0 { operation.setDeadline(.now + .seconds(3600), clock: ContinuousClock()) }
                     await queue.add(operation, number: number)
                 }
                 await queue.waitUntilAllOperationsAreFinished()
@@ -29,7 +29,7 @@ import Testing
             let queue = OperationQueue()
             // As above.
             await Limits.expectNothingLeft(Limits.count(debug: 10_000), each: 1024) { count in
-                let limit = try! RateLimit.slidingWindow(1, per: .seconds(3600))
+                let limit = RateLimit.slidingWindow(1, per: .seconds(3600))
                 for number in 0..<count {
                     queue.setRateLimit(limit)
                     queue.addOperation {}
@@ -117,11 +117,11 @@ import Testing
     @Test func `limits of keys end with their queue, and keys with their operations`() async {
         await #expect(processExitsWith: .success) {
             let lasting = OperationQueue()
-            try! lasting.setLimitPerKey(1)
+            lasting.setLimitPerKey(1)
             await Limits.expectNothingLeft(Limits.count()) { count in
                 let queue = OperationQueue()
                 for number in 0..<count {
-                    try! queue.setLimit(1, forKey: "key \(number)")
+                    queue.setLimit(1, forKey: "key \(number)")
                     lasting.addOperation(BlockOperation {}, limitKey: "key \(number)")
                     if number % 1000 == 0 { await lasting.waitUntilAllOperationsAreFinished() }
                 }
@@ -135,7 +135,7 @@ import Testing
     @Test func `an operation whose readiness changes under a full key leaves nothing in the line of the key`() async {
         await #expect(processExitsWith: .success) {
             let (queue, gate) = (OperationQueue(), Gate())
-            try! queue.setLimitPerKey(1)
+            queue.setLimitPerKey(1)
             queue.addOperation(BlockOperation { gate.pass() }, limitKey: "key")
             let (waiting, dependency) = (BlockOperation {}, BlockOperation {})
             queue.addOperation(waiting, limitKey: "key")

@@ -88,7 +88,7 @@ import Darwin
         let queues = (0..<2).map { _ in executor.makeQueue() }
         let log = Journal<String>()
         var all: [Operation] = []
-        let pool = try! ResourcePool(["a": 2, "b": 1, "c": 3])
+        let pool = ResourcePool(["a": 2, "b": 1, "c": 3])
         for number in 0..<24 {
             let operation = TaskOperation {
                 log.append("\(number) begins")
@@ -96,8 +96,8 @@ import Darwin
                 log.append("\(number) ends")
             }
             if number % 3 == 0 { operation.addCondition(OperationCondition("yields") { _ in await Task.yield() }) }
-            if number % 2 == 0 { operation.addRequirement(try! .units(1, of: ["a", "b", "c"][number % 3], in: pool)) }
-            if number % 4 == 0 { operation.addRequirement(try! .units(1, of: "c", in: pool)) }
+            if number % 2 == 0 { operation.addRequirement(.units(1, of: ["a", "b", "c"][number % 3], in: pool)) }
+            if number % 4 == 0 { operation.addRequirement(.units(1, of: "c", in: pool)) }
             operation.queuePriority = [.low, .normal, .high][Int(random.next() % 3)]
             if number > 3, number % 5 == 0 { operation.addDependency(all[Int(random.next() % UInt64(number))]) }
             all.append(operation)

@@ -33,7 +33,7 @@ import Testing
     @Test func `a retry and its delays run in steps`() throws {
         struct Failure: Error {}
         let queue = executor.makeQueue()
-        let policy = try RetryPolicy(retries: 3, backoff: .constant(.seconds(60)), jitter: .none)
+        let policy = RetryPolicy(retries: 3, backoff: .constant(.seconds(60)), jitter: .none)
         let attempts = Journal<Int>()
         let operation = RetryOperation(policy, clock: clock) { number in
             TaskOperation {

@@ -213,7 +213,7 @@ import Testing
 
     /// Rule A9: a permit of a rate limit is not lost.
     @Test func `a claimed operation that does not start returns its permit`() throws {
-        queue.setRateLimit(try .slidingWindow(1, per: .seconds(1_000_000)))
+        queue.setRateLimit(.slidingWindow(1, per: .seconds(1_000_000)))
         let runs = Journal<Int>()
         let operation = CountingRuns(runs)
         queue.addOperation(operation)

@@ -251,7 +251,7 @@ private final class Counting: Operation, @unchecked Sendable {
 
 private final class Model: KeyValueObservable, @unchecked Sendable {
     // Sendable: the number is behind a lock.
-    let keyValueObservers = KeyValueObservers()
+    let keyValueRegistrar = KeyValueRegistrar()
     private let kept: Guarded<Int>
 
     init(step: Int = 0) { kept = Guarded(step) }

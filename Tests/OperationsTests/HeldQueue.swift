@@ -9,8 +9,8 @@ struct HeldQueue {
     /// `width` nil: the default limit, with all slots up to its ceiling used.
     init(width: Int? = 1) {
         if let width { queue.maxConcurrentOperationCount = width }
-        let started = Gate(width ?? OperationQueue.defaultWidthCeiling)
-        let gates = (0..<(width ?? OperationQueue.defaultWidthCeiling)).map { _ in Gate() }
+        let started = Gate(width ?? OperationQueue.defaultMaxThreadCount)
+        let gates = (0..<(width ?? OperationQueue.defaultMaxThreadCount)).map { _ in Gate() }
         for gate in gates {
             queue.addOperation {
                 started.open()

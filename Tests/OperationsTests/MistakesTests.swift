@@ -6,15 +6,15 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct MistakesTests {
     @Test func `an operation that needs more units than there are is a stall`() throws {
         let queue = OperationQueue()
-        let pool = try ResourcePool(["unit": 2])
+        let pool = ResourcePool(["unit": 2])
         let operation = BlockOperation {}
-        operation.addRequirement(try .units(2, of: "unit", in: pool))
-        try pool.setCapacity(1, of: "unit")
+        operation.addRequirement(.units(2, of: "unit", in: pool))
+        pool.setCapacity(1, of: "unit")
         queue.addOperation(operation)
         let waits = WaitingReason.resource(name: "unit", units: 2, inUse: 0, capacity: 1)
         while queue.explain(operation).reasons != [waits] { Processor.yield() }
         #expect(queue.stallReport()?.blocked.count == 1)
-        try pool.setCapacity(2, of: "unit")
+        pool.setCapacity(2, of: "unit")
         queue.waitUntilAllOperationsAreFinished()
     }
 
@@ -38,7 +38,7 @@ import Testing
         let queue = OperationQueue()
         queue.qualityOfService = outer
         let seen = Journal<QualityOfService?>()
-        let operation = RetryOperation(try RetryPolicy(retries: 0)) { _ in
+        let operation = RetryOperation(RetryPolicy(retries: 0)) { _ in
             BlockOperation { seen.append(OperationQueue.current?.qualityOfService) }
         }
         if own != .default { operation.qualityOfService = own }

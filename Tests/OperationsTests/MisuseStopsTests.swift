@@ -10,7 +10,7 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
     case addExecuting, addFinished, addFinishedByItsOwnWord, addFinishedInBatch
     case underlyingQueueWhileNotEmpty
     case lateBlockWhileExecuting, lateBlockAfterFinish
-    case negativeWidth
+    case negativeConcurrencyLimit
     case dependOnOneself
     case waitForOneself, waitInsideSerialQueue, waitForBatchInsideSerialQueue, waitForAllFromInside
 
@@ -21,7 +21,7 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
         case .addExecuting, .addFinished, .addFinishedByItsOwnWord, .addFinishedInBatch: "(M3)"
         case .underlyingQueueWhileNotEmpty: "(M4)"
         case .lateBlockWhileExecuting, .lateBlockAfterFinish: "(M5)"
-        case .negativeWidth: "(M6)"
+        case .negativeConcurrencyLimit: "(M6)"
         case .dependOnOneself: "(M7)"
         case .waitForOneself, .waitInsideSerialQueue, .waitForBatchInsideSerialQueue, .waitForAllFromInside: "(M8)"
         }
@@ -54,7 +54,7 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
         case .lateBlockAfterFinish:
             operation.start()
             operation.addExecutionBlock {}
-        case .negativeWidth: queue.maxConcurrentOperationCount = -2
+        case .negativeConcurrencyLimit: queue.maxConcurrentOperationCount = -2
         case .dependOnOneself: operation.addDependency(operation)
         case .waitInsideSerialQueue, .waitForBatchInsideSerialQueue, .waitForAllFromInside:
             queue.maxConcurrentOperationCount = 1

@@ -76,7 +76,7 @@ import Testing
         queue.name = "it"
         queue.maxConcurrentOperationCount = 3
         let found = error { () throws(OperationError) in try queue.trySetMaxConcurrentOperationCount(width) }
-        #expect(found == .negativeWidth(queue: "queue 'it'", width: width))
+        #expect(found == .negativeConcurrencyLimit(queue: "queue 'it'", limit: width))
         #expect(found?.description.contains("(M6)") == true)
         #expect(queue.maxConcurrentOperationCount == 3)
         try queue.trySetMaxConcurrentOperationCount(OperationQueue.defaultMaxConcurrentOperationCount)

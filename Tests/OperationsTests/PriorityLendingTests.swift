@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct PriorityLendingTests {
     @Test func `an operation that has waited for another one holds no reference to it`() throws {
         let (queue, other) = (OperationQueue(), OperationQueue())
-        queue.priorityPolicy = try .init(inheritsPriority: true)
+        queue.priorityPolicy = .init(inheritsPriority: true)
         let operation = BlockOperation()
         let awaitedCount = Guarded(-1)
         operation.addExecutionBlock { [unowned operation] in
@@ -32,7 +32,7 @@ import Testing
             (low.queuePriority, urgent.queuePriority) = (.low, .veryHigh)
             urgent.addDependency(low)
             await held.queue.addOperations([low, normal, urgent], waitUntilFinished: false)
-            held.queue.priorityPolicy = try .init(inheritsPriority: true)
+            held.queue.priorityPolicy = .init(inheritsPriority: true)
             held.release()
             precondition(log.entries == ["low", "urgent", "normal"], "\(log.entries)")
         }

@@ -129,7 +129,7 @@ import Testing
         queue.isSuspended = false
         queue.waitUntilAllOperationsAreFinished()
         let firstLow = try #require(log.entries.firstIndex(of: false))
-        #expect(firstLow >= 500 - OperationQueue.defaultWidthCeiling)
+        #expect(firstLow >= 500 - OperationQueue.defaultMaxThreadCount)
     }
 
     /// Rule P4.

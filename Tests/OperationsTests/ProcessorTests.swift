@@ -63,7 +63,7 @@ import Testing
     #endif
 
     @Test func `the default width can use all processors`() {
-        #expect(OperationQueue.defaultWidthCeiling >= max(64, Processor.count))
-        #expect(OperationQueue.widthCeiling >= OperationQueue.defaultWidthCeiling)
+        #expect(OperationQueue.defaultMaxThreadCount >= max(64, Processor.count))
+        #expect(OperationQueue.maxThreadCount >= OperationQueue.defaultMaxThreadCount)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 /// Rules Q4, Q12 and Q13: the default limit under load, many threads, operations that use their own queue.
 @Suite(.timeLimit(.minutes(5))) struct QueueLoadTests {
     /// Rule Q4: operations that wait for each other end only if all run at the same time.
-    @Test(arguments: [2, 32, OperationQueue.defaultWidthCeiling])
+    @Test(arguments: [2, 32, OperationQueue.defaultMaxThreadCount])
     func `with the default limit, blocked operations do not starve the others`(count: Int) {
         let (queue, meeting) = (OperationQueue(), Gate(count))
         for _ in 0..<count { queue.addOperation { meeting.meet() } }
@@ -14,10 +14,10 @@ import Testing
 
     /// Rule Q4.
     @Test func `the ceiling of the default limit is at least 64 and is not exceeded`() {
-        #expect(OperationQueue.defaultWidthCeiling >= 64)
+        #expect(OperationQueue.defaultMaxThreadCount >= 64)
         let (queue, counter) = (OperationQueue(), ConcurrencyCounter())
-        let meeting = Gate(OperationQueue.defaultWidthCeiling)
-        for _ in 0..<3 * OperationQueue.defaultWidthCeiling {
+        let meeting = Gate(OperationQueue.defaultMaxThreadCount)
+        for _ in 0..<3 * OperationQueue.defaultMaxThreadCount {
             queue.addOperation {
                 counter.enter()
                 meeting.meet()
@@ -25,7 +25,7 @@ import Testing
             }
         }
         queue.waitUntilAllOperationsAreFinished()
-        #expect(counter.most == OperationQueue.defaultWidthCeiling)
+        #expect(counter.most == OperationQueue.defaultMaxThreadCount)
     }
 
     /// Rule Q4: a queue full of blocked operations does not delay another queue.
@@ -40,9 +40,9 @@ import Testing
     }
 
     /// Rules Q3, Q4: the limit of one queue does not limit all queues together.
-    @Test(arguments: [OperationQueue.widthCeiling, OperationQueue.defaultMaxConcurrentOperationCount])
+    @Test(arguments: [OperationQueue.maxThreadCount, OperationQueue.defaultMaxConcurrentOperationCount])
     func `operations of several queues may all wait for each other`(width: Int) {
-        let each = width > 0 ? width : OperationQueue.defaultWidthCeiling
+        let each = width > 0 ? width : OperationQueue.defaultMaxThreadCount
         let queues = (0..<1200 / each).map { _ in OperationQueue() }
         let meeting = Gate(queues.count * each)
         for queue in queues {

@@ -27,7 +27,7 @@ import Testing
     ) {
         let (queue, log) = (OperationQueue(), Journal<String>())
         queue.maxConcurrentOperationCount = width
-        let count = width > 0 ? width : OperationQueue.defaultWidthCeiling
+        let count = width > 0 ? width : OperationQueue.defaultMaxThreadCount
         let (started, gate) = (Gate(count), Gate())
         let running = (0..<count).map { _ in
             BlockOperation {

@@ -23,7 +23,7 @@ import Testing
     @Test(arguments: [-2, -100, Int.min]) func `another negative width is refused and nothing changes`(width: Int) {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 7
-        #expect(throws: OperationError.negativeWidth(queue: "queue '\(queue.name!)'", width: width)) {
+        #expect(throws: OperationError.negativeConcurrencyLimit(queue: "queue '\(queue.name!)'", limit: width)) {
             try queue.trySetMaxConcurrentOperationCount(width)
         }
         #expect(queue.maxConcurrentOperationCount == 7)
@@ -59,9 +59,9 @@ import Testing
 
     /// Rule Q3: the documented ceiling limits a higher value, and is reached.
     @Test func `a width above the ceiling is bounded by it`() {
-        let (queue, counter, meeting) = (OperationQueue(), ConcurrencyCounter(), Gate(OperationQueue.widthCeiling))
+        let (queue, counter, meeting) = (OperationQueue(), ConcurrencyCounter(), Gate(OperationQueue.maxThreadCount))
         queue.maxConcurrentOperationCount = Int.max
-        for _ in 0..<2 * OperationQueue.widthCeiling {
+        for _ in 0..<2 * OperationQueue.maxThreadCount {
             queue.addOperation {
                 counter.enter()
                 meeting.meet()
@@ -69,7 +69,7 @@ import Testing
             }
         }
         queue.waitUntilAllOperationsAreFinished()
-        #expect(counter.most == OperationQueue.widthCeiling)
+        #expect(counter.most == OperationQueue.maxThreadCount)
     }
 
     /// Rule Q3.

@@ -50,8 +50,8 @@ import Testing
     @Test(arguments: End.allCases)
     func `a finished retry operation has released the closure for its attempts`(end: End) async throws {
         struct Failure: Error {}
-        try await expectRelease(end) { captured in
-            RetryOperation(try RetryPolicy(retries: 0)) { _ in
+        await expectRelease(end) { captured in
+            RetryOperation(RetryPolicy(retries: 0)) { _ in
                 withExtendedLifetime(captured) {}
                 return TaskOperation { if end == .fails { throw Failure() } }
             }

@@ -142,14 +142,14 @@ import Testing
 
     @Test func `needing more units than the reduced capacity is a stall`() throws {
         let observer = StallObserver()
-        let pool = try ResourcePool(["memory": 4])
+        let pool = ResourcePool(["memory": 4])
         let operation = Operation(named: "large")
-        operation.addRequirement(try .units(4, of: "memory", in: pool))
-        try pool.setCapacity(2, of: "memory")
+        operation.addRequirement(.units(4, of: "memory", in: pool))
+        pool.setCapacity(2, of: "memory")
         let report = observer.report { observer.queue.addOperation(operation) }
         #expect(
             report.reasons == ["Operation 'large'": [.resource(name: "memory", units: 4, inUse: 0, capacity: 2)]])
-        try pool.setCapacity(4, of: "memory")
+        pool.setCapacity(4, of: "memory")
         operation.waitUntilFinished()
     }
 }

@@ -101,7 +101,7 @@ import Testing
         started.pass()
 
         let limited = HeldUntilCancelled()
-        try limited.setTimeout(.milliseconds(5))
+        limited.setTimeout(.milliseconds(5))
         let apart = makeQueue(isSerial: true)
         apart.addOperation(limited)
         limited.started.pass()
@@ -112,7 +112,7 @@ import Testing
         suspended.stallDelay = .milliseconds(5)
         suspended.isSuspended = true
         let late = BlockOperation {}
-        try late.setDeadline(ContinuousClock.now.advanced(by: .milliseconds(5)), clock: ContinuousClock())
+        late.setDeadline(ContinuousClock.now.advanced(by: .milliseconds(5)), clock: ContinuousClock())
         let isLate = Gate()
         late.addDependency(Operations.Operation())
         let token = late.observe(\.isCancelled) { _, _ in isLate.open() }
@@ -126,7 +126,7 @@ import Testing
         makeQueue(isSerial: true).addOperation(gated)
 
         let limiting = makeQueue(isSerial: true)
-        limiting.setRateLimit(try .tokenBucket(1, per: .milliseconds(5)))
+        limiting.setRateLimit(.tokenBucket(1, per: .milliseconds(5)))
         for _ in 0..<5 { limiting.addOperation {} }
         // Serial queues do not wait for a computing queue with the default limit.
         limiting.waitUntilAllOperationsAreFinished()

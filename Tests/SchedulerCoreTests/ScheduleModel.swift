@@ -22,12 +22,12 @@ struct ScheduleModel {
     var order = Schedule.Order.firstInFirstOut
     private var now = 0
     /// The number of times that a priority may be passed over, and the number for each priority.
-    let ageing: Int?
+    let aging: Int?
     private var passedOver: [PriorityLane: Int] = [:]
 
-    init(width: Int, ageing: Int? = nil) {
+    init(width: Int, aging: Int? = nil) {
         self.width = width
-        self.ageing = ageing
+        self.aging = aging
     }
 
     // MARK: Events
@@ -119,7 +119,7 @@ struct ScheduleModel {
     /// 0 as long as the priority is not due.
     private func age(of lane: PriorityLane) -> Int {
         let age = passedOver[lane, default: 0]
-        return age >= ageing ?? .max ? age : 0
+        return age >= aging ?? .max ? age : 0
     }
 
     var idsInOrder: [Schedule.ID] { members.filter { $0.kind == .operation }.map(\.id) }

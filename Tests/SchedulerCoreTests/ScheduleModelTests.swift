@@ -89,9 +89,9 @@ private struct ScheduleAndModel {
         let width = generator.below(6)
         schedule = Schedule(width: width)
         // Every third never ages.
-        let ageing = seed % 3 == 0 ? nil : generator.below(4) + 1
-        schedule.setAgeing(limit: ageing)
-        model = ScheduleModel(width: width, ageing: ageing)
+        let aging = seed % 3 == 0 ? nil : generator.below(4) + 1
+        schedule.setAging(limit: aging)
+        model = ScheduleModel(width: width, aging: aging)
     }
 
     var scheduleView: View {

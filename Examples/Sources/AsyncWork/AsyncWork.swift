@@ -61,7 +61,7 @@ struct AsyncWork {
         let id = try await Request.$id.withValue("42") { try await queue.addTask { Request.id }.value }
         print("the request of the caller:", id)
 
-        let group = GroupOperation(policy: .supervise)
+        let group = GroupOperation(policy: .waitForAll)
         for page in 1...3 {
             group.addChildTask(name: "child \(page)") { if page == 2 { throw Unreachable() } }
         }
@@ -69,7 +69,7 @@ struct AsyncWork {
         await group.waitUntilFinished()
         print("the group:", group.operationOutcome!)
 
-        let attempts = try RetryPolicy(retries: 3, backoff: .constant(.milliseconds(1)))
+        let attempts = RetryPolicy(retries: 3, backoff: .constant(.milliseconds(1)))
         let page = try await queue.run {
             try await attempts.run { attempt in
                 guard attempt == 3 else { throw Unreachable() }

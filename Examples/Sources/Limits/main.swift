@@ -26,19 +26,19 @@ func show(_ title: String, expecting expected: [String]) {
 // A capacity that refuses further operations.
 let small = executor.makeQueue()
 small.name = "small"
-try small.setBound(2)
+small.setCapacity(2)
 for number in 1...3 {
     do { try small.tryAddOperation(write("\(number)")) } catch { print(error) }
 }
 // A task waits for a free place.
-executor.task { try await small.addOperationWhenRoom(write("patient")) }
+executor.task { try await small.addOperationWaitingForCapacity(write("patient")) }
 show("bounded", expecting: ["1", "2", "patient"])
 
 // Capacities that cancel waiting operations.
-try small.setBound(2, whenFull: .shedOldest)
+small.setCapacity(2, onOverflow: .dropOldest)
 for number in 1...3 { try small.tryAddOperation(write("\(number)")) }
 show("without the oldest", expecting: ["2", "3"])
-try small.setBound(2, whenFull: .shedLowest)
+small.setCapacity(2, onOverflow: .dropLowest)
 for (text, priority) in [("low", Operation.QueuePriority.low), ("normal", .normal), ("high", .high)] {
     let operation = write(text)
     operation.queuePriority = priority
@@ -48,18 +48,18 @@ show("without the lowest", expecting: ["high", "normal"])
 
 // Rates: the start times of operations.
 let paced = executor.makeQueue()
-paced.setRateLimit(try .tokenBucket(10, per: .seconds(1), burst: 2), clock: clock)
+paced.setRateLimit(.tokenBucket(10, per: .seconds(1), burst: 2), clock: clock)
 let start = clock.now
 for _ in 1...4 { paced.addOperation { log.append("\(start.duration(to: clock.now) / .milliseconds(1))") } }
 show("milliseconds", expecting: ["0.0", "0.0", "100.0", "200.0"])
-paced.setRateLimit(try .slidingWindow(60, per: .seconds(60)), clock: clock)
+paced.setRateLimit(.slidingWindow(60, per: .seconds(60)), clock: clock)
 paced.setRateLimit(nil)
 
 // Keys take turns.
 let hosts = executor.makeQueue()
 hosts.maxConcurrentOperationCount = 1
-try hosts.setLimitPerKey(2)
-try hosts.setLimit(1, forKey: "slow.example")
+hosts.setLimitPerKey(2)
+hosts.setLimit(1, forKey: "slow.example")
 for number in 1...3 { hosts.addOperation(write("a\(number)"), limitKey: "a.example") }
 hosts.addOperation(write("b1"), limitKey: "b.example")
 show("in turns", expecting: ["a1", "b1", "a2", "a3"])
@@ -89,13 +89,13 @@ func addInversion() {
 
 addInversion()
 show("as documented", expecting: ["normal", "low", "urgent"])
-line.priorityPolicy = try .init(inheritsPriority: true)
+line.priorityPolicy = .init(inheritsPriority: true)
 addInversion()
 show("inherited", expecting: ["low", "urgent", "normal"])
 
-line.priorityPolicy = try .init(ageingLimit: 2)
+line.priorityPolicy = .init(starvationLimit: 2)
 line.isSuspended = true
 for number in 1...4 { _ = add("high \(number)", .high, to: line) }
 for number in 1...2 { _ = add("low \(number)", .low, to: line) }
 line.isSuspended = false
-show("ageing", expecting: ["high 1", "high 2", "low 1", "high 3", "high 4", "low 2"])
+show("aging", expecting: ["high 1", "high 2", "low 1", "high 3", "high 4", "low 2"])

@@ -7,7 +7,7 @@ import OperationsFoundation
 // Your own class: one line for the class, one attribute for each property.
 
 final class Download: KeyValueObservable {
-    let keyValueObservers = KeyValueObservers()
+    let keyValueRegistrar = KeyValueRegistrar()
     @KeyValueObserved var bytes = 0
     @KeyValueObserved var expected = 200
     var fraction: Double { Double(bytes) / Double(expected) }

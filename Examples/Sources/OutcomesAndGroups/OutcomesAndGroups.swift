@@ -53,9 +53,9 @@ struct OutcomesAndGroups {
 
     /// A failed operation that is released before any code has read its outcome.
     static func unseen(in queue: OperationQueue) async {
-        let (failures, told) = AsyncStream.makeStream(of: UnseenFailure.self)
+        let (failures, told) = AsyncStream.makeStream(of: UnhandledFailure.self)
         queue.name = "downloads"
-        queue.unseenFailureHandler = { told.yield($0) }
+        queue.unhandledFailureHandler = { told.yield($0) }
         queue.addTask(name: "forgotten") { throw NotFound() }
         for await failure in failures {
             print(failure)
@@ -65,7 +65,7 @@ struct OutcomesAndGroups {
 
     static func groups(in queue: OperationQueue) async throws {
         let all = GroupOperation(policy: .failFast) { [BlockOperation {}, Load()] }
-        let each = GroupOperation(policy: .supervise) { [Load(), BlockOperation {}, Load()] }
+        let each = GroupOperation(policy: .waitForAll) { [Load(), BlockOperation {}, Load()] }
         let any = GroupOperation(policy: .firstSuccess) { [Load(), BlockOperation {}] }
         each.maxConcurrentOperationCount = 1
         let after = BlockOperation { print("after the groups") }

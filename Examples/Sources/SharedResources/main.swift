@@ -30,10 +30,10 @@ let nightly = named("nightly", TaskOperation {})
 nightly.addCondition(.notBefore(clock.now.advanced(by: .seconds(3600)), clock: clock))
 
 // Resources: one rendering waits until the other rendering has returned its memory.
-let machine = try ResourcePool(["memory": 8, "licence": 1])
-let renderings = try (1...2).map { number in
+let machine = ResourcePool(["memory": 8, "licence": 1])
+let renderings = (1...2).map { number in
     let rendering = named("render \(number)", TaskOperation { try await clock.sleep(for: .seconds(10)) })
-    rendering.addRequirement(try .units(5, of: "memory", in: machine))
+    rendering.addRequirement(.units(5, of: "memory", in: machine))
     rendering.addRequirement(.exclusive("preview"))
     return rendering
 }
@@ -41,12 +41,12 @@ let renderings = try (1...2).map { number in
 // Time limits, and a retry.
 struct Unreachable: Error {}
 let slow = named("slow", TaskOperation { try await clock.sleep(for: .seconds(60)) })
-try slow.setTimeout(.seconds(30), clock: clock)
+slow.setTimeout(.seconds(30), clock: clock)
 let late = named("late", BlockOperation {})
 late.addDependency(nightly)
-try late.setDeadline(clock.now.advanced(by: .seconds(20)), clock: clock)
+late.setDeadline(clock.now.advanced(by: .seconds(20)), clock: clock)
 
-let policy = try RetryPolicy(retries: 3, backoff: .exponential(.seconds(1)), jitter: .none) { $0 is Unreachable }
+let policy = RetryPolicy(retries: 3, backoff: .exponential(.seconds(1)), jitter: .none) { $0 is Unreachable }
 let fetch = named(
     "fetch",
     TaskOperation {
@@ -60,7 +60,7 @@ for operation in [upload, store, nightly, slow, late, fetch] as [Operation] { qu
 for rendering in renderings { queue.addOperation(rendering) }
 executor.runUntilIdle()
 print(queue.explain(renderings[1]))
-print(try machine.usage(of: "memory"))
+print(machine.usage(of: "memory")!)
 executor.runUntilIdle(advancing: clock)
 print(recorder.timeline)
 
@@ -73,9 +73,9 @@ guard case .failed(OperationTimeout.timeout)? = slow.operationOutcome else { fat
 guard case .failed(OperationTimeout.deadline)? = late.operationOutcome else { fatalError("\(late)") }
 
 // A new operation for each attempt. The attempts run in a queue of the retry operation, on real threads.
-let attempts = try RetryPolicy(retries: 3, backoff: .none)
+let attempts = RetryPolicy(retries: 3, backoff: .none)
 let reload = RetryOperation(attempts) { attempt in TaskOperation { if attempt < 3 { throw Unreachable() } } }
 OperationQueue().addOperations([reload], waitUntilFinished: true)
 print("reload:", reload.operationOutcome!)
 
-do { _ = try OperationRequirement.units(9, of: "memory", in: machine) } catch { print(error) }
+do { _ = try OperationRequirement.tryUnits(9, of: "memory", in: machine) } catch { print(error) }

@@ -1,6 +1,6 @@
 import OperationsFoundation
 import OperationsTesting
-import OperationsTrace
+import OperationsTimeline
 import Synchronization
 
 // Events, snapshots, stall reports and traces of a queue, and tests in virtual time.
@@ -72,7 +72,7 @@ struct Watching {
 
     /// Writes a timeline for a trace viewer and one for a browser.
     static func trace() throws {
-        let trace = OperationTrace()
+        let trace = OperationTimeline()
         let queue = OperationQueue()
         queue.name = "pages"
         trace.record(queue)

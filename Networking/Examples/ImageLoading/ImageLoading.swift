@@ -69,7 +69,7 @@ typealias OperationQueue = Operations.OperationQueue
             return album.drawing.response(to: request)
         }) { server in
             var configuration = ImageLoader.Configuration()
-            configuration.width = 1
+            configuration.maxConcurrentTransfers = 1
             let loader = ImageLoader(configuration)
             let tokens = (1...6).map { loader.load("\(server.url)/\($0)", priority: .low) }
             await gate.reached()

@@ -1,6 +1,6 @@
 /// A policy that determines how a request uses the cache.
 ///
-/// The policies `onlyIfCached`, `cachedElseLoad` and `fallsBackOnFailure` serve a stored response of any age, even if
+/// The policies `onlyIfCached`, `returnCacheElseLoad` and `fallsBackOnFailure` serve a stored response of any age, even if
 /// its headers require revalidation. No policy stores a response with `no-store`.
 public struct HTTPCachePolicy: Codable, Hashable, Sendable {
     /// The rules for serving a stored response and for sending a request to the server.
@@ -11,14 +11,14 @@ public struct HTTPCachePolicy: Codable, Hashable, Sendable {
         /// 9111 requires.
         case ignore
         /// The cache always revalidates a stored response with the server.
-        case askAlways
+        case revalidate
         /// RFC 9111, without the `Cache-Control` and `Pragma` of the request.
         case askIfStale
         /// The cache serves a stored response of any age and never sends the request. Without a stored response the
         /// request fails with `notInCache`.
         case onlyIfCached
         /// The cache serves a stored response of any age, and sends the request only if no response is stored.
-        case cachedElseLoad
+        case returnCacheElseLoad
         /// The cache sends the request only if no response is stored. Otherwise the request fails with `alreadyCached`.
         /// Use the policy for prefetching.
         case loadOnlyIfNotCached
@@ -58,14 +58,14 @@ public struct HTTPCachePolicy: Codable, Hashable, Sendable {
     public static let `default` = HTTPCachePolicy()
     /// A policy with `Reading.ignore`.
     public static let ignore = HTTPCachePolicy(.ignore)
-    /// A policy with `Reading.askAlways`.
-    public static let askAlways = HTTPCachePolicy(.askAlways)
+    /// A policy with `Reading.revalidate`.
+    public static let revalidate = HTTPCachePolicy(.revalidate)
     /// A policy with `Reading.askIfStale`.
     public static let askIfStale = HTTPCachePolicy(.askIfStale)
     /// A policy with `Reading.onlyIfCached`.
     public static let onlyIfCached = HTTPCachePolicy(.onlyIfCached)
-    /// A policy with `Reading.cachedElseLoad`.
-    public static let cachedElseLoad = HTTPCachePolicy(.cachedElseLoad)
+    /// A policy with `Reading.returnCacheElseLoad`.
+    public static let returnCacheElseLoad = HTTPCachePolicy(.returnCacheElseLoad)
     /// A policy with `Reading.loadOnlyIfNotCached`.
     public static let loadOnlyIfNotCached = HTTPCachePolicy(.loadOnlyIfNotCached)
     /// A policy with the standard rules that serves a stored response of any age when the request fails.

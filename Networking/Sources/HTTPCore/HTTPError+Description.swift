@@ -22,7 +22,7 @@ extension HTTPError.Reason {
             "ended after \(received) bytes" + (expected.map { " of \($0)" } ?? "")
         case .overlong(let expected): "sent more than the announced \(expected) bytes"
         case .bodyTooLarge(let limit): "exceeds the limit of \(limit) bytes in memory"
-        case .inflatesTooMuch: "exceeds the limit for decompressed data"
+        case .decompressionLimitExceeded: "exceeds the limit for decompressed data"
         case .undecodableEncoding(let problem): "cannot be decompressed: \(problem)"
         case .tooManyRedirects(let limit): "redirects more than \(limit) times"
         case .redirectLoop: "redirects in a loop"
@@ -39,7 +39,7 @@ extension HTTPError.Reason {
         case .cannotRead(let path, let error): "cannot read '\(path)': \(error)"
         case .notInCache: "is not in the cache, and the request allows the cache only"
         case .alreadyCached: "is already in the cache"
-        case .notContinued: "cannot resume: the server does not continue the body that was delivered in part"
+        case .resumeFailed: "cannot resume: the server does not continue the body that was delivered in part"
         case .bodyNotRepeatable: "must be sent again, but its body can be read only once"
         }
     }

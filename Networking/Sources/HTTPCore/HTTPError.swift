@@ -39,7 +39,7 @@ public struct HTTPError: Error, Sendable {
         /// The body exceeds the limit for bodies in memory, in bytes.
         case bodyTooLarge(limit: Int)
         /// The decompressed body exceeds its limit.
-        case inflatesTooMuch
+        case decompressionLimitExceeded
         /// The body cannot be decompressed.
         case undecodableEncoding(String)
         /// The response redirects, and the limit of redirects is reached.
@@ -74,7 +74,7 @@ public struct HTTPError: Error, Sendable {
         case alreadyCached
         /// The transfer had delivered the beginning of the body before a pause, and the server cannot continue the same
         /// body.
-        case notContinued
+        case resumeFailed
         /// The request must be sent again, but its body was a sequence that has already been read.
         case bodyNotRepeatable
     }

@@ -55,10 +55,10 @@ private enum Verdict: String, Sendable { case serve, check, load, notInCache, al
             // (policy, nothing stored, fresh, stale, fresh with no-cache in the request)
             (.default, .load, .serve, .check, .check),
             (.ignore, .load, .load, .load, .load),
-            (.askAlways, .load, .check, .check, .check),
+            (.revalidate, .load, .check, .check, .check),
             (.askIfStale, .load, .serve, .check, .serve),
             (.onlyIfCached, .notInCache, .serve, .serve, .serve),
-            (.cachedElseLoad, .load, .serve, .serve, .serve),
+            (.returnCacheElseLoad, .load, .serve, .serve, .serve),
             (.loadOnlyIfNotCached, .load, .alreadyCached, .alreadyCached, .alreadyCached),
             (.fallBackOnFailure, .load, .serve, .check, .check),
             (.sessionOnly, .load, .serve, .check, .check),
@@ -87,7 +87,7 @@ private enum Verdict: String, Sendable { case serve, check, load, notInCache, al
     @Test func `other methods are never served, and are refused if only the cache may answer`() {
         for method in [HTTPRequest.Method.post, .put, .delete, .options] {
             #expect(verdict(get(method: method), stored("max-age=60"), 1) == .load)
-            #expect(verdict(get(method: method), stored("max-age=60"), 1, .cachedElseLoad) == .load)
+            #expect(verdict(get(method: method), stored("max-age=60"), 1, .returnCacheElseLoad) == .load)
             #expect(verdict(get(method: method), stored("max-age=60"), 1, .onlyIfCached) == .notInCache)
         }
     }
@@ -128,9 +128,9 @@ private enum Verdict: String, Sendable { case serve, check, load, notInCache, al
         for control in ["max-age=60", "no-cache", "max-age=60, must-revalidate"] {
             #expect(fallback(control, 9999, .fallBackOnFailure) == .infinity)
         }
-        let asking = HTTPCachePolicy(.askAlways, fallsBackOnFailure: true)
-        #expect(fallback("max-age=60", 1, asking) == .infinity && fallback("max-age=60", 1, .askAlways) == nil)
-        #expect(fallback("max-age=60, stale-if-error=5", 1, .askAlways) == 65)
+        let asking = HTTPCachePolicy(.revalidate, fallsBackOnFailure: true)
+        #expect(fallback("max-age=60", 1, asking) == .infinity && fallback("max-age=60", 1, .revalidate) == nil)
+        #expect(fallback("max-age=60, stale-if-error=5", 1, .revalidate) == 65)
     }
 
     @Test func `four statuses mean that the server could not answer`() {
@@ -139,7 +139,7 @@ private enum Verdict: String, Sendable { case serve, check, load, notInCache, al
 
     @Test func `policies are saved and restored`() throws {
         let policy = HTTPCachePolicy(
-            .cachedElseLoad, fallsBackOnFailure: true, maxAge: .seconds(5), retention: .session)
+            .returnCacheElseLoad, fallsBackOnFailure: true, maxAge: .seconds(5), retention: .session)
         let data = try JSONEncoder().encode([policy, .default])
         #expect(try JSONDecoder().decode([HTTPCachePolicy].self, from: data) == [policy, .default])
     }

@@ -75,7 +75,7 @@ import TestSupport
         let cache = HTTPCache.inMemory()
         let request = get("/a", "Accept: x")
         await cache.load(request, answer(200, "Cache-Control: max-age=60", "ETag: \"a\""))
-        guard case .load(let load) = await cache.answer(to: request, policy: .askAlways, now: origin),
+        guard case .load(let load) = await cache.answer(to: request, policy: .revalidate, now: origin),
             let old = load.stored
         else {
             Issue.record("not checked")

@@ -37,7 +37,7 @@ extension HTTPSession {
     }
 }
 
-func get(_ url: String) -> HTTPOperationRequest { HTTPOperationRequest(.get, url) }
+func get(_ url: String) -> HTTPRequestDescription { HTTPRequestDescription(.get, url) }
 
 /// Returns the outcome of `body`.
 func result<Value>(of body: () async throws -> Value) async -> Result<Value, any Error> {

@@ -25,9 +25,9 @@ extension OperationQueue {
     ///
     /// Running operations continue.
     ///
-    /// - Throws: `PolicyError.rateNotPositive` when the limit is below 1.
-    public final func setLimitPerKey(_ limit: Int?) throws(PolicyError) {
-        if let limit, limit < 1 { throw .rateNotPositive(limit) }
+    /// The call stops the process if the limit is below 1.
+    public final func setLimitPerKey(_ limit: Int?) {
+        if let limit, limit < 1 { InvalidPolicy.limit(limit).stop() }
         changeLimits { $0.setDefaultLimit(limit) }
     }
 
@@ -35,11 +35,17 @@ extension OperationQueue {
     ///
     /// Running operations continue.
     ///
-    /// - Throws: `PolicyError.rateNotPositive` when the limit is below 1.
-    public final func setLimit(_ limit: Int?, forKey key: String) throws(PolicyError) {
-        if let limit, limit < 1 { throw .rateNotPositive(limit) }
+    /// The call stops the process if the limit is below 1.
+    public final func setLimit(_ limit: Int?, forKey key: String) {
+        if let limit, limit < 1 { InvalidPolicy.limit(limit).stop() }
         changeLimits { $0.setLimit(limit, of: key) }
     }
+
+    /// The largest number of operations of each key that run at a time; nil for no limit. See ``setLimitPerKey(_:)``.
+    public final var limitPerKey: Int? { withState { $0.keyed?.turnstile.defaultLimit } }
+
+    /// Returns the limit that applies to a key: its own limit, or the limit of each key; nil for no limit.
+    public final func limit(forKey key: String) -> Int? { withState { $0.keyed?.turnstile.limit(of: key) } }
 
     private func changeLimits(_ change: (inout Turnstile) -> Turnstile.Shift) {
         let hasStartable = withState { state in
@@ -137,8 +143,9 @@ extension OperationQueue.State {
 }
 
 extension OperationQueue {
-    private func add(_ operation: Operation, key: String) throws(OperationError) {
-        try add(operation, hasPlace: false) {
+    /// - Parameter hasPlace: Whether the caller has taken a place of the queue's capacity for the operation.
+    func add(_ operation: Operation, key: String, hasPlace: Bool = false) throws(OperationError) {
+        try add(operation, hasPlace: hasPlace) {
             withState { state in
                 if state.keyed == nil { state.keyed = KeyedOperations() }
                 state.keyed?.members[operation.scheduleID] = .init(key: key)

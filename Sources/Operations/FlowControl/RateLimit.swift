@@ -3,37 +3,40 @@ import Synchronization
 
 /// A limit for the number of operations of a queue that start in a period.
 ///
-///     queue.setRateLimit(try .tokenBucket(10, per: .seconds(1), burst: 20))
+///     queue.setRateLimit(.tokenBucket(10, per: .seconds(1), burst: 20))
 public struct RateLimit: Sendable, Equatable {
     let rule: RateLimiter.Rule
 
     /// Returns a limit whose permits arrive evenly, `count` in each period. The queue keeps up to `burst` unused permits.
     ///
-    /// - Throws: `PolicyError` when `count` or `burst` is below 1, or the period is not above zero.
+    /// The call stops the process if `count` or `burst` is below 1, or the period is not above zero.
     public static func tokenBucket(
         _ count: Int, per period: Duration, burst: Int = 1
-    ) throws(PolicyError) -> RateLimit {
-        guard burst > 0 else { throw .rateNotPositive(burst) }
-        let (count, period) = try checked(count, period)
+    ) -> RateLimit {
+        if burst < 1 { InvalidPolicy.limit(burst).stop() }
+        let (count, period) = checked(count, period)
         return RateLimit(rule: .tokenBucket(count: count, period: period, burst: UInt64(burst)))
     }
 
     /// Returns a limit of at most `count` starts in any time span of one period.
     ///
-    /// - Throws: `PolicyError` when `count` is below 1, or the period is not above zero.
-    public static func slidingWindow(_ count: Int, per period: Duration) throws(PolicyError) -> RateLimit {
-        let (count, period) = try checked(count, period)
+    /// The call stops the process if `count` is below 1, or the period is not above zero.
+    public static func slidingWindow(_ count: Int, per period: Duration) -> RateLimit {
+        let (count, period) = checked(count, period)
         return RateLimit(rule: .slidingWindow(count: count, period: period))
     }
 
-    private static func checked(_ count: Int, _ period: Duration) throws(PolicyError) -> (UInt64, UInt64) {
-        guard count > 0 else { throw .rateNotPositive(count) }
-        guard period.wholeNanoseconds > 0 else { throw .limitNotPositive(period) }
+    private static func checked(_ count: Int, _ period: Duration) -> (UInt64, UInt64) {
+        if count < 1 { InvalidPolicy.limit(count).stop() }
+        if period.wholeNanoseconds < 1 { InvalidPolicy.period(period).stop() }
         return (UInt64(count), period.wholeNanoseconds)
     }
 }
 
 extension OperationQueue {
+    /// The limit of how fast operations start; nil for no limit. See ``setRateLimit(_:clock:)``.
+    public final var rateLimit: RateLimit? { withState { $0.throttle?.limit } }
+
     /// Limits how fast operations start. `nil` removes the limit. The change applies at once to all operations that have
     /// not started.
     ///
@@ -48,7 +51,7 @@ extension OperationQueue {
         let throttle = limit.map { limit in
             let start = clock.now
             return Throttle(
-                limiter: RateLimiter(limit.rule), time: { start.duration(to: clock.now).wholeNanoseconds },
+                limit: limit, time: { start.duration(to: clock.now).wholeNanoseconds },
                 sleep: { try await clock.sleepFully(until: start.advanced(by: .nanoseconds($0))) })
         }
         // Released without the lock: the throttle holds the clock of the caller.
@@ -69,6 +72,7 @@ extension OperationQueue {
 /// A rate limit in use by a queue.
 final class Throttle: @unchecked Sendable {
     // Sendable: the variables are guarded by the lock of the queue, the closures are called without it.
+    let limit: RateLimit
     private var limiter: RateLimiter
     /// The task that opens the queue again.
     var timer: Task<Void, Never>?
@@ -80,10 +84,11 @@ final class Throttle: @unchecked Sendable {
     let sleep: @Sendable (UInt64) async throws -> Void
 
     init(
-        limiter: RateLimiter, time: @escaping @Sendable () -> UInt64,
+        limit: RateLimit, time: @escaping @Sendable () -> UInt64,
         sleep: @escaping @Sendable (UInt64) async throws -> Void
     ) {
-        self.limiter = limiter
+        self.limit = limit
+        limiter = RateLimiter(limit.rule)
         self.time = time
         self.sleep = sleep
     }

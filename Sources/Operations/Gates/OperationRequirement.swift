@@ -40,8 +40,17 @@ public struct OperationRequirement: Sendable {
 
     /// Returns a requirement of units of a resource.
     ///
+    /// The call stops the process if the pool has no such resource, `units` is below 1, or `units` exceeds the capacity.
+    /// ``tryUnits(_:of:in:)`` throws an error instead.
+    public static func units(_ units: Int, of resource: String, in pool: ResourcePool) -> OperationRequirement {
+        do { return try tryUnits(units, of: resource, in: pool) } catch { fatalError("ResourceError: \(error)") }
+    }
+
+    /// Returns a requirement of units of a resource, and throws an error if the pool cannot satisfy it. For numbers and names
+    /// that come from data.
+    ///
     /// - Throws: `ResourceError` when the pool has no such resource, `units` is below 1, or `units` exceeds the capacity.
-    public static func units(
+    public static func tryUnits(
         _ units: Int, of resource: String, in pool: ResourcePool
     ) throws(ResourceError) -> OperationRequirement {
         OperationRequirement(

@@ -2,35 +2,32 @@ import SchedulerCore
 
 /// Resources that operations share, each with a number of units: bytes of memory, connections, licenses.
 ///
-///     let machine = try ResourcePool(["memory": 8, "gpu": 1])
-///     render.addRequirement(try .units(3, of: "memory", in: machine))
+///     let machine = ResourcePool(["memory": 8, "gpu": 1])
+///     render.addRequirement(.units(3, of: "memory", in: machine))
 ///
 /// A pool is a namespace. Operations of any number of queues may use a pool.
 public final class ResourcePool: Sendable {
-    private let resources: [String: Int]
+    /// The numbers of the resources in the ledger.
+    private let resources = Locked<[String: Int]>([:])
 
     /// One ledger for all pools, because an operation receives its requirements of several pools at one moment.
     private static let ledger = Locked(ResourceLedger<UInt>())
 
-    /// Creates a pool with a number of units for each resource.
+    /// Creates a pool with a number of units for each resource. ``setCapacity(_:of:)`` adds resources later.
     ///
-    /// - Throws: `ResourceError.negativeCapacity` when a number is below 0.
-    public init(_ capacities: [String: Int]) throws(ResourceError) {
-        for (name, capacity) in capacities where capacity < 0 {
-            throw .negativeCapacity(resource: name, capacity: capacity)
-        }
-        var resources: [String: Int] = [:]
+    /// The call stops the process if a number is below 0.
+    public init(_ capacities: [String: Int] = [:]) {
         // Sorted, because the order of a dictionary differs between processes (rule N4).
-        for (name, capacity) in capacities.sorted(by: { $0.key < $1.key }) {
-            resources[name] = Self.ledger.withLock { $0.addResource(capacity: capacity) }
-        }
-        self.resources = resources
+        for (name, capacity) in capacities.sorted(by: { $0.key < $1.key }) { setCapacity(capacity, of: name) }
     }
 
     // Requirements hold the pool, so no operation can request its resources any more.
-    deinit { Self.ledger.withLock { ledger in for id in resources.values { ledger.removeResource(id) } } }
+    deinit {
+        let ids = resources.withLock { $0.values.sorted() }
+        Self.ledger.withLock { ledger in for id in ids { ledger.removeResource(id) } }
+    }
 
-    // MARK: - Looking and changing
+    // MARK: - Capacity and use
 
     /// The use of a resource at one moment: the capacity, the units in use, and the number of waiting operations.
     public struct Usage: Sendable, Equatable {
@@ -49,40 +46,49 @@ public final class ResourcePool: Sendable {
         }
     }
 
-    /// Returns the use of a resource at this moment.
-    ///
-    /// - Throws: `ResourceError.unknownResource` when the pool has no resource of this name.
-    public func usage(of resource: String) throws(ResourceError) -> Usage {
-        let id = try id(of: resource)
+    /// Returns the use of a resource at this moment; nil if the pool has no resource of this name.
+    public func usage(of resource: String) -> Usage? {
+        guard let id = id(of: resource) else { return nil }
         let usage = Self.ledger.withLock { $0.usage(of: id) }
         return Usage(capacity: usage.capacity, inUse: usage.inUse, waiting: usage.waiting)
     }
 
-    /// Changes the number of units of a resource, also while operations use the resource.
+    /// Changes the number of units of a resource, also while operations use the resource. Adds the resource if the pool has
+    /// no resource of this name.
     ///
     /// Running operations keep their units. An operation that needs more units than the new capacity waits until the
     /// capacity is raised, and does not block other operations.
     ///
-    /// - Throws: `ResourceError` when the capacity is below 0, or the pool has no resource of this name.
-    public func setCapacity(_ capacity: Int, of resource: String) throws(ResourceError) {
-        guard capacity >= 0 else { throw .negativeCapacity(resource: resource, capacity: capacity) }
-        let id = try id(of: resource)
+    /// The call stops the process if the capacity is below 0.
+    public func setCapacity(_ capacity: Int, of resource: String) {
+        if capacity < 0 { InvalidPolicy.resource(resource, capacity: capacity).stop() }
+        guard let id = id(of: resource) else { return add(resource, capacity: capacity) }
         Self.step { $0.setCapacity(capacity, of: id) }
     }
 
-    private func id(of resource: String) throws(ResourceError) -> Int {
-        guard let id = resources[resource] else {
-            throw .unknownResource(resource: resource, known: resources.keys.sorted())
+    private func add(_ resource: String, capacity: Int) {
+        let new = Self.ledger.withLock { $0.addResource(capacity: capacity) }
+        let known = resources.withLock { resources -> Int? in
+            if let known = resources[resource] { return known }
+            resources[resource] = new
+            return nil
         }
-        return id
+        guard let known else { return }
+        // Another thread has added the resource meanwhile.
+        Self.ledger.withLock { $0.removeResource(new) }
+        Self.step { $0.setCapacity(capacity, of: known) }
     }
+
+    private func id(of resource: String) -> Int? { resources.withLock { $0[resource] } }
 
     // MARK: - Needs
 
     /// Returns the resource of a name, if an operation may need this number of units of the resource.
     func resource(_ name: String, forNeedOf units: Int) throws(ResourceError) -> Int {
         guard units > 0 else { throw .unitsNotPositive(resource: name, units: units) }
-        let id = try id(of: name)
+        guard let id = id(of: name) else {
+            throw .unknownResource(resource: name, known: resources.withLock { $0.keys.sorted() })
+        }
         let capacity = Self.ledger.withLock { $0.usage(of: id).capacity }
         guard units <= capacity else { throw .exceedsCapacity(resource: name, units: units, capacity: capacity) }
         return id
@@ -184,10 +190,8 @@ public final class ResourcePool: Sendable {
     }
 }
 
-/// An error about a resource, or about a request for a resource.
+/// An error about a requirement of a resource.
 public enum ResourceError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// A capacity was below 0.
-    case negativeCapacity(resource: String, capacity: Int)
     /// The pool has no resource of this name.
     case unknownResource(resource: String, known: [String])
     /// The number of units was below 1.
@@ -197,13 +201,11 @@ public enum ResourceError: Error, Equatable, Sendable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .negativeCapacity(let resource, let capacity):
-            "the capacity of '\(resource)' was set to \(capacity). Use 0 or more."
         case .unknownResource(let resource, let known):
             """
             there is no resource '\(resource)' in the pool, which has \
             \(known.isEmpty ? "none" : known.map { "'\($0)'" }.joined(separator: ", ")). \
-            Name it in the pool's init.
+            Set its capacity first.
             """
         case .unitsNotPositive(let resource, let units):
             "a requirement of \(units) units of '\(resource)' was created. Require at least 1 unit, or leave it out."

@@ -148,7 +148,7 @@ extension AsyncOperation {
     ///
     /// Use it to await the result of a subclass. A task of higher priority raises the operation to its own priority,
     /// regardless of the priority policy of the queue. The call marks a failure as read. See
-    /// `OperationQueue.unseenFailureHandler`.
+    /// `OperationQueue.unhandledFailureHandler`.
     ///
     /// - Throws: `OperationError` without waiting, when the operation would wait for itself.
     @discardableResult

@@ -19,7 +19,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         /// When a child fails, the group cancels the other children and fails with that error.
         case failFast
         /// All children run. Then the group fails with a `GroupFailure` if any child failed.
-        case supervise
+        case waitForAll
         /// When a child succeeds, the group cancels the other children. If no child succeeds, the group fails with a
         /// `GroupFailure`.
         case firstSuccess
@@ -149,7 +149,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         let (failures, hasSuccess, count) = children.withLock { ($0.failures, $0.hasSuccess, $0.count) }
         switch policy {
         case .failFast: if let first = failures.first { throw first.error }
-        case .supervise: if !failures.isEmpty { throw GroupFailure(failures: failures) }
+        case .waitForAll: if !failures.isEmpty { throw GroupFailure(failures: failures) }
         case .firstSuccess: if !hasSuccess, count > 0, !isCancelled { throw GroupFailure(failures: failures) }
         }
     }

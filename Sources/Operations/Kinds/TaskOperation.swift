@@ -6,9 +6,19 @@ public final class TaskOperation<Success: Sendable>: ClosureOperation, @unchecke
     @usableFromInline @exclusivity(unchecked) var success: Success?
 
     /// Creates an operation that runs `body` once, when the operation is started.
+    ///
+    /// - Parameters:
+    ///   - name: A label for people.
+    ///   - priority: The rank of the operation among the ready operations of its queue.
+    ///   - body: The work.
     @inlinable
-    public init(_ body: @escaping @Sendable () async throws -> Success) {
+    public init(
+        name: String? = nil, priority: Operation.QueuePriority = .normal,
+        _ body: @escaping @Sendable () async throws -> Success
+    ) {
         super.init()
+        if let name { self.name = name }
+        if priority != .normal { queuePriority = priority }
         // The operation exists while its closure runs. Inlined, so that no metadata of `Success` is looked up.
         closure = { [unowned(unsafe) self] in success = try await body() }
     }

@@ -1,6 +1,6 @@
 /// A rule for repeating failed work: the number of retries, and the delays before them.
 ///
-///     let policy = try RetryPolicy(retries: 4, backoff: .exponential(.milliseconds(100), cap: .seconds(5)))
+///     let policy = RetryPolicy(retries: 4, backoff: .exponential(.milliseconds(100), cap: .seconds(5)))
 ///     let photo = try await policy.run { _ in try await fetch() }
 ///
 /// A `CancellationError` is never retried. After a cancellation of the task, no error is retried.
@@ -42,13 +42,14 @@ public struct RetryPolicy: Sendable {
     ///   - backoff: The delays between attempts.
     ///   - jitter: The random part of the delays.
     ///   - isRetryable: Returns whether an error justifies another attempt.
-    /// - Throws: `PolicyError` when the number of retries or a delay is negative, or a factor is below 1 or not finite.
+    ///
+    /// The call stops the process if the number of retries or a delay is negative, or a factor is below 1 or not finite.
     public init(
         retries: Int, backoff: Backoff = .exponential(.milliseconds(100)), jitter: Jitter = .full,
         retryIf isRetryable: @escaping @Sendable (any Error) -> Bool = { _ in true }
-    ) throws(PolicyError) {
-        guard retries >= 0 else { throw .negativeRetries(retries) }
-        try backoff.check()
+    ) {
+        if retries < 0 { InvalidPolicy.retries(retries).stop() }
+        backoff.check()
         self.retries = retries
         self.backoff = backoff
         self.jitter = jitter
@@ -110,7 +111,7 @@ public struct RetryPolicy: Sendable {
 }
 
 extension RetryPolicy.Backoff {
-    fileprivate func check() throws(PolicyError) {
+    fileprivate func check() {
         let durations: [Duration] =
             switch self {
             case .none: []
@@ -118,9 +119,9 @@ extension RetryPolicy.Backoff {
             case .linear(let step, let cap): [step, cap]
             case .exponential(let first, _, let cap): [first, cap]
             }
-        for duration in durations where duration < .zero { throw .negativeDelay(duration) }
+        for duration in durations where duration < .zero { InvalidPolicy.delay(duration).stop() }
         if case .exponential(_, let factor, _) = self, !(factor >= 1 && factor.isFinite) {
-            throw .factorBelowOne(factor)
+            InvalidPolicy.factor(factor).stop()
         }
     }
 
@@ -141,41 +142,6 @@ extension RetryPolicy.Backoff {
                 growths -= 1
             }
             return min(delay, cap)
-        }
-    }
-}
-
-/// An error about the parameters of a policy or a limit.
-public enum PolicyError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// A number of retries below 0.
-    case negativeRetries(Int)
-    /// A delay below zero.
-    case negativeDelay(Duration)
-    /// A factor of growth below 1.
-    case factorBelowOne(Double)
-    /// A time limit that is not above zero.
-    case limitNotPositive(Duration)
-    /// A rate, a burst or a limit for keys below 1.
-    case rateNotPositive(Int)
-    /// A capacity below 1.
-    case capacityNotPositive(Int)
-    /// An aging limit below 1.
-    case ageingNotPositive(Int)
-    /// A time limit set on an operation that has started.
-    case tooLate(operation: String)
-
-    public var description: String {
-        switch self {
-        case .negativeRetries(let retries): "the number of retries was \(retries). Use 0 or more; 0 means one attempt."
-        case .negativeDelay(let delay): "a delay was \(delay). Use zero or more."
-        case .factorBelowOne(let factor):
-            "the factor of the backoff was \(factor). Use 1 or more; 1 keeps the delay constant."
-        case .limitNotPositive(let limit): "a duration was \(limit). Use more than zero."
-        case .rateNotPositive(let rate): "a limit was \(rate). Use 1 or more. To start nothing, suspend the queue."
-        case .capacityNotPositive(let capacity): "a capacity was \(capacity). Use 1 or more, or nil for no capacity."
-        case .ageingNotPositive(let limit): "the aging limit was \(limit). Use 1 or more, or nil for no aging."
-        case .tooLate(let operation):
-            "a time limit was set on \(operation), which has started. Set it before the start."
         }
     }
 }

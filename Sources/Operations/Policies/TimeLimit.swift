@@ -5,23 +5,27 @@ extension Operation {
     ///
     /// When the limit is over, the operation fails with `OperationTimeout` and is cancelled. Running work is never
     /// stopped by force: work that ignores the cancellation continues and keeps its slot. The limit applies to operations
-    /// that a queue starts.
+    /// that a queue starts. A limit of zero or less is over at the start.
     ///
-    /// - Throws: `PolicyError` when the limit is not above zero, or the operation has started.
-    public final func setTimeout(
+    /// The call stops the process if the operation has started. ``trySetTimeout(_:clock:)`` throws an error instead.
+    public final func setTimeout(_ limit: Duration, clock: some Clock<Duration> = ContinuousClock()) {
+        stopOnMisuse { () throws(OperationError) in try trySetTimeout(limit, clock: clock) }
+    }
+
+    /// Limits the time from the start of the operation to its end, and throws an error if the operation has started.
+    ///
+    /// - Throws: `OperationError.lateGate`. The call has changed nothing then.
+    public final func trySetTimeout(
         _ limit: Duration, clock: some Clock<Duration> = ContinuousClock()
-    ) throws(PolicyError) {
-        guard limit > .zero else { throw .limitNotPositive(limit) }
-        do {
-            try changeGates { gates in
-                gates.timeLimits.append(
-                    TimeLimit(isFromStart: true, failure: .timeout(limit)) {
-                        let start = clock.now
-                        return { try await clock.sleepFully(for: limit, since: start) }
-                    })
-                return nil
-            }
-        } catch { throw .tooLate(operation: label) }
+    ) throws(OperationError) {
+        try changeGates { gates in
+            gates.timeLimits.append(
+                TimeLimit(isFromStart: true, failure: .timeout(limit)) {
+                    let start = clock.now
+                    return { try await clock.sleepFully(for: max(limit, .zero), since: start) }
+                })
+            return nil
+        }
     }
 
     /// Sets an instant at which the operation has to be finished.
@@ -29,17 +33,22 @@ extension Operation {
     /// At that instant, an unfinished operation fails with `OperationTimeout` and is cancelled. A waiting operation ends
     /// without running. The deadline applies to operations that are in a queue or are added to a queue later.
     ///
-    /// - Throws: `PolicyError` when the operation has started.
-    public final func setDeadline<C: Clock>(_ deadline: C.Instant, clock: C) throws(PolicyError) {
+    /// The call stops the process if the operation has started. ``trySetDeadline(_:clock:)`` throws an error instead.
+    public final func setDeadline<C: Clock>(_ deadline: C.Instant, clock: C) {
+        stopOnMisuse { () throws(OperationError) in try trySetDeadline(deadline, clock: clock) }
+    }
+
+    /// Sets an instant at which the operation has to be finished, and throws an error if the operation has started.
+    ///
+    /// - Throws: `OperationError.lateGate`. The call has changed nothing then.
+    public final func trySetDeadline<C: Clock>(_ deadline: C.Instant, clock: C) throws(OperationError) {
         let limit = TimeLimit(isFromStart: false, failure: .deadline("\(deadline)")) {
             { try await clock.sleepFully(until: deadline) }
         }
-        do {
-            try changeGates { gates in
-                gates.timeLimits.append(limit)
-                return nil
-            }
-        } catch { throw .tooLate(operation: label) }
+        try changeGates { gates in
+            gates.timeLimits.append(limit)
+            return nil
+        }
         if word.lifecycle.isInQueue, let queue = queueWhileWaiting() {
             beginTimeLimits(on: queue.executorBeside, fromStart: false)
         }

@@ -3,10 +3,10 @@ import SchedulerCore
 extension OperationQueue {
     /// A rule by which a queue deviates from the order of `queuePriority` and arrival.
     ///
-    ///     queue.priorityPolicy = try .init(inheritsPriority: true, ageingLimit: 100)
+    ///     queue.priorityPolicy = .init(inheritsPriority: true, starvationLimit: 100)
     public struct PriorityPolicy: Sendable, Equatable {
         /// The documented order of operation queues.
-        public static let documented = Self()
+        public static let `default` = Self()
 
         /// The order in which operations of the same priority start.
         public enum Order: Sendable {
@@ -28,12 +28,12 @@ extension OperationQueue {
         ///
         /// After that number, the first operation of the priority starts. If several priorities are due at the same time,
         /// up to three more operations start first.
-        public let ageingLimit: Int?
+        public let starvationLimit: Int?
 
         private init() {
             order = .firstInFirstOut
             inheritsPriority = false
-            ageingLimit = nil
+            starvationLimit = nil
         }
 
         /// Creates a policy.
@@ -41,19 +41,19 @@ extension OperationQueue {
         /// - Parameters:
         ///   - order: The order in which operations of the same priority start.
         ///   - inheritsPriority: Whether an operation has at least the priority of its waiters.
-        ///   - ageingLimit: The number of times in a row that a priority may be passed over; nil for no limit.
-        /// - Throws: `PolicyError` when the limit is below 1.
+        ///   - starvationLimit: The number of times in a row that a priority may be passed over; nil for no limit.
+        /// The call stops the process if the limit is below 1.
         public init(
-            order: Order = .firstInFirstOut, inheritsPriority: Bool = false, ageingLimit: Int? = nil
-        ) throws(PolicyError) {
-            if let ageingLimit, ageingLimit < 1 { throw .ageingNotPositive(ageingLimit) }
+            order: Order = .firstInFirstOut, inheritsPriority: Bool = false, starvationLimit: Int? = nil
+        ) {
+            if let starvationLimit, starvationLimit < 1 { InvalidPolicy.starvationLimit(starvationLimit).stop() }
             self.order = order
             self.inheritsPriority = inheritsPriority
-            self.ageingLimit = ageingLimit
+            self.starvationLimit = starvationLimit
         }
     }
 
-    /// The rule by which the queue deviates from the order of `queuePriority` and arrival. The default is `documented`.
+    /// The rule by which the queue deviates from the order of `queuePriority` and arrival. The default is ``PriorityPolicy/default``.
     ///
     /// A change takes effect at once for waiting operations. Inheritance applies to waiters that begin to wait after the
     /// change. Of earlier waiters, only operations of this queue pass on their priority. An operation keeps an inherited
@@ -63,7 +63,7 @@ extension OperationQueue {
     /// A policy does not change which operations are ready, how many run, or how barriers work. Keys, resources and rates
     /// keep their own order. O(n) to set, O(n log n) if the order changes.
     public final var priorityPolicy: PriorityPolicy {
-        get { hooks.load()?.priorityPolicy.withLock { $0 } ?? .documented }
+        get { hooks.load()?.priorityPolicy.withLock { $0 } ?? .default }
         set { setPriorityPolicy(newValue) }
     }
 
@@ -73,7 +73,7 @@ extension OperationQueue {
         ownHooks.set(policy)
         let members = withState { state in
             state.schedule.setOrder(policy.order == .lastInFirstOut ? .lastInFirstOut : .firstInFirstOut)
-            state.schedule.setAgeing(limit: policy.ageingLimit)
+            state.schedule.setAging(limit: policy.starvationLimit)
             return policy.inheritsPriority ? state.arrivals : []
         }
         for (_, operation) in members.sorted(by: { $0.arrival < $1.arrival }) {

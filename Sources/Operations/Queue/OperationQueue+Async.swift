@@ -11,14 +11,15 @@ extension OperationQueue {
     ///   - name: A label for people.
     ///   - priority: The rank of the operation among the ready operations of the queue.
     ///   - dependencies: The operations that have to finish before the new operation starts.
+    ///   - key: The key whose limit applies, such as a host; nil for no key. See ``addOperation(_:limitKey:)``.
     ///   - body: The work.
     @discardableResult @inlinable
     public final func addTask<Success: Sendable>(
         name: String? = nil, priority: Operation.QueuePriority = .normal, after dependencies: [Operation] = [],
-        _ body: @escaping @Sendable () async throws -> Success
+        limitKey key: String? = nil, _ body: @escaping @Sendable () async throws -> Success
     ) -> TaskOperation<Success> {
         let operation = Self.task(name, priority, dependencies, body)
-        addOperation(operation)
+        if let key { addOperation(operation, limitKey: key) } else { addOperation(operation) }
         return operation
     }
 
@@ -31,12 +32,12 @@ extension OperationQueue {
     @inlinable
     public final func run<Success: Sendable>(
         name: String? = nil, priority: Operation.QueuePriority = .normal, after dependencies: [Operation] = [],
-        _ body: @escaping @Sendable () async throws -> Success
+        limitKey key: String? = nil, _ body: @escaping @Sendable () async throws -> Success
     ) async throws -> Success {
         let operation = Self.task(name, priority, dependencies, body)
         try checkSuspension(for: operation)
         return try await withTaskCancellationHandler {
-            try tryAddOperation(operation)
+            if let key { try tryAddOperation(operation, limitKey: key) } else { try tryAddOperation(operation) }
             return try await operation.value
         } onCancel: {
             operation.cancel()
@@ -48,9 +49,7 @@ extension OperationQueue {
         _ name: String?, _ priority: Operation.QueuePriority, _ dependencies: [Operation],
         _ body: @escaping @Sendable () async throws -> Success
     ) -> TaskOperation<Success> {
-        let operation = TaskOperation(body)
-        if let name { operation.name = name }
-        if priority != .normal { operation.queuePriority = priority }
+        let operation = TaskOperation(name: name, priority: priority, body)
         for dependency in dependencies { operation.addDependency(dependency) }
         return operation
     }
@@ -64,7 +63,7 @@ extension OperationQueue {
     ///
     /// - Parameters:
     ///   - inputs: The elements.
-    ///   - limit: The largest number of these operations that are in the queue at a time; nil for `widthCeiling`. The
+    ///   - limit: The largest number of these operations that are in the queue at a time; nil for `maxThreadCount`. The
     ///     concurrency limit of the queue applies too.
     ///   - transform: Returns the output for an input.
     /// - Throws: The first error of a closure. `OperationError` when `limit` is below 1, when the caller holds the
@@ -74,7 +73,7 @@ extension OperationQueue {
         _ transform: @escaping @Sendable (Input) async throws -> Output
     ) async throws -> [Output] {
         if let limit, limit < 1 { throw OperationError.limitNotPositive(queue: label, limit: limit) }
-        let window = limit ?? Self.widthCeiling
+        let window = limit ?? Self.maxThreadCount
         return try await withThrowingTaskGroup(of: (Int, Output).self) { group in
             var outputs: [Output?] = []
             for (index, input) in inputs.enumerated() {

@@ -38,7 +38,7 @@ extension SnapshotKeys where Self: OperationQueue {
 extension OperationQueue: SnapshotKeys {}
 
 /// The observers of a queue. The queue's lock guards them.
-final class QueueObservers: KeyValueObservers, @unchecked Sendable {
+final class QueueObservers: KeyValueRegistrar, @unchecked Sendable {
     // Sendable: a constant.
     private let state: Locked<OperationQueue.State>
 

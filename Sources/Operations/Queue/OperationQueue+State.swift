@@ -25,7 +25,7 @@ extension OperationQueue {
     /// The state that the queue's lock guards.
     struct State {
         var kind: Kind
-        var schedule = Schedule(width: OperationQueue.defaultWidthCeiling)
+        var schedule = Schedule(width: OperationQueue.defaultMaxThreadCount)
         /// The value that the program has set. The schedule has the effective limit.
         var width = OperationQueue.defaultMaxConcurrentOperationCount
         var qualityOfService = QualityOfService.default
@@ -53,7 +53,7 @@ extension OperationQueue {
         var errands: Errands?
         /// The operations with keys; nil until the first key or the first limit of a key.
         var keyed: KeyedOperations?
-        /// The bound; nil until the first call of `setBound`.
+        /// The bound; nil until the first call of `setCapacity`.
         var bound: Bound?
         /// The rate limit, if there is one.
         var throttle: Throttle?

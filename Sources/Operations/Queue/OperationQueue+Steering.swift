@@ -18,12 +18,12 @@ extension OperationQueue {
 
     func setWidth(_ width: Int) throws(OperationError) {
         guard width >= 0 || width == Self.defaultMaxConcurrentOperationCount else {
-            throw .negativeWidth(queue: label, width: width)
+            throw .negativeConcurrencyLimit(queue: label, limit: width)
         }
         steer("maxConcurrentOperationCount") { state in
             defer { state.width = width }
             state.schedule.setWidth(
-                width == Self.defaultMaxConcurrentOperationCount ? Self.defaultWidthCeiling : width)
+                width == Self.defaultMaxConcurrentOperationCount ? Self.defaultMaxThreadCount : width)
             return (state.width, width)
         }
     }

@@ -56,18 +56,18 @@ final class QueueHooks: Sendable {
     private let hasWatchers = Atomic(false)
     private let interceptorReference = Locked<(any QueueInterceptor)?>(nil)
     private let hasInterceptor = Atomic(false)
-    let priorityPolicy = Locked(OperationQueue.PriorityPolicy.documented)
+    let priorityPolicy = Locked(OperationQueue.PriorityPolicy.default)
     private let inherits = Atomic(false)
-    private let handler = Locked<(@Sendable (UnseenFailure) -> Void)?>(nil)
+    private let handler = Locked<(@Sendable (UnhandledFailure) -> Void)?>(nil)
 
     private struct Listed: Identifiable {
         let watcher: any QueueWatcher
         var id: ObjectIdentifier { ObjectIdentifier(watcher) }
     }
 
-    var failureHandler: (@Sendable (UnseenFailure) -> Void)? { handler.withLock { $0 } }
+    var failureHandler: (@Sendable (UnhandledFailure) -> Void)? { handler.withLock { $0 } }
 
-    func setFailureHandler(_ new: (@Sendable (UnseenFailure) -> Void)?) {
+    func setFailureHandler(_ new: (@Sendable (UnhandledFailure) -> Void)?) {
         let old = handler.withLock { handler in
             let old = handler
             handler = new

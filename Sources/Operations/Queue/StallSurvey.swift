@@ -182,7 +182,11 @@ struct StallSurvey {
     /// it is paused.
     private mutating func noteSuspension(of queue: OperationQueue, named name: String, at index: Int) {
         guard let owner = queue.owner else { return settle(index, .stuck, .queueSuspended(queue: name)) }
-        if owner.word.lifecycle.isExecuting { return settle(index, .moves, .paused) }
+        if owner.word.lifecycle.isExecuting {
+            // Without a pause, the group has started and is about to resume the queue.
+            if owner.hasHold { settle(index, .moves, .paused) }
+            return
+        }
         nodes[index].waitsFor.append(position(of: owner))
         ownReasons[index].append(.group(owner.label))
     }

@@ -1,7 +1,7 @@
 import SchedulerCore
 
 /// A failure that no code has read.
-public struct UnseenFailure: Sendable, CustomStringConvertible {
+public struct UnhandledFailure: Sendable, CustomStringConvertible {
     /// The type of the operation, and its name or address.
     public let operation: String
     /// The queue's name.
@@ -20,7 +20,7 @@ extension OperationQueue {
     ///
     /// The handler applies to operations that finish after it is set. A dependent with a failure policy reads the
     /// failure, and so does the group of a child. A cancellation is not a failure.
-    public final var unseenFailureHandler: (@Sendable (UnseenFailure) -> Void)? {
+    public final var unhandledFailureHandler: (@Sendable (UnhandledFailure) -> Void)? {
         get { hooks.load()?.failureHandler }
         set {
             guard newValue != nil || hooks.isSet else { return }
@@ -33,7 +33,7 @@ extension OperationQueue {
 struct FailureHandler {
     let operation: String
     let queue: String
-    let handle: @Sendable (UnseenFailure) -> Void
+    let handle: @Sendable (UnhandledFailure) -> Void
 }
 
 extension Operation {
@@ -41,7 +41,7 @@ extension Operation {
     /// step 4.
     @inline(never)
     final func keepFailureHandler(of queue: OperationQueue) {
-        guard let handle = queue.unseenFailureHandler else { return }
+        guard let handle = queue.unhandledFailureHandler else { return }
         let handler = FailureHandler(operation: label, queue: queue.readName() ?? "", handle: handle)
         attachments?.withLock { $0.extras?.failureHandler = handler }
     }
@@ -56,6 +56,6 @@ extension Attachments {
         else { return }
         HeldLocks.assertNone()
         failureHandler.handle(
-            UnseenFailure(operation: failureHandler.operation, queue: failureHandler.queue, error: failure))
+            UnhandledFailure(operation: failureHandler.operation, queue: failureHandler.queue, error: failure))
     }
 }

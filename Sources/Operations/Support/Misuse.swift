@@ -21,7 +21,7 @@ public enum OperationError: Error, Equatable, Sendable, CustomStringConvertible 
     /// An execution block was added to a block operation that executes or has finished (M5).
     case lateExecutionBlock(operation: String)
     /// A concurrency limit was negative and not `defaultMaxConcurrentOperationCount` (M6).
-    case negativeWidth(queue: String, width: Int)
+    case negativeConcurrencyLimit(queue: String, limit: Int)
     /// An operation depends on itself (M7).
     case dependsOnItself(operation: String)
     /// An operation waits for itself (M8).
@@ -29,7 +29,7 @@ public enum OperationError: Error, Equatable, Sendable, CustomStringConvertible 
     /// An operation waits for another operation of its serial queue (M8). The other operation cannot start first.
     case waitsInsideSerialQueue(operation: String, queue: String)
 
-    /// A condition or requirement was added to an operation that has started (M9).
+    /// A condition, a requirement or a time limit was added to an operation that has started (M9).
     case lateGate(operation: String)
     /// An operation needs more units of a resource than the capacity (M9).
     case exceedsCapacity(operation: String, resource: String, units: Int, capacity: Int)
@@ -63,9 +63,9 @@ public enum OperationError: Error, Equatable, Sendable, CustomStringConvertible 
             "underlyingQueue of \(queue) was set while it holds operations (M4). Set it before adding the first."
         case .lateExecutionBlock(let operation):
             "a block was added to \(operation), which executes or has finished (M5). Add blocks before it starts."
-        case .negativeWidth(let queue, let width):
+        case .negativeConcurrencyLimit(let queue, let limit):
             """
-            maxConcurrentOperationCount of \(queue) was set to \(width) (M6). Use 0 or more, or \
+            maxConcurrentOperationCount of \(queue) was set to \(limit) (M6). Use 0 or more, or \
             OperationQueue.defaultMaxConcurrentOperationCount.
             """
         case .dependsOnItself(let operation):
@@ -84,10 +84,10 @@ public enum OperationError: Error, Equatable, Sendable, CustomStringConvertible 
         case .queueFull(let queue, let capacity):
             """
             an operation was added to \(queue), which is full with \(capacity) operations (M12). Use tryAddOperation, \
-            addOperationWhenRoom, or the overflow policy shedOldest or shedLowest.
+            addOperationWaitingForCapacity, or the overflow policies dropOldest or dropLowest.
             """
         case .lateGate(let operation):
-            "a condition or requirement was added to \(operation), which has started (M9). Add it before the start."
+            "a condition, requirement or time limit was added to \(operation), which has started (M9). Add it before the start."
         case .waitsForItself(let operation):
             "\(operation) waits for itself from inside (M8). It could never finish."
         case .waitsInsideSerialQueue(let operation, let queue):

@@ -16,7 +16,7 @@ extension OperationQueue: WorkSource {
     /// replaced. Only a worker that has found its operations to be tiny continues alone; see `Pace`.
     func work(on worker: Worker) {
         signal.workerArrived()
-        guard threads.enter(limit: Self.widthCeiling) else { return resume(on: worker) }
+        guard threads.enter(limit: Self.maxThreadCount) else { return resume(on: worker) }
         drain(on: worker)
         leaveThreads()
     }
@@ -29,7 +29,7 @@ extension OperationQueue: WorkSource {
             var pace = Pace()
             if case .yields = run(resumption, on: worker, &pace) { return callWorkerIfNone() }
         }
-        if !threads.mayLeave(limit: Self.widthCeiling) { callWorkerIfStartable() }
+        if !threads.mayLeave(limit: Self.maxThreadCount) { callWorkerIfStartable() }
     }
 
     fileprivate func leaveThreads() { if threads.leave() { callWorkerIfStartable() } }
@@ -109,7 +109,7 @@ extension OperationQueue: WorkSource {
         else {
             if claim.wantsMore { callWorkerIfNone() }
             handOver(claim)
-            if threads.mayLeave(limit: Self.widthCeiling) {
+            if threads.mayLeave(limit: Self.maxThreadCount) {
                 stopAttending(&pace)
                 return .leavesToOthers
             }

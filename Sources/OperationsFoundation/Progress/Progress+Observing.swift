@@ -9,10 +9,11 @@ extension Progress: KeyValueObservable {
     /// The observers of this progress.
     ///
     /// After the first use, a plain `Progress` reports its changes and its children's changes at once, on the thread that makes
-    /// the change. Two kinds of change are found later, by a periodic search. Changes of children of a subclass are found
-    /// within 50 ms. The other kind is a change that another thread is making during the first use. An object of a subclass has
+    /// the change. Three kinds of change are found later, by a periodic search. Changes of children of a subclass are found
+    /// within 50 ms. The second kind is a change that another thread is making during the first use. The third kind is a
+    /// change in the function that creates a child: optimized code may use addresses of methods from before the first use. An object of a subclass has
     /// separate observers, which are notified only of the changes that the subclass announces.
-    public var keyValueObservers: KeyValueObservers { ProgressTree.observedLink(of: self) ?? linkOfSubclass }
+    public var keyValueRegistrar: KeyValueRegistrar { ProgressTree.observedLink(of: self) ?? linkOfSubclass }
 
     private static let linkKey = ProgressUserInfoKey(rawValue: "swift-operations.observers")
 

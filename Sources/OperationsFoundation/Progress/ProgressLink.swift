@@ -2,7 +2,7 @@ import Foundation
 @_spi(Hosting) import KeyValueObserving
 
 /// The data that is stored beside a progress: its observers, and its parent. Guarded by the lock of `ProgressTree`.
-final class ProgressLink: KeyValueObservers, @unchecked Sendable {
+final class ProgressLink: KeyValueRegistrar, @unchecked Sendable {
     // Sendable: the lock guards all properties.
     private(set) weak var progress: Progress?
     weak var parent: Progress?

@@ -2,9 +2,10 @@ import Foundation
 
 /// A periodic search for changes that are not pushed.
 ///
-/// Two kinds of change are not pushed. Foundation notifies no other class of the changes of children of a subclass of
-/// `Progress`. The other kind is a change of a plain progress that another thread was making when the progress received its new
-/// class.
+/// Three kinds of change are not pushed. Foundation notifies no other class of the changes of children of a subclass of
+/// `Progress`. The second kind is a change of a plain progress that another thread was making when the progress received its new
+/// class. The third kind is a change in the function that created the progress. The optimizer takes the class of an object for
+/// constant. So it may call a method at the address that it loaded before the class changed.
 enum ProgressLookout {
     /// The time until such a change is found.
     static let interval = Duration.milliseconds(50)

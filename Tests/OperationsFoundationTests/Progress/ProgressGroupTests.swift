@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func `later children reduce the fraction, and cancelled children count as ended`() {
-        let group = GroupOperation(policy: .supervise)
+        let group = GroupOperation(policy: .waitForAll)
         let gate = AsyncGate()
         let first = group.addChildTask { await gate.pass() }
         let progress = group.progress

@@ -46,6 +46,13 @@ import Testing
         let token = progress.observe(\.fractionCompleted, options: .new) { log.append($1.newValue!) }
         let child = Progress(totalUnitCount: 4, parent: progress, pendingUnitCount: 1)
         let grandchild = Progress(totalUnitCount: 2, parent: child, pendingUnitCount: 2)
+        change(child, grandchild)
+        #expect(log.entries == [0.25, 0.5, 0.25, 0.5, 0.75])
+        token.invalidate()
+    }
+
+    /// Not inlined: the function that creates a child may keep addresses of methods from before the child's class changed.
+    @inline(never) private func change(_ child: Progress, _ grandchild: Progress) {
         grandchild.completedUnitCount = 1
         grandchild.completedUnitCount = 2
         child.totalUnitCount = 8
@@ -55,8 +62,20 @@ import Testing
         let implicit = Progress(totalUnitCount: 2)
         child.resignCurrent()
         implicit.completedUnitCount = 1
-        #expect(log.entries == [0.25, 0.5, 0.25, 0.5, 0.75])
+    }
+
+    /// In a release build, no method of the child is called for the new total.
+    @Test func `a change of the total in the function that creates the child is found soon`() async {
+        let (queue, found) = (OperationQueue(), AsyncGate())
+        let progress = queue.progress
+        progress.totalUnitCount = 1
+        let token = progress.observe(\.fractionCompleted, options: .new) { if $1.newValue == 0.25 { found.open() } }
+        let child = Progress(totalUnitCount: 2, parent: progress, pendingUnitCount: 1)
+        child.completedUnitCount = 1
+        child.totalUnitCount = 4
+        await found.pass()
         token.invalidate()
+        withExtendedLifetime((queue, child)) {}
     }
 
     @Test func `the stream of a queue's progress has intermediate fractions`() async {

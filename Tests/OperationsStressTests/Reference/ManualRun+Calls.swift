@@ -64,20 +64,20 @@ extension ManualRun {
             queues[queue].isSuspended = isSuspended
         case .setLimitPerKey(let limit, let queue):
             reference.queues[queue].limitPerKey = limit
-            try! queues[queue].setLimitPerKey(limit)
+            queues[queue].setLimitPerKey(limit)
         case .setLimit(let limit, let key, let queue):
             reference.queues[queue].limits[key] = limit
-            try! queues[queue].setLimit(limit, forKey: "\(key)")
+            queues[queue].setLimit(limit, forKey: "\(key)")
         case .setRateLimit(let rate, let queue):
             (reference.queues[queue].rate, reference.queues[queue].starts) = (rate, [])
             queues[queue].setRateLimit(rate?.limit, clock: clock)
-        case .setBound(let bound, let overflow, let queue):
+        case .setCapacity(let bound, let overflow, let queue):
             (reference.queues[queue].bound, reference.queues[queue].overflow) = (bound ?? .max / 2, overflow)
             reference.letAddersIn(queue)
-            try! queues[queue].setBound(bound, whenFull: overflow)
-        case .setCapacity(let capacity):
+            queues[queue].setCapacity(bound, onOverflow: overflow)
+        case .setUnits(let capacity):
             reference.capacities[0] = capacity
-            try! pool.setCapacity(capacity, of: "units")
+            pool.setCapacity(capacity, of: "units")
         default: fatalError("not a call that steers: \(call)")
         }
     }
@@ -123,7 +123,7 @@ extension ManualRun {
                     reference.queues[queue].adders.append(number)
                 }
             }
-            try await queues[queue].addOperationWhenRoom(operations[number])
+            try await queues[queue].addOperationWaitingForCapacity(operations[number])
             joined(number, queue: queue)
             observe()
         }
@@ -171,7 +171,7 @@ extension ManualRun {
 extension RandomProgram.Rate {
     var limit: RateLimit {
         let period = Duration.milliseconds(period)
-        return burst.map { try! .tokenBucket(count, per: period, burst: $0) }
-            ?? (try! .slidingWindow(count, per: period))
+        return burst.map { .tokenBucket(count, per: period, burst: $0) }
+            ?? (.slidingWindow(count, per: period))
     }
 }

@@ -42,7 +42,7 @@ final class ManualRun: ProgramRun, @unchecked Sendable {
     init(_ program: RandomProgram) {
         self.program = program
         executor = ManualExecutor(seed: program.seed)
-        pool = try! ResourcePool(["units": RandomProgram.capacity])
+        pool = ResourcePool(["units": RandomProgram.capacity])
         reference = ReferenceSystem(
             operations: program.plans.map(ReferenceSystem.Operation.init), queues: [],
             capacities: [0: RandomProgram.capacity, 1: 1, 2: 1])
@@ -58,7 +58,7 @@ final class ManualRun: ProgramRun, @unchecked Sendable {
                 operations[number].addCondition(.notBefore(.init(offset: .milliseconds(time)), clock: clock))
             }
             if let deadline = plan.deadline {
-                try! operations[number].setDeadline(.init(offset: .milliseconds(deadline)), clock: clock)
+                operations[number].setDeadline(.init(offset: .milliseconds(deadline)), clock: clock)
             }
         }
     }
@@ -102,9 +102,9 @@ final class ManualRun: ProgramRun, @unchecked Sendable {
                 .setLimit(nil, key: 0, queue: number), .setLimit(nil, key: 1, queue: number),
                 .setSuspended(false, queue: number),
             ] { perform(call) }
-            if reference.queues[number].bound != nil { perform(.setBound(nil, .refuse, queue: number)) }
+            if reference.queues[number].bound != nil { perform(.setCapacity(nil, .reject, queue: number)) }
         }
-        perform(.setCapacity(RandomProgram.capacity))
+        perform(.setUnits(RandomProgram.capacity))
     }
 
     /// Runs until no step is left, and ends operations that wait for their end.

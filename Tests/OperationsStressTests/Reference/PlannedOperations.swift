@@ -29,9 +29,9 @@ extension RandomProgram.Plan {
         operation.queuePriority = priority
         operation.dependencyFailurePolicy = failurePolicy
         operation.completionBlock = { run.completed(number) }
-        if units > 0 { operation.addRequirement(try .units(units, of: "units", in: pool)) }
+        if units > 0 { operation.addRequirement(.units(units, of: "units", in: pool)) }
         if let exclusiveName { operation.addRequirement(.exclusive(names[exclusiveName])) }
-        if let timeout { try operation.setTimeout(.milliseconds(timeout), clock: clock) }
+        if let timeout { operation.setTimeout(.milliseconds(timeout), clock: clock) }
         addCondition(to: operation, number, for: run, clock: clock)
         return operation
     }
@@ -79,7 +79,7 @@ extension RandomProgram.Plan {
             }
         case .group: return PlannedGroup(number, run, children: sleeps.count, fails: fails, clock: clock)
         case .retry:
-            let policy = try! RetryPolicy(retries: sleeps.count, backoff: .constant(.milliseconds(4)), jitter: .none)
+            let policy = RetryPolicy(retries: sleeps.count, backoff: .constant(.milliseconds(4)), jitter: .none)
             return RetryOperation(policy, clock: clock, random: SeededGenerator(seed: 1)) { attempt in
                 if attempt == 1 { run.began(number) }
                 let isLast = attempt == sleeps.count + 1
@@ -153,7 +153,7 @@ final class PlannedGroup: GroupOperation, @unchecked Sendable {
 
     init(_ number: Int, _ run: any ProgramRun, children: Int, fails: Bool, clock: some Clock<Duration>) {
         (self.number, self.run) = (number, run)
-        super.init(policy: .supervise)
+        super.init(policy: .waitForAll)
         for child in 0..<children {
             addChildTask {
                 run.childRan(of: number)

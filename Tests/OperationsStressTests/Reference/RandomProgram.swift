@@ -47,8 +47,8 @@ struct RandomProgram: Sendable {
         case setLimitPerKey(Int?, queue: Int)
         case setLimit(Int?, key: Int, queue: Int)
         case setRateLimit(Rate?, queue: Int)
-        case setBound(Int?, OperationQueue.Overflow, queue: Int)
-        case setCapacity(Int)
+        case setCapacity(Int?, OperationQueue.OverflowPolicy, queue: Int)
+        case setUnits(Int)
         case startByHand(Int)
         /// Ends an operation in the classic style that executes.
         case end(Int)
@@ -147,8 +147,8 @@ struct RandomProgram: Sendable {
             return .setRateLimit(random.chance(70) ? rate : nil, queue: queue)
         case 16 where features[7]:
             let bound = random.chance(80) ? 2 + random.below(4) : nil
-            return .setBound(bound, random.pick([.refuse, .shedOldest, .shedLowest]), queue: queue)
-        case 17 where features[2]: return .setCapacity(random.below(Self.capacity + 2))
+            return .setCapacity(bound, random.pick([.reject, .dropOldest, .dropLowest]), queue: queue)
+        case 17 where features[2]: return .setUnits(random.below(Self.capacity + 2))
         case 18...19: return .startByHand(operation)
         case 20...21 where operation > 0: return .depend(operation, on: random.below(operation))
         case 22 where operation > 0: return .removeDependency(operation, on: random.below(operation))

@@ -34,7 +34,7 @@ struct ReferenceSystem {
     struct Queue {
         /// Operations and barriers that have not ended, in the order added.
         var line: [Member] = []
-        var width = OperationQueue.defaultWidthCeiling
+        var width = OperationQueue.defaultMaxThreadCount
         var isSuspended = false
         var limitPerKey: Int?
         var limits: [Int: Int] = [:]
@@ -43,7 +43,7 @@ struct ReferenceSystem {
         var starts: [Int] = []
         /// The capacity; nil if the queue never had one.
         var bound: Int?
-        var overflow = OperationQueue.Overflow.refuse
+        var overflow = OperationQueue.OverflowPolicy.reject
         var places = 0
         /// Operations that wait for a free place of the capacity, in order.
         var adders: [Int] = []
@@ -183,15 +183,15 @@ struct ReferenceSystem {
         waiting.removeAll {
             operations[$0].phase != .waiting || !operations[$0].isBounded || operations[$0].isCancelled
         }
-        if queue.overflow == .shedLowest {
+        if queue.overflow == .dropLowest {
             waiting = waiting.reversed().enumerated().sorted {
                 (operations[$0.element].priority, $0.offset) < (operations[$1.element].priority, $1.offset)
             }.map(\.element)
         }
         let victims = Array(waiting.prefix(missing))
-        if missing > 0, queue.overflow == .refuse || victims.count < missing { return nil }
+        if missing > 0, queue.overflow == .reject || victims.count < missing { return nil }
         let lowest = newcomers.map { operations[$0].priority }.min()!
-        if queue.overflow == .shedLowest, victims.contains(where: { operations[$0].priority > lowest }) { return nil }
+        if queue.overflow == .dropLowest, victims.contains(where: { operations[$0].priority > lowest }) { return nil }
         for victim in victims { operations[victim].isBounded = false }
         for newcomer in newcomers { operations[newcomer].isBounded = true }
         queues[place].places += newcomers.count - victims.count

@@ -36,7 +36,7 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
 
     private let program: RandomProgram
     private let clock = ContinuousClock()
-    private let pool = try! ResourcePool(["units": RandomProgram.capacity])
+    private let pool = ResourcePool(["units": RandomProgram.capacity])
     private let board = Guarded(Board())
     /// An event has happened on which the end may depend.
     private let news = Notice()
@@ -65,7 +65,7 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
         queues = (0..<RandomProgram.queueCount).map { _ in OperationQueue() }
         for queue in queues {
             queue.maxConcurrentOperationCount = Self.width
-            try! queue.setLimitPerKey(Self.limitPerKey)
+            queue.setLimitPerKey(Self.limitPerKey)
         }
         let names = (1...2).map { "threads \(program.seed) \($0) \(ObjectIdentifier(self))" }
         let start = clock.now
@@ -75,7 +75,7 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
                 operations[number].addCondition(.notBefore(start + .milliseconds(time), clock: clock))
             }
             if let deadline = plan.deadline {
-                try! operations[number].setDeadline(start + .milliseconds(deadline), clock: clock)
+                operations[number].setDeadline(start + .milliseconds(deadline), clock: clock)
             }
         }
     }
@@ -130,10 +130,10 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
         for queue in queues {
             queue.maxConcurrentOperationCount = Self.width
             queue.setRateLimit(nil)
-            try! queue.setBound(nil)
+            queue.setCapacity(nil)
             queue.isSuspended = false
         }
-        try! pool.setCapacity(RandomProgram.capacity, of: "units")
+        pool.setCapacity(RandomProgram.capacity, of: "units")
         for number in operations.indices { add(number) }
     }
 
@@ -229,11 +229,11 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
         case .setPriority(let number, let priority): operations[number].queuePriority = priority
         case .setWidth(let width, let queue): queues[queue].maxConcurrentOperationCount = width
         case .setSuspended(let isSuspended, let queue): queues[queue].isSuspended = isSuspended
-        case .setLimitPerKey(let limit, let queue): try! queues[queue].setLimitPerKey(limit ?? Self.limitPerKey)
-        case .setLimit(let limit, let key, let queue): try! queues[queue].setLimit(limit, forKey: "\(key)")
+        case .setLimitPerKey(let limit, let queue): queues[queue].setLimitPerKey(limit ?? Self.limitPerKey)
+        case .setLimit(let limit, let key, let queue): queues[queue].setLimit(limit, forKey: "\(key)")
         case .setRateLimit(let rate, let queue): queues[queue].setRateLimit(rate?.limit)
-        case .setBound(let bound, let overflow, let queue): try! queues[queue].setBound(bound, whenFull: overflow)
-        case .setCapacity(let capacity): try! pool.setCapacity(capacity, of: "units")
+        case .setCapacity(let bound, let overflow, let queue): queues[queue].setCapacity(bound, onOverflow: overflow)
+        case .setUnits(let capacity): pool.setCapacity(capacity, of: "units")
         case .wait(let number):
             let operation = operations[number]
             wait { await operation.waitUntilFinished() }
@@ -282,7 +282,9 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
         guard claim(number, key: nil) else { return }
         let (queue, operation) = (queues[program.plans[number].queue], operations[number])
         wait { [self] in
-            do { try await queue.addOperationWhenRoom(operation) } catch { fail("operation \(number): \(error)") }
+            do { try await queue.addOperationWaitingForCapacity(operation) } catch {
+                fail("operation \(number): \(error)")
+            }
             board.withLock { _ = $0.joined.insert(number) }
         }
     }

@@ -7,17 +7,17 @@ import Testing
     @Test func `a cancelled operation in a full queue does not keep resources from other operations`() throws {
         let executor = ManualExecutor()
         let clock = VirtualClock()
-        let pool = try ResourcePool(["units": 1])
+        let pool = ResourcePool(["units": 1])
         let name = "cancelled claim \(ObjectIdentifier(executor))"
         let (serial, others) = (executor.makeQueue(), executor.makeQueue())
         serial.maxConcurrentOperationCount = 1
         let holder = TaskOperation { try await clock.sleep(for: .seconds(2)) }
-        holder.addRequirement(try .units(1, of: "units", in: pool))
+        holder.addRequirement(.units(1, of: "units", in: pool))
         others.addOperation(holder)
         executor.runUntilIdle()
         // The operation requests both resources and is first in line for the name.
         let cancelled = BlockOperation {}
-        cancelled.addRequirement(try .units(1, of: "units", in: pool))
+        cancelled.addRequirement(.units(1, of: "units", in: pool))
         cancelled.addRequirement(.exclusive(name))
         serial.addOperation(cancelled)
         executor.runUntilIdle()
@@ -32,7 +32,7 @@ import Testing
         #expect(ran.withLock { $0 } && !cancelled.isFinished && !holder.isFinished)
         executor.runUntilIdle(advancing: clock)
         #expect(cancelled.isFinished && holder.isFinished)
-        let usage = try pool.usage(of: "units")
-        #expect(usage.inUse == 0 && usage.waiting == 0)
+        let usage = pool.usage(of: "units")
+        #expect(usage == ResourcePool.Usage(capacity: 1, inUse: 0, waiting: 0))
     }
 }

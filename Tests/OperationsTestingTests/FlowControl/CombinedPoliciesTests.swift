@@ -39,19 +39,19 @@ private final class PolicyWorld {
     init(seed: UInt64) throws {
         random = SeededRandom(seed: seed)
         executor = ManualExecutor(seed: seed)
-        pool = try ResourcePool(["unit": PolicyReference.capacity])
+        pool = ResourcePool(["unit": PolicyReference.capacity])
         names = "combined policies \(seed) "
         reference = Guarded(PolicyReference())
         for index in 0...random.below(2) {
             let queue = executor.makeQueue()
             var own = PolicyReference.Queue(width: random.pick([1, 2, 3, 10]), limit: random.pick([nil, 1, 2]))
             queue.maxConcurrentOperationCount = own.width
-            try queue.setLimitPerKey(own.limit)
+            queue.setLimitPerKey(own.limit)
             if random.chance(30) {
                 own.window = 1 + random.below(3)
-                queue.setRateLimit(try .slidingWindow(own.window!, per: PolicyReference.period), clock: clock)
+                queue.setRateLimit(.slidingWindow(own.window!, per: PolicyReference.period), clock: clock)
             }
-            if random.chance(40) { try queue.setBound(2 + random.below(6)) }
+            if random.chance(40) { queue.setCapacity(2 + random.below(6)) }
             queue.addWatcher(EndWatcher(reference, queue: index))
             reference.withLock { $0.queues.append(own) }
             queues.append(queue)
@@ -77,7 +77,7 @@ private final class PolicyWorld {
         case 13:
             let limit = random.pick([nil, 1, 2, 3] as [Int?])
             reference.withLock { $0.queues[index].limit = limit }
-            try queue.setLimitPerKey(limit)
+            queue.setLimitPerKey(limit)
         case 14: pickOperation()?.queuePriority = random.pick([.veryLow, .low, .normal, .high, .veryHigh])
         case 15: clock.advance(by: .milliseconds(100 * random.below(20)))
         case 16...17: executor.runUntilIdle()
@@ -104,7 +104,7 @@ private final class PolicyWorld {
             let why = operations.first { $0.number == number }.map { queues[0].explain($0).description }
             reference.withLock { $0.mistakes.append("never ended: \(number): \(why ?? "a barrier")") }
         }
-        if let usage = try? pool.usage(of: "unit"), usage.inUse + usage.waiting > 0 {
+        if let usage = pool.usage(of: "unit"), usage.inUse + usage.waiting > 0 {
             reference.withLock { $0.mistakes.append("left in use: \(usage)") }
         }
     }
@@ -138,7 +138,7 @@ private final class PolicyWorld {
             if (try? queue.tryAddOperation(operation)) == nil { drop(operation) }
         } else {
             let adder = executor.task {
-                do { try await queue.addOperationWhenRoom(operation) } catch {
+                do { try await queue.addOperationWaitingForCapacity(operation) } catch {
                     reference.withLock { $0.members[number].phase = .ended }
                     operation.cancel()
                     operation.start()
@@ -167,7 +167,7 @@ private final class PolicyWorld {
         operation.name = "\(number)"
         operation.queuePriority = random.pick([.veryLow, .normal, .normal, .veryHigh])
         if let name = member.name { operation.addRequirement(.exclusive(names + name)) }
-        if member.units > 0, let need = try? OperationRequirement.units(member.units, of: "unit", in: pool) {
+        if member.units > 0, let need = try? OperationRequirement.tryUnits(member.units, of: "unit", in: pool) {
             operation.addRequirement(need)
         }
         for other in operations where member.dependencies.contains(other.number) { operation.addDependency(other) }

@@ -37,12 +37,12 @@ import Testing
         let executor = ManualExecutor()
         let queue = executor.makeQueue()
         for _ in 0..<100 {
-            var pool: ResourcePool? = try ResourcePool(["a": 1, "b": 2])
+            var pool: ResourcePool? = ResourcePool(["a": 1, "b": 2])
             let weakPool = Weak(pool)
             let operations = (0..<3).map { _ in BlockOperation {} }
             for operation in operations {
-                operation.addRequirement(try .units(1, of: "a", in: pool!))
-                operation.addRequirement(try .units(2, of: "b", in: pool!))
+                operation.addRequirement(.units(1, of: "a", in: pool!))
+                operation.addRequirement(.units(2, of: "b", in: pool!))
             }
             pool = nil
             #expect(!weakPool.isGone)
@@ -54,7 +54,7 @@ import Testing
 
     @Test func `deallocated pools leave nothing behind`() throws {
         let before = ResourcePool.resourceCount
-        for _ in 0..<100_000 { _ = try ResourcePool(["a": 1]) }
+        for _ in 0..<100_000 { _ = ResourcePool(["a": 1]) }
         // Other tests create their own pools at the same time.
         #expect(ResourcePool.resourceCount < before + 10_000)
     }

@@ -18,7 +18,7 @@ import Testing
     ) throws {
         let (queue, other, clock) = (executor.makeQueue(), executor.makeQueue(), VirtualClock())
         let log = Journal<String>()
-        try queue.setLimitPerKey(limit)
+        queue.setLimitPerKey(limit)
         let first = BlockOperation { log.append("first") }
         let last = BlockOperation { log.append("last") }
         let holder = TaskOperation { try await clock.sleep(for: .seconds(1)) }
@@ -36,9 +36,9 @@ import Testing
             last.queuePriority = .veryHigh
             queue.isSuspended = true
         case .requirementOfUnits:
-            let pool = try ResourcePool(["unit": 1])
+            let pool = ResourcePool(["unit": 1])
             for operation in [first, holder] as [Operation] {
-                operation.addRequirement(try .units(1, of: "unit", in: pool))
+                operation.addRequirement(.units(1, of: "unit", in: pool))
             }
         }
         other.addOperation(holder)
@@ -56,7 +56,7 @@ import Testing
     @Test func `each segment between barriers receives the turn of a key in order`() throws {
         let (queue, clock) = (executor.makeQueue(), VirtualClock())
         let log = Journal<Int>()
-        try queue.setLimitPerKey(1)
+        queue.setLimitPerKey(1)
         queue.isSuspended = true
         for segment in 0..<5 {
             for number in 0..<6 {

@@ -43,8 +43,8 @@ import Testing
     @Test func `a key never exceeds its limit, while other keys run`() throws {
         let queue = executor.makeQueue()
         let clock = clock
-        try queue.setLimitPerKey(2)
-        try queue.setLimit(1, forKey: "slow")
+        queue.setLimitPerKey(2)
+        queue.setLimit(1, forKey: "slow")
         let running = Guarded([String: (now: Int, most: Int)]())
         for number in 0..<40 {
             let key = ["slow", "fast", "other"][number % 3]
@@ -66,7 +66,7 @@ import Testing
     @Test func `limits can be changed while operations run and wait`() throws {
         let queue = executor.makeQueue()
         let clock = clock
-        try queue.setLimitPerKey(1)
+        queue.setLimitPerKey(1)
         let running = Guarded(0)
         for _ in 0..<6 {
             let operation = TaskOperation {
@@ -78,10 +78,10 @@ import Testing
         }
         executor.runUntilIdle()
         #expect(running.withLock { $0 } == 1)
-        try queue.setLimit(4, forKey: "a")
+        queue.setLimit(4, forKey: "a")
         executor.runUntilIdle()
         #expect(running.withLock { $0 } == 4)
-        try queue.setLimit(nil, forKey: "a")
+        queue.setLimit(nil, forKey: "a")
         executor.run(until: .init(offset: .seconds(1)), of: clock)
         #expect(running.withLock { $0 } == 1)
         executor.runUntilIdle(advancing: clock)
@@ -93,7 +93,7 @@ import Testing
     {
         let queue = executor.makeQueue()
         let clock = clock
-        try queue.setLimitPerKey(1)
+        queue.setLimitPerKey(1)
         let operations = (0..<4).map { _ in TaskOperation { try await clock.sleep(for: .seconds(1)) } }
         for operation in operations { queue.addOperation(operation, limitKey: "host") }
         executor.runUntilIdle()
@@ -112,7 +112,7 @@ import Testing
             let executor = ManualExecutor(seed: seed)
             let queue = executor.makeQueue()
             queue.maxConcurrentOperationCount = 3
-            try queue.setLimitPerKey(2)
+            queue.setLimitPerKey(2)
             var random = SeededGenerator(seed: seed)
             let running = Guarded([String: Int]())
             let finished = Guarded(0)
@@ -153,7 +153,7 @@ import Testing
 
     @Test func `every operation with a key ends, on real threads too`() async throws {
         let queue = OperationQueue()
-        try queue.setLimitPerKey(3)
+        queue.setLimitPerKey(3)
         let count = Guarded(0)
         var random = SeededGenerator(seed: 11)
         for number in 0..<3000 {
@@ -165,17 +165,41 @@ import Testing
                     count.withLock { $0 += 1 }
                 }
             queue.addOperation(operation, limitKey: "\(Int.random(in: 0..<20, using: &random))")
-            if number.isMultiple(of: 100) { try queue.setLimit(1 + number / 1000, forKey: "\(number % 20)") }
+            if number.isMultiple(of: 100) { queue.setLimit(1 + number / 1000, forKey: "\(number % 20)") }
         }
         await queue.waitUntilAllOperationsAreFinished()
         #expect(count.withLock { $0 } == 3000)
     }
 
-    @Test func `limits below one are errors`() {
-        for limit in [0, -1] {
-            #expect(throws: PolicyError.rateNotPositive(limit)) { try OperationQueue().setLimitPerKey(limit) }
-            #expect(throws: PolicyError.rateNotPositive(limit)) { try OperationQueue().setLimit(limit, forKey: "a") }
+    @Test func `the limits of keys can be read`() {
+        let queue = OperationQueue()
+        #expect(queue.limitPerKey == nil && queue.limit(forKey: "a") == nil)
+        queue.setLimitPerKey(2)
+        queue.setLimit(1, forKey: "a")
+        #expect(queue.limitPerKey == 2 && queue.limit(forKey: "a") == 1 && queue.limit(forKey: "b") == 2)
+        queue.setLimit(nil, forKey: "a")
+        #expect(queue.limit(forKey: "a") == 2)
+    }
+
+    @Test func `tasks, and operations that wait for capacity, may have a key`() async throws {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 8
+        queue.setLimitPerKey(1)
+        queue.setCapacity(4)
+        let running = Guarded(0)
+        let body: @Sendable () -> Void = {
+            #expect(
+                running.withLock {
+                    $0 += 1; return $0
+                } == 1)
+            running.withLock { $0 -= 1 }
         }
+        for _ in 0..<50 { try await queue.addOperationWaitingForCapacity(TaskOperation(body), limitKey: "host") }
+        await queue.waitUntilAllOperationsAreFinished()
+        queue.setCapacity(nil)
+        let tasks = (0..<50).map { _ in queue.addTask(limitKey: "host", body) }
+        for _ in 0..<50 { try await queue.run(limitKey: "host", body) }
+        for task in tasks { try await task.value }
     }
 }
 

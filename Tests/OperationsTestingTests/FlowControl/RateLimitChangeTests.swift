@@ -10,7 +10,7 @@ import Testing
 
     /// Rules L11, D9.
     @Test func `a queue loses no operation while several threads set and remove its limit`() throws {
-        let limit = try RateLimit.tokenBucket(1_000_000, per: .nanoseconds(1), burst: 1_000_000)
+        let limit = RateLimit.tokenBucket(1_000_000, per: .nanoseconds(1), burst: 1_000_000)
         for round in 0..<300 {
             let queue = executor.makeQueue()
             let meeting = Gate(2)
@@ -40,9 +40,9 @@ import Testing
         let next = clock
         let clock = InterceptedClock { [unowned queue] in
             queue.setRateLimit(
-                try! isWindow ? .slidingWindow(1, per: .seconds(1)) : .tokenBucket(1, per: .seconds(1)), clock: next)
+                isWindow ? .slidingWindow(1, per: .seconds(1)) : .tokenBucket(1, per: .seconds(1)), clock: next)
         }
-        queue.setRateLimit(try .tokenBucket(1000, per: .seconds(1)), clock: clock)
+        queue.setRateLimit(.tokenBucket(1000, per: .seconds(1)), clock: clock)
         clock.base.advance(by: .seconds(3600))
         let log = Journal<Int64>()
         clock.isArmed.withLock { $0 = true }
@@ -56,7 +56,7 @@ import Testing
     @Test func `an operation that has to wait releases its permit for other operations`() throws {
         let (queue, other) = (executor.makeQueue(), executor.makeQueue())
         let clock = clock
-        queue.setRateLimit(try .slidingWindow(1, per: .seconds(100)), clock: clock)
+        queue.setRateLimit(.slidingWindow(1, per: .seconds(100)), clock: clock)
         let holder = TaskOperation { try await clock.sleep(for: .seconds(50)) }
         let waiting = BlockOperation {}
         for operation in [holder, waiting] as [Operation] { operation.addRequirement(.exclusive("permit of another")) }
@@ -78,8 +78,8 @@ import Testing
             forever, forever + forever, .nanoseconds(UInt64.max), .nanoseconds(UInt64.max) - .nanoseconds(1),
         ] {
             for limit in [
-                try RateLimit.slidingWindow(1, per: period), try .tokenBucket(1, per: period),
-                try .tokenBucket(.max, per: period, burst: .max), try .slidingWindow(.max, per: period),
+                RateLimit.slidingWindow(1, per: period), .tokenBucket(1, per: period),
+                .tokenBucket(.max, per: period, burst: .max), .slidingWindow(.max, per: period),
             ] {
                 let queue = executor.makeQueue()
                 clock.advance(by: .seconds(1))
@@ -94,9 +94,9 @@ import Testing
             }
             let queue = executor.makeQueue()
             let operation = BlockOperation {}
-            try operation.setTimeout(period)
-            try operation.setDeadline(clock.now.advanced(by: period), clock: clock)
-            try operation.setDeadline(
+            operation.setTimeout(period)
+            operation.setDeadline(clock.now.advanced(by: period), clock: clock)
+            operation.setDeadline(
                 SuspendingClock.now.advanced(by: .nanoseconds(UInt64.max)), clock: SuspendingClock())
             queue.addOperation(operation)
             executor.runUntilIdle()

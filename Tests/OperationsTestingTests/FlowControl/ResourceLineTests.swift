@@ -17,10 +17,10 @@ import Testing
 
     @Test func `a unit that is offered to an operation without its turn goes to the next one`() throws {
         let (keyed, other) = (executor.makeQueue(), executor.makeQueue())
-        let pool = try ResourcePool(["unit": 1])
-        let unit = try OperationRequirement.units(1, of: "unit", in: pool)
+        let pool = ResourcePool(["unit": 1])
+        let unit = OperationRequirement.units(1, of: "unit", in: pool)
         let journal = Journal<String>()
-        try keyed.setLimitPerKey(1)
+        keyed.setLimitPerKey(1)
         let holder = operation(journal, "holder", seconds: 1)
         holder.addRequirement(unit)
         other.addOperation(holder)
@@ -56,17 +56,17 @@ import Testing
 
     @Test func `units of one resource in several requirements add up`() throws {
         let queue = executor.makeQueue()
-        let pool = try ResourcePool(["unit": 3])
+        let pool = ResourcePool(["unit": 3])
         let journal = Journal<String>()
         let holder = operation(journal, "holder", seconds: 5)
-        holder.addRequirement(try .units(2, of: "unit", in: pool))
+        holder.addRequirement(.units(2, of: "unit", in: pool))
         let both = operation(journal, "both", seconds: 1)
-        for _ in 0..<2 { both.addRequirement(try .units(1, of: "unit", in: pool)) }
+        for _ in 0..<2 { both.addRequirement(.units(1, of: "unit", in: pool)) }
         queue.addOperation(holder)
         executor.runUntilIdle()
         queue.addOperation(both)
         executor.runUntilIdle(advancing: clock)
         #expect(journal.entries == ["holder 0", "both 5"])
-        #expect(try pool.usage(of: "unit") == .init(capacity: 3, inUse: 0, waiting: 0))
+        #expect(pool.usage(of: "unit") == .init(capacity: 3, inUse: 0, waiting: 0))
     }
 }

@@ -12,7 +12,7 @@ import Testing
     {
         let executor = executor
         let queue = executor.makeQueue()
-        try queue.setBound(2, whenFull: isOldest ? .shedOldest : .shedLowest)
+        queue.setCapacity(2, onOverflow: isOldest ? .dropOldest : .dropLowest)
         let hasRun = Guarded(0)
         // The first victim's `cancel()` makes steps of the queue before the second victim is cancelled.
         let victims = (0..<2).map { _ in
@@ -38,7 +38,7 @@ import Testing
             mayEnd.pass()
         }
         started.pass()
-        try queue.setBound(2, whenFull: isOldest ? .shedOldest : .shedLowest)
+        queue.setCapacity(2, onOverflow: isOldest ? .dropOldest : .dropLowest)
         let runs = Guarded(0)
         let victims = Guarded<[CancelledWaiting]>([])
         let wait: @Sendable (CancelledWaiting) -> Void = { victim in
@@ -66,8 +66,8 @@ import Testing
     @Test(arguments: [true, false])
     func `a paused operation that has begun is not shed`(isOldest: Bool) throws {
         let queue = executor.makeQueue()
-        let overflow = isOldest ? OperationQueue.Overflow.shedOldest : .shedLowest
-        try queue.setBound(1, whenFull: overflow)
+        let overflow = isOldest ? OperationQueue.OverflowPolicy.dropOldest : .dropLowest
+        queue.setCapacity(1, onOverflow: overflow)
         let operation = PausesOnce()
         operation.queuePriority = .veryLow
         try queue.tryAddOperation(operation)
@@ -78,8 +78,8 @@ import Testing
         // The queue schedules the operation again.
         operation.queuePriority = .low
         #expect(throws: OperationError.self, performing: refuse)
-        try queue.setBound(1)
-        try queue.setBound(1, whenFull: overflow)
+        queue.setCapacity(1)
+        queue.setCapacity(1, onOverflow: overflow)
         #expect(throws: OperationError.self, performing: refuse)
         // About to resume, and put back once more.
         queue.isSuspended = true
@@ -97,7 +97,7 @@ import Testing
     @Test func `shedding compares the priority that an override returns`() throws {
         let queue = executor.makeQueue()
         queue.isSuspended = true
-        try queue.setBound(1, whenFull: .shedLowest)
+        queue.setCapacity(1, onOverflow: .dropLowest)
         let waiting = BlockOperation {}
         waiting.queuePriority = .low
         try queue.tryAddOperation(waiting)
@@ -112,9 +112,9 @@ import Testing
 
     @Test func `shedding compares the lent priority, in a queue that inherits priorities`() async throws {
         let queue = executor.makeQueue()
-        queue.priorityPolicy = try .init(inheritsPriority: true)
+        queue.priorityPolicy = .init(inheritsPriority: true)
         queue.isSuspended = true
-        try queue.setBound(2, whenFull: .shedLowest)
+        queue.setCapacity(2, onOverflow: .dropLowest)
         let (urgent, needed, waiting) = (BlockOperation {}, BlockOperation {}, BlockOperation {})
         urgent.queuePriority = .veryHigh
         needed.queuePriority = .low
@@ -130,7 +130,7 @@ import Testing
     @Test(arguments: [true, false]) func `no operation is dropped after its start`(isOldest: Bool) throws {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 2
-        try queue.setBound(4, whenFull: isOldest ? .shedOldest : .shedLowest)
+        queue.setCapacity(4, onOverflow: isOldest ? .dropOldest : .dropLowest)
         let wrong = Guarded(0)
         for _ in 0..<5000 {
             let operation = NotesCancellation(wrong)
@@ -141,16 +141,16 @@ import Testing
     }
 
     @Test func `a queue of 20,000 operations drops 20,000 times without a search of the whole queue`() throws {
-        for overflow in [OperationQueue.Overflow.shedOldest, .shedLowest] {
+        for overflow in [OperationQueue.OverflowPolicy.dropOldest, .dropLowest] {
             let queue = executor.makeQueue()
             queue.isSuspended = true
-            try queue.setBound(20_000, whenFull: overflow)
+            queue.setCapacity(20_000, onOverflow: overflow)
             let (early, late) = (
                 (0..<20_000).map { _ in BlockOperation {} }, (0..<20_000).map { _ in BlockOperation {} }
             )
             for operation in early + late { try queue.tryAddOperation(operation) }
             #expect((early + late).count { $0.isCancelled } == 20_000)
-            #expect(overflow == .shedLowest || early.allSatisfy(\.isCancelled))
+            #expect(overflow == .dropLowest || early.allSatisfy(\.isCancelled))
             queue.isSuspended = false
             executor.runUntilIdle()
         }
@@ -158,7 +158,7 @@ import Testing
 
     @Test func `the overflow policy can be changed while operations wait, run and are put back`() throws {
         let (queue, clock) = (executor.makeQueue(), VirtualClock())
-        try queue.setBound(3)
+        queue.setCapacity(3)
         let running = TaskOperation { try await clock.sleep(for: .seconds(1)) }
         let putBack = BlockOperation {}
         putBack.addCondition(.notBefore(clock.now.advanced(by: .seconds(1)), clock: clock))
@@ -167,10 +167,10 @@ import Testing
         held.addDependency(Operations.Operation())
         for operation in [running, putBack, held] as [Operations.Operation] { try queue.tryAddOperation(operation) }
         executor.runUntilIdle()
-        try queue.setBound(3, whenFull: .shedLowest)
+        queue.setCapacity(3, onOverflow: .dropLowest)
         try queue.tryAddOperation(BlockOperation {})
         #expect(putBack.isCancelled && !running.isCancelled && !held.isCancelled)
-        try queue.setBound(3, whenFull: .shedOldest)
+        queue.setCapacity(3, onOverflow: .dropOldest)
         queue.isSuspended = true
         executor.runUntilIdle()
         try queue.tryAddOperation(BlockOperation {})

@@ -15,7 +15,7 @@ import Testing
         let slow = TaskOperation { try await clock.sleep(for: .seconds(10)) }
         let fast = TaskOperation { try await clock.sleep(for: .seconds(2)) }
         for operation in [slow, fast] {
-            try operation.setTimeout(.seconds(3), clock: clock)
+            operation.setTimeout(.seconds(3), clock: clock)
             queue.addOperation(operation)
         }
         executor.runUntilIdle(advancing: clock)
@@ -32,7 +32,7 @@ import Testing
             clock.advance(by: .seconds(3))
             try await clock.sleep(for: .seconds(10))
         }
-        try operation.setTimeout(.seconds(3), clock: clock)
+        operation.setTimeout(.seconds(3), clock: clock)
         queue.addOperation(operation)
         executor.runUntilIdle()
         #expect(operation.operationOutcome.failure == .timeout(.seconds(3)) && clock.now.offset == .seconds(3))
@@ -43,7 +43,7 @@ import Testing
         let hasRun = Guarded(false)
         let operation = BlockOperation { hasRun.withLock { $0 = true } }
         operation.addDependency(Operation())
-        try operation.setDeadline(clock.now.advanced(by: .seconds(5)), clock: clock)
+        operation.setDeadline(clock.now.advanced(by: .seconds(5)), clock: clock)
         queue.addOperation(operation)
         executor.runUntilIdle(advancing: clock)
         #expect(!hasRun.withLock { $0 } && operation.isFinished && clock.now.offset == .seconds(5))
@@ -64,7 +64,7 @@ import Testing
         late.addDependency(never)
         for operation in [late, inTime] {
             queue.addOperation(operation)
-            try operation.setDeadline(clock.now.advanced(by: .seconds(5)), clock: clock)
+            operation.setDeadline(clock.now.advanced(by: .seconds(5)), clock: clock)
         }
         queue.isSuspended = false
         executor.runUntilIdle()
@@ -80,7 +80,7 @@ import Testing
             try? await clock.sleep(for: .seconds(10))
             return 1
         }
-        try operation.setTimeout(.seconds(1), clock: clock)
+        operation.setTimeout(.seconds(1), clock: clock)
         queue.addOperation(operation)
         executor.runUntilIdle(advancing: clock)
         #expect(operation.operationOutcome.failure == .timeout(.seconds(1)))
@@ -102,8 +102,8 @@ import Testing
         for runs in [true, false] {
             var operation: Operation? = BlockOperation {}
             let weakOperation = Weak(operation)
-            try operation!.setTimeout(.seconds(1), clock: clock)
-            try operation!.setDeadline(clock.now.advanced(by: .seconds(1)), clock: clock)
+            operation!.setTimeout(.seconds(1), clock: clock)
+            operation!.setDeadline(clock.now.advanced(by: .seconds(1)), clock: clock)
             if runs {
                 executor.makeQueue().addOperation(operation!)
                 executor.runUntilIdle()
@@ -114,13 +114,20 @@ import Testing
         }
     }
 
-    @Test func `bad limits are errors`() {
+    @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.min)])
+    func `a limit of zero or less is over at the start`(limit: Duration) {
+        let operation = TaskOperation { try await clock.sleep(for: .seconds(1)) }
+        operation.setTimeout(limit, clock: clock)
+        executor.makeQueue().addOperation(operation)
+        executor.runUntilIdle(advancing: clock)
+        #expect(operation.operationOutcome.failure == .timeout(limit))
+    }
+
+    @Test func `a limit that is set after the start is an error`() {
         let operation = BlockOperation {}
-        for limit in [Duration.zero, .seconds(-1)] {
-            #expect(throws: PolicyError.limitNotPositive(limit)) { try operation.setTimeout(limit) }
-        }
         operation.start()
-        #expect(throws: PolicyError.self) { try operation.setTimeout(.seconds(1)) }
+        #expect(throws: OperationError.self) { try operation.trySetTimeout(.seconds(1)) }
+        #expect(throws: OperationError.self) { try operation.trySetDeadline(.now, clock: ContinuousClock()) }
     }
 }
 

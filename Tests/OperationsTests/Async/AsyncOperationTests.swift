@@ -53,7 +53,7 @@ import Testing
     @Test func `suspended operations hold no thread`() async {
         await #expect(processExitsWith: .success) {
             let queue = OperationQueue()
-            let count = 20 * OperationQueue.widthCeiling
+            let count = 20 * OperationQueue.maxThreadCount
             queue.maxConcurrentOperationCount = count
             let haveBegun = AsyncGate(count)
             let mayEnd = AsyncGate()
@@ -76,7 +76,7 @@ import Testing
     /// Operations use all threads while they wait for a suspended operation, which has to resume.
     @Test func `an operation resumes although other operations use all threads of its queue`() async throws {
         let queue = OperationQueue()
-        let count = OperationQueue.widthCeiling
+        let count = OperationQueue.maxThreadCount
         queue.maxConcurrentOperationCount = 2 * count
         let mayGoOn = AsyncGate()
         let first = queue.addTask {
@@ -151,7 +151,7 @@ import Testing
         for isAwaitedByValue in [true, false] {
             for hasQueueInherit in isAwaitedByValue ? [true, false] : [true] {
                 let held = HeldQueue()
-                if hasQueueInherit { held.queue.priorityPolicy = try .init(inheritsPriority: true) }
+                if hasQueueInherit { held.queue.priorityPolicy = .init(inheritsPriority: true) }
                 let operation = TaskOperation { Task.currentPriority }
                 let waiter = Task(priority: .high) {
                     if isAwaitedByValue { return try await operation.value }
@@ -175,7 +175,7 @@ import Testing
     @Test func `a task that was awaited before its queue inherited is raised when it does`() async throws {
         let held = HeldQueue()
         // Some queue inherits priorities. Without such a queue, waiters lend no priority.
-        OperationQueue().priorityPolicy = try .init(inheritsPriority: true)
+        OperationQueue().priorityPolicy = .init(inheritsPriority: true)
         let seen = Journal<TaskPriority>()
         let operation = TaskOperation { seen.append(Task.currentPriority) }
         let isAdded = AsyncGate()
@@ -187,7 +187,7 @@ import Testing
         // Not the value of the operation, because reading it raises the operation.
         let waiter = Task(priority: .high) { await operation.waitUntilFinished() }
         while !operation.isAwaited { await Task.yield() }
-        held.queue.priorityPolicy = try .init(inheritsPriority: true)
+        held.queue.priorityPolicy = .init(inheritsPriority: true)
         held.freeOne()
         await waiter.value
         #expect(seen.entries.map(\.rawValue) == [TaskPriority.high.rawValue])

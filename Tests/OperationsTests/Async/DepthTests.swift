@@ -73,14 +73,14 @@ import Testing
             }
         }
         let group = nest(Self.depth, around: leaf)
-        try group.setTimeout(.milliseconds(1))
+        group.setTimeout(.milliseconds(1))
         OperationQueue().addOperation(group)
         await group.waitUntilFinished()
         #expect(leaf.isCancelled)
     }
 
     @Test func `retry operations nested deep are cancelled`() async throws {
-        let policy = try RetryPolicy(retries: 0)
+        let policy = RetryPolicy(retries: 0)
         let (began, cancelled) = (Gate(), AsyncGate())
         @Sendable func nested(_ depth: Int) -> Operation {
             guard depth > 0 else {
@@ -150,7 +150,7 @@ import Testing
         case .condition:
             operation = Operation()
             operation.addCondition(OperationCondition("previous") { previous.isFinished })
-        case .retry: operation = RetryOperation(try RetryPolicy(retries: 0)) { _ in previous }
+        case .retry: operation = RetryOperation(RetryPolicy(retries: 0)) { _ in previous }
         case .failure:
             operation = Operation()
             operation.reportFailure(Holder(operation: previous))

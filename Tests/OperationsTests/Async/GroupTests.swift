@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test func `supervising runs all and collects the failures`() async {
-        let group = GroupOperation(policy: .supervise)
+        let group = GroupOperation(policy: .waitForAll)
         let fine = group.addChildTask { 1 }
         group.addChildTask(name: "one") { throw Failure.expected }
         group.addChildTask(name: "two") { throw Failure.other }
@@ -204,6 +204,28 @@ import Testing
             #expect(children.prefix(4).allSatisfy { $0.isFinished && $0.runCount == 0 })
             adder.join()
         }
+    }
+
+    @Test func `a child of a group that has started, but not its children yet, is not reported as paused`() async throws
+    {
+        final class Late: GroupOperation, @unchecked Sendable {
+            let (begun, mayGoOn) = (AsyncGate(), AsyncGate())
+            override func run() async throws {
+                begun.open()
+                await mayGoOn.pass()
+                try await super.run()
+            }
+        }
+        let (queue, group, child) = (OperationQueue(), Late(), BlockOperation {})
+        group.addChild(child)
+        queue.addOperation(group)
+        await group.begun.pass()
+        #expect(!queue.explain(child).reasons.contains { if case .paused = $0 { true } else { false } })
+        group.pause()
+        #expect(queue.explain(child).reasons.contains { if case .paused = $0 { true } else { false } })
+        group.resume()
+        group.mayGoOn.open()
+        await group.waitUntilFinished()
     }
 
     @Test func `a group is not its own child, and a child that depends on its group is reported as a cycle`() async {

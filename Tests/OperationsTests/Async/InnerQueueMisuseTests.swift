@@ -101,7 +101,7 @@ import Testing
         switch nesting {
         case .group: outermost.append(GroupOperation { [child()] })
         case .groupInGroup: outermost.append(GroupOperation { [GroupOperation { [child()] }] })
-        case .retry: outermost.append(RetryOperation(try RetryPolicy(retries: 0)) { _ in child() })
+        case .retry: outermost.append(RetryOperation(RetryPolicy(retries: 0)) { _ in child() })
         }
         queue.addOperation(outermost.entries[0])
         queue.waitUntilAllOperationsAreFinished()
@@ -183,7 +183,7 @@ import Testing
             switch nesting {
             case .group: GroupOperation { [child()] }
             case .groupInGroup: GroupOperation { [GroupOperation { [child()] }] }
-            case .retry: RetryOperation(try RetryPolicy(retries: 0)) { _ in child() }
+            case .retry: RetryOperation(RetryPolicy(retries: 0)) { _ in child() }
             }
         switch setting {
         case .operation: outermost.qualityOfService = .utility

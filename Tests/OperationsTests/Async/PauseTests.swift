@@ -229,7 +229,7 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
 
     @Test func `a paused operation releases its turn under a limit key`() async throws {
         let queue = queue(width: 4)
-        try queue.setLimitPerKey(1)
+        queue.setLimitPerKey(1)
         let operation = TwoParts()
         operation.mayEnd.open()
         queue.addOperation(operation, limitKey: "host")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ResourceTests {
     @Test func `no more units are in use than the capacity, across queues`() async throws {
-        let pool = try ResourcePool(["memory": 8])
+        let pool = ResourcePool(["memory": 8])
         let queues = (0..<3).map { _ in OperationQueue() }
         let inUse = Guarded((now: 0, most: 0))
         for number in 0..<600 {
@@ -18,12 +18,12 @@ import Testing
                 await Task.yield()
                 inUse.withLock { $0.now -= units }
             }
-            operation.addRequirement(try .units(units, of: "memory", in: pool))
+            operation.addRequirement(.units(units, of: "memory", in: pool))
             queues[number % 3].addOperation(operation)
         }
         for queue in queues { await queue.waitUntilAllOperationsAreFinished() }
         #expect(inUse.withLock { $0.most } <= 8)
-        #expect(try pool.usage(of: "memory") == .init(capacity: 8, inUse: 0, waiting: 0))
+        #expect(pool.usage(of: "memory") == .init(capacity: 8, inUse: 0, waiting: 0))
     }
 
     @Test func `operations of one exclusive name run one at a time, across queues`() async {
@@ -63,15 +63,15 @@ import Testing
     }
 
     @Test func `resources named in opposite orders, from several pools, do not deadlock`() async throws {
-        let left = try ResourcePool(["fork": 1, "spoon": 2])
-        let right = try ResourcePool(["fork": 1])
+        let left = ResourcePool(["fork": 1, "spoon": 2])
+        let right = ResourcePool(["fork": 1])
         let queues = (0..<2).map { _ in OperationQueue() }
         var random = SeededRandom(seed: 20_261_121)
         for number in 0..<2000 {
             let operation = number.isMultiple(of: 3) ? TaskOperation { await Task.yield() } : BlockOperation {}
             var requirements: [OperationRequirement] = [
-                try .units(1, of: "fork", in: left), try .units(1, of: "fork", in: right),
-                try .units(1 + random.below(2), of: "spoon", in: left), .exclusive("table \(random.below(3))"),
+                .units(1, of: "fork", in: left), .units(1, of: "fork", in: right),
+                .units(1 + random.below(2), of: "spoon", in: left), .exclusive("table \(random.below(3))"),
             ]
             requirements.shuffle(using: &random)
             for requirement in requirements.dropLast(random.below(4)) { operation.addRequirement(requirement) }
@@ -80,7 +80,7 @@ import Testing
         }
         for queue in queues { await queue.waitUntilAllOperationsAreFinished() }
         for name in ["fork", "spoon"] {
-            let usage = try left.usage(of: name)
+            let usage = try #require(left.usage(of: name))
             #expect(usage.inUse == 0 && usage.waiting == 0)
         }
     }
@@ -162,14 +162,14 @@ import Testing
     }
 
     @Test func `an operation that is cancelled while it waits leaves the line`() async throws {
-        let pool = try ResourcePool(["unit": 1])
+        let pool = ResourcePool(["unit": 1])
         let queue = OperationQueue()
-        let holder = HoldingOperation(try .units(1, of: "unit", in: pool))
+        let holder = HoldingOperation(.units(1, of: "unit", in: pool))
         queue.addOperation(holder)
         await holder.hasBegun.pass()
-        let waiting = try (0..<100).map { _ in
+        let waiting = (0..<100).map { _ in
             let operation = CountingOperation()
-            operation.addRequirement(try .units(1, of: "unit", in: pool))
+            operation.addRequirement(.units(1, of: "unit", in: pool))
             queue.addOperation(operation)
             return operation
         }
@@ -180,13 +180,13 @@ import Testing
         holder.mayEnd.open()
         await queue.waitUntilAllOperationsAreFinished()
         #expect(waiting.map(\.runCount).reduce(0, +) == 1)
-        #expect(try pool.usage(of: "unit") == .init(capacity: 1, inUse: 0, waiting: 0))
+        #expect(pool.usage(of: "unit") == .init(capacity: 1, inUse: 0, waiting: 0))
     }
 
     @Test func `capacity is changed while operations run and wait`() async throws {
-        let pool = try ResourcePool(["unit": 1])
+        let pool = ResourcePool(["unit": 1])
         let queue = OperationQueue()
-        let holders = try (0..<4).map { _ in HoldingOperation(try .units(1, of: "unit", in: pool)) }
+        let holders = (0..<4).map { _ in HoldingOperation(.units(1, of: "unit", in: pool)) }
         queue.addOperation(holders[0])
         await holders[0].hasBegun.pass()
         // The first request is served first. Operations that become ready at the same time may request in any order.
@@ -194,14 +194,14 @@ import Testing
             queue.addOperation(holder)
             await holder.asksForResources(in: queue)
         }
-        try pool.setCapacity(3, of: "unit")
+        pool.setCapacity(3, of: "unit")
         await holders[1].hasBegun.pass()
         await holders[2].hasBegun.pass()
-        try pool.setCapacity(0, of: "unit")
+        pool.setCapacity(0, of: "unit")
         for holder in holders.prefix(3) { holder.mayEnd.open() }
         for holder in holders.prefix(3) { await holder.waitUntilFinished() }
         #expect(!holders[3].isExecuting)
-        try pool.setCapacity(1, of: "unit")
+        pool.setCapacity(1, of: "unit")
         holders[3].mayEnd.open()
         await holders[3].waitUntilFinished()
     }
@@ -209,17 +209,17 @@ import Testing
     /// The first in line, with its dependency, waits for the second in line.
     @Test func `an operation that is not ready withholds no resource from its dependencies`() async throws {
         for units in [1, 2] {
-            let pool = try ResourcePool(["x": 2])
+            let pool = ResourcePool(["x": 2])
             let queue = OperationQueue()
-            let holder = HoldingOperation(try .units(units, of: "x", in: pool))
+            let holder = HoldingOperation(.units(units, of: "x", in: pool))
             queue.addOperation(holder)
             await holder.hasBegun.pass()
             let first = CountingOperation()
-            first.addRequirement(try .units(2, of: "x", in: pool))
+            first.addRequirement(.units(2, of: "x", in: pool))
             queue.addOperation(first)
             await first.asksForResources(in: queue)
             let second = CountingOperation()
-            second.addRequirement(try .units(1, of: "x", in: pool))
+            second.addRequirement(.units(1, of: "x", in: pool))
             first.addDependency(second)
             queue.addOperation(second)
             holder.mayEnd.open()
@@ -373,32 +373,28 @@ import Testing
     }
 
     @Test func `invalid requirements are errors that name a remedy`() throws {
-        let pool = try ResourcePool(["memory": 8, "gpu": 1])
-        #expect(throws: ResourceError.negativeCapacity(resource: "x", capacity: -1)) { try ResourcePool(["x": -1]) }
+        let pool = ResourcePool(["memory": 8, "gpu": 1])
         #expect(throws: ResourceError.unknownResource(resource: "disk", known: ["gpu", "memory"])) {
-            _ = try OperationRequirement.units(1, of: "disk", in: pool)
+            _ = try OperationRequirement.tryUnits(1, of: "disk", in: pool)
         }
         for units in [0, -3] {
             #expect(throws: ResourceError.unitsNotPositive(resource: "gpu", units: units)) {
-                _ = try OperationRequirement.units(units, of: "gpu", in: pool)
+                _ = try OperationRequirement.tryUnits(units, of: "gpu", in: pool)
             }
         }
         #expect(throws: ResourceError.exceedsCapacity(resource: "gpu", units: 2, capacity: 1)) {
-            _ = try OperationRequirement.units(2, of: "gpu", in: pool)
-        }
-        #expect(throws: ResourceError.negativeCapacity(resource: "gpu", capacity: -1)) {
-            try pool.setCapacity(-1, of: "gpu")
+            _ = try OperationRequirement.tryUnits(2, of: "gpu", in: pool)
         }
         let operation = Operation()
-        operation.addRequirement(try .units(5, of: "memory", in: pool))
-        #expect(throws: OperationError.self) { try operation.tryAddRequirement(try .units(5, of: "memory", in: pool)) }
-        operation.addRequirement(try .units(3, of: "memory", in: pool))
+        operation.addRequirement(.units(5, of: "memory", in: pool))
+        #expect(throws: OperationError.self) { try operation.tryAddRequirement(.units(5, of: "memory", in: pool)) }
+        operation.addRequirement(.units(3, of: "memory", in: pool))
     }
 
     @Test func `every operation runs or is skipped once, despite cancellations, suspensions and changes`()
         async throws
     {
-        let pool = try ResourcePool(["unit": 3, "other": 2])
+        let pool = ResourcePool(["unit": 3, "other": 2])
         var random = SeededRandom(seed: 7)
         for _ in 0..<20 {
             let queues = (0..<3).map { index in
@@ -410,9 +406,9 @@ import Testing
             for number in 0..<150 {
                 let operation = CountingOperation()
                 if random.chance(70) {
-                    operation.addRequirement(try .units(1 + random.below(3), of: "unit", in: pool))
+                    operation.addRequirement(.units(1 + random.below(3), of: "unit", in: pool))
                 }
-                if random.chance(40) { operation.addRequirement(try .units(1, of: "other", in: pool)) }
+                if random.chance(40) { operation.addRequirement(.units(1, of: "other", in: pool)) }
                 if random.chance(20) {
                     operation.addCondition(OperationCondition("yields") { _ in await Task.yield() })
                 }
@@ -422,14 +418,14 @@ import Testing
                 queues[number % 3].addOperation(operation)
                 if random.chance(10) { random.pick(operations).cancel() }
                 if random.chance(10) { random.pick(queues).isSuspended.toggle() }
-                if random.chance(5) { try pool.setCapacity(3 + random.below(3), of: "unit") }
+                if random.chance(5) { pool.setCapacity(3 + random.below(3), of: "unit") }
                 if random.chance(5) { await Task.yield() }
             }
             for queue in queues { queue.isSuspended = false }
             for queue in queues { await queue.waitUntilAllOperationsAreFinished() }
             #expect(operations.allSatisfy { $0.isFinished && $0.runCount == ($0.isCancelled ? $0.runCount : 1) })
             for name in ["unit", "other"] {
-                let usage = try pool.usage(of: name)
+                let usage = try #require(pool.usage(of: name))
                 #expect(usage.inUse == 0 && usage.waiting == 0)
             }
         }

@@ -6,15 +6,15 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ResourceTurnTests {
     @Test func `a unit offered to an operation whose key has no turn goes to the next operation`() throws {
         let (keyed, other) = (OperationQueue(), OperationQueue())
-        let pool = try ResourcePool(["unit": 1])
-        try keyed.setLimitPerKey(1)
+        let pool = ResourcePool(["unit": 1])
+        keyed.setLimitPerKey(1)
         let (holds, mayRelease, turnIsTaken, mayEnd) = (Gate(), Gate(), Gate(), Gate())
         let holder = BlockOperation {
             holds.open()
             mayRelease.pass()
         }
         let (first, second) = (BlockOperation {}, BlockOperation {})
-        for operation in [holder, first, second] { operation.addRequirement(try .units(1, of: "unit", in: pool)) }
+        for operation in [holder, first, second] { operation.addRequirement(.units(1, of: "unit", in: pool)) }
         let waits = WaitingReason.resource(name: "unit", units: 1, inUse: 1, capacity: 1)
         other.addOperation(holder)
         holds.pass()

@@ -127,7 +127,7 @@ import Testing
 
     @Test func `a key path to an operation does not change the values for observers of its state`() {
         final class Holder: KeyValueObservable {
-            let keyValueObservers = KeyValueObservers()
+            let keyValueRegistrar = KeyValueRegistrar()
             @KeyValueObserved var operation = Operation()
             static var keyValueKeys: [KeyValueKey] { [KeyValueKey("operation", \Holder.operation)] }
         }

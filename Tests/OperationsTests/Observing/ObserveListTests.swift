@@ -29,7 +29,7 @@ import Testing
 
     @Test func `consecutive lists match with several adders, cancellations and keys`() {
         let (queue, lists) = (OperationQueue(), Lists(800))
-        try! queue.setLimitPerKey(1)
+        queue.setLimitPerKey(1)
         queue.addObserver(lists, forKeyPath: "operations", options: [.old, .new], context: nil)
         let adders = (0..<4).map { number in
             TestThread {

@@ -172,7 +172,7 @@ import Testing
             queue.addOperations(operations, waitUntilFinished: true)
             observer.join()
             #expect(operations.allSatisfy { $0.isFinished })
-            #expect(operations.allSatisfy { $0.keyValueObservers.isEmpty })
+            #expect(operations.allSatisfy { $0.keyValueRegistrar.isEmpty })
         }
     }
 }

@@ -169,10 +169,10 @@ import Testing
     @Test func `reads without tracking leave no observers behind`() {
         let operation = Operation()
         _ = (operation.isFinished, operation.isReady, operation.name, operation.dependencies)
-        #expect(operation.keyValueObservers.isEmpty)
+        #expect(operation.keyValueRegistrar.isEmpty)
         let queue = OperationQueue()
         _ = (queue.isSuspended, queue.name, queue.maxConcurrentOperationCount)
-        #expect(queue.keyValueObservers.isEmpty)
+        #expect(queue.keyValueRegistrar.isEmpty)
     }
 
     @Test func `neither the object nor its tracker keeps the other alive`() {

@@ -9,7 +9,7 @@ import Testing
         let queue = OperationQueue()
         queue.name = "careless"
         let told = Journal<String>()
-        queue.unseenFailureHandler = { told.append("\($0)") }
+        queue.unhandledFailureHandler = { told.append("\($0)") }
         queue.addTask(name: "unseen") { throw Failure.expected }
         queue.addTask(name: "fine") {}
         queue.addTask(name: "cancelled") { throw CancellationError() }
@@ -31,9 +31,9 @@ import Testing
     @Test func `a dependent with a policy reads the failure, and so does a group`() async {
         let queue = OperationQueue()
         let told = Journal<String>()
-        queue.unseenFailureHandler = { told.append($0.operation) }
+        queue.unhandledFailureHandler = { told.append($0.operation) }
         do {
-            let group = GroupOperation(policy: .supervise)
+            let group = GroupOperation(policy: .waitForAll)
             group.addChildTask { throw Failure.expected }
             let failing = TaskOperation { throw Failure.expected }
             let dependent = BlockOperation {}
@@ -48,9 +48,9 @@ import Testing
 
     @Test func `without a handler an unread failure has no effect`() async {
         let queue = OperationQueue()
-        queue.unseenFailureHandler = nil
+        queue.unhandledFailureHandler = nil
         queue.addTask { throw Failure.expected }
         await queue.waitUntilAllOperationsAreFinished()
-        #expect(queue.unseenFailureHandler == nil)
+        #expect(queue.unhandledFailureHandler == nil)
     }
 }

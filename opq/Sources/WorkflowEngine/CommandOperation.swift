@@ -1,5 +1,5 @@
 import Operations
-import OperationsTrace
+import OperationsTimeline
 import Synchronization
 
 /// An operation that runs a shell command and holds no thread while the command runs.
@@ -164,7 +164,7 @@ private struct CommandFailure: Error, CustomStringConvertible {
 }
 
 /// The reason why a command was skipped, as the trace of the operation shows it.
-private struct CommandSkipped: OperationTrace.Ending {
+private struct CommandSkipped: OperationTimeline.Ending {
     let reason: String
 
     var ending: String { "skipped: \(reason)" }

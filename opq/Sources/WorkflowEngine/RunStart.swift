@@ -19,15 +19,15 @@ struct RunStart {
     ///
     /// - Throws: `RunFailure` if a resource is not available.
     init(_ plan: WorkflowPlan, options: RunOptions) throws {
-        let width = plan.queues.reduce(0) { sum, queue in
-            let (width, overflows) = sum.addingReportingOverflow(queue.width(jobs: options.jobs))
-            return overflows ? .max : width
+        let total = plan.queues.reduce(0) { sum, queue in
+            let (total, overflows) = sum.addingReportingOverflow(queue.concurrency(jobs: options.jobs))
+            return overflows ? .max : total
         }
         // The plan's operation count limits the number of commands, so the process's own limits need not be raised further.
-        let most = min(width, plan.operations.count)
+        let most = min(total, plan.operations.count)
         let commands = try options.commands ?? Self.commands(atMost: most)
-        let pool = try ResourcePool(["commands": commands])
-        requirement = most > commands ? try .units(1, of: "commands", in: pool) : nil
+        let pool = ResourcePool(["commands": commands])
+        requirement = most > commands ? .units(1, of: "commands", in: pool) : nil
         do {
             watch = try ProcessWatch()
             do {
@@ -77,7 +77,7 @@ struct RunStart {
 extension QueueDescription {
     /// Returns the concurrency limit of the queue. A queue without a limit uses `jobs`, or the number of processors if `jobs`
     /// is `nil`.
-    func width(jobs: Int?) -> Int { width ?? jobs ?? Self.processors }
+    func concurrency(jobs: Int?) -> Int { concurrency ?? jobs ?? Self.processors }
 
     /// The number of processors that this process may use.
     private static let processors = Int(cprocess_processors())

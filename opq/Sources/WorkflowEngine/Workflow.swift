@@ -13,7 +13,7 @@ public struct QueueDescription: Equatable, Sendable {
     /// The name of the queue, to which the `queue` keys of operations refer.
     public let name: String
     /// The concurrency limit of the queue. `nil` if the file sets none, in which case ``RunOptions/jobs`` decides.
-    public internal(set) var width: Int?
+    public internal(set) var concurrency: Int?
     /// The quality of service of the operations in the queue.
     public internal(set) var quality = Quality.default
 

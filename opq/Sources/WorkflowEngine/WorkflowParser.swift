@@ -51,10 +51,10 @@ struct WorkflowParser {
         // A queue with only a name, as in `tests:`, has default values.
         if entry.value.isNull { return queue }
         for entry in entries(
-            of: entry.value, as: "queue '\(queue.name)'", at: entry.key.position, keys: ["width", "quality"])
+            of: entry.value, as: "queue '\(queue.name)'", at: entry.key.position, keys: ["concurrency", "quality"])
         {
-            if entry.key.value == "width" {
-                queue.width = width(in: entry)
+            if entry.key.value == "concurrency" {
+                queue.concurrency = concurrency(in: entry)
             } else if let name = string(in: entry) {
                 queue.quality = diagnostics.choice(name, for: "quality") ?? .default
             }
@@ -62,18 +62,18 @@ struct WorkflowParser {
         return queue
     }
 
-    private mutating func width(in entry: Entry) -> Int? {
-        guard let width = entry.value.int else {
+    private mutating func concurrency(in entry: Entry) -> Int? {
+        guard let concurrency = entry.value.int else {
             mismatch(in: entry, expected: "a whole number")
             return nil
         }
-        guard width >= 1 else {
+        guard concurrency >= 1 else {
             report(
-                "width must be 1 or more, found \(width)", at: entry.position,
-                mend: "leave 'width' out for one operation per processor")
+                "concurrency must be 1 or more, found \(concurrency)", at: entry.position,
+                mend: "leave 'concurrency' out for one operation per processor")
             return nil
         }
-        return width
+        return concurrency
     }
 
     private mutating func operation(_ entry: Entry) -> OperationDescription {

@@ -1,7 +1,7 @@
 import Dispatch
 import Glibc
 import Operations
-public import OperationsTrace
+public import OperationsTimeline
 
 /// Options for running a plan.
 public struct RunOptions: Sendable {
@@ -53,7 +53,7 @@ public final class WorkflowRun: Sendable {
     }
 
     /// Records the operations of the run in `trace`. Call this method before ``run()``.
-    public func record(in trace: OperationTrace) {
+    public func record(in trace: OperationTimeline) {
         for (operation, planned) in zip(operations, plan.operations) { trace.record(operation, asIn: planned.queue) }
     }
 
@@ -161,7 +161,7 @@ extension OperationQueue {
     fileprivate convenience init(_ description: QueueDescription, jobs: Int?) {
         self.init()
         name = description.name
-        maxConcurrentOperationCount = description.width(jobs: jobs)
+        maxConcurrentOperationCount = description.concurrency(jobs: jobs)
         qualityOfService = description.quality.qualityOfService
         // The queue chooses the first operation by priority, so all operations must be in the queue before it starts one.
         isSuspended = true

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import OperationsTrace
+import OperationsTimeline
 import WorkflowEngine
 
 /// A command that runs a workflow file.
@@ -29,7 +29,7 @@ struct RunCommand: ParsableCommand {
 
     @Option(
         name: [.customShort("j", allowingJoined: true), .long],
-        help: "The concurrency limit of queues without 'width' in the file. (default: the number of processors)")
+        help: "The concurrency limit of queues without 'concurrency' in the file. (default: the number of processors)")
     var jobs: Int?
 
     @Flag(help: "Print the commands in a possible order, and run no command.")
@@ -105,7 +105,7 @@ struct RunCommand: ParsableCommand {
             files.report?.abandon()
             throw failure("cannot run: \(error)")
         }
-        let recording = OperationTrace()
+        let recording = OperationTimeline()
         if files.trace != nil || files.report != nil { run.record(in: recording) }
         let status = isTerminal && detail != .quiet ? StatusLine(of: run, on: printer) : nil
         let result = run.run()

@@ -51,7 +51,7 @@ struct RunTests {
 
     @Test func `the first operation of a queue is the one of the highest priority`() async throws {
         let text = """
-            queues: {q: {width: 1}}
+            queues: {q: {concurrency: 1}}
             operations:
               low: {run: "echo low >> log", queue: q, priority: low}
               high: {run: "echo high >> log", queue: q, priority: high}
@@ -63,7 +63,7 @@ struct RunTests {
 
     @Test func `a barrier that succeeded does not run again when the run is cancelled`() async throws {
         let text = """
-            queues: {q: {width: 1}}
+            queues: {q: {concurrency: 1}}
             operations:
               barrier: {run: "echo run >> log", queue: q, barrier: true}
               long: {run: "echo > gate; sleep 100", queue: q}
@@ -95,7 +95,7 @@ struct RunTests {
 
     @Test func `a barrier separates the operations before it from those after it`() async throws {
         let text = """
-            queues: {q: {width: 4}, other: }
+            queues: {q: {concurrency: 4}, other: }
             operations:
               a: {run: "read x < fifo; echo a >> log", queue: q, after: fifo}
               b: {run: "echo b >> log", queue: q, barrier: true, after: far}
@@ -128,7 +128,7 @@ struct RunTests {
 
     @Test func `a queue respects its limit and starts the highest priority first`() async throws {
         let text = """
-            queues: {q: {width: 1}}
+            queues: {q: {concurrency: 1}}
             operations:
               low: {run: echo low >> log, queue: q, priority: low}
               normal: {run: echo normal >> log, queue: q}

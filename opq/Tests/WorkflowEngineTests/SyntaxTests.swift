@@ -11,7 +11,7 @@ struct SyntaxTests {
         let text = """
             nmae: x
             queues:
-              q: {width: 0, quality: utilty}
+              q: {concurrency: 0, quality: utilty}
             operations:
               a: {rnu: x}
               b: {run: y, after: c, queue: p}
@@ -19,8 +19,8 @@ struct SyntaxTests {
         #expect(
             complaints(about: text) == [
                 "w:1:1: error: unknown key 'nmae' in the workflow; did you mean 'name'?",
-                "w:3:14: error: width must be 1 or more, found 0; leave 'width' out for one operation per processor",
-                "w:3:26: error: unknown quality 'utilty'; did you mean 'utility'?",
+                "w:3:20: error: concurrency must be 1 or more, found 0; leave 'concurrency' out for one operation per processor",
+                "w:3:32: error: unknown quality 'utilty'; did you mean 'utility'?",
                 "w:5:3: error: operation 'a' has no 'run'; give it the shell command to run",
                 "w:5:7: error: unknown key 'rnu' in operation 'a'; did you mean 'run'?",
                 "w:6:22: error: unknown operation 'c'; did you mean 'a'?",
@@ -30,7 +30,7 @@ struct SyntaxTests {
 
     @Test func `the error of a wrong type names the expected and the actual type`() {
         let text = """
-            queues: {q: {width: two}}
+            queues: {q: {concurrency: two}}
             operations:
               a: {run: [x], barrier: maybe, after: {b: c}, environment: [1]}
               b: {run: 5, directory: , each: {}}
@@ -38,7 +38,7 @@ struct SyntaxTests {
             """
         #expect(
             complaints(about: text) == [
-                "w:1:21: error: 'width' must be a whole number, found the string 'two'",
+                "w:1:27: error: 'concurrency' must be a whole number, found the string 'two'",
                 "w:3:12: error: 'run' must be a string, found a list",
                 "w:3:26: error: 'barrier' must be true or false, found the string 'maybe'",
                 "w:3:40: error: 'after' must be a string or a list of strings, found a map",

@@ -6,7 +6,7 @@ extension Row {
     /// The cost of an async operation that suspends.
     static func asynchronous(_ scale: Scale) -> Row {
         let count = scale.pick(full: 200_000, quick: 50_000)
-        let width = OperationQueue.defaultWidthCeiling
+        let width = OperationQueue.defaultMaxThreadCount
         return Row(
             number: 16, question: "async",
             lines: [

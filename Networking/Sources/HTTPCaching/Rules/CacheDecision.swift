@@ -71,9 +71,9 @@ private struct Question {
 
     func answer(_ stored: StoredResponse) -> CacheDecision {
         switch policy.reading {
-        case .onlyIfCached, .cachedElseLoad: return .serve
+        case .onlyIfCached, .returnCacheElseLoad: return .serve
         case .loadOnlyIfNotCached: return .refuse(.alreadyCached)
-        case .ignore, .askAlways: break
+        case .ignore, .revalidate: break
         case .standard, .askIfStale: if mayServe(stored) { return .serve }
         }
         if asked.onlyIfCached { return .refuse(.notInCache) }

@@ -48,7 +48,7 @@ package struct BodyLength: Hashable, Sendable {
 
     /// Counts bytes that decompression has produced from the received bytes.
     package mutating func inflate(_ count: Int) -> HTTPError.Reason? {
-        guard inflation.permits(inflated + Int64(count), from: received) else { return .inflatesTooMuch }
+        guard inflation.permits(inflated + Int64(count), from: received) else { return .decompressionLimitExceeded }
         return keep(count)
     }
 

@@ -1,4 +1,4 @@
-/// Limits on the decompressed size of a body. A body above a limit fails with `HTTPError.Reason.inflatesTooMuch`.
+/// Limits on the decompressed size of a body. A body above a limit fails with `HTTPError.Reason.decompressionLimitExceeded`.
 public struct InflationLimit: Hashable, Sendable, Codable {
     /// The maximum decompressed size in bytes, or nil for no limit.
     public var size: Int64?

@@ -18,7 +18,7 @@ import OperationsNetworking
 /// an original together with its last variant.
 struct ImageBoard {
     struct OriginalKey: Hashable, Sendable {
-        let request: HTTPOperationRequest
+        let request: HTTPRequestDescription
         /// The name of the original in the caches.
         let name: String
         let policy: ImageCachePolicy

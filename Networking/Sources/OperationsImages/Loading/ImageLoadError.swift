@@ -83,7 +83,7 @@ extension HTTPError.Reason {
     fileprivate var isLasting: Bool {
         switch self {
         case .cancelled, .timedOut, .connection, .certificateRefused, .truncated, .noSpace, .cannotWrite, .cannotRead,
-            .notInCache, .alreadyCached, .notContinued:
+            .notInCache, .alreadyCached, .resumeFailed:
             false
         default: true
         }

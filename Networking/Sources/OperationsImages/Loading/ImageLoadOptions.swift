@@ -11,7 +11,7 @@ public struct ImageLoadOptions: Hashable, Sendable {
     /// Whether the loader loads an address that has failed recently.
     public var retryFailed: Bool
     /// The fields, limits, redirects and policies of the transfer. The loader ignores the URL, the method and the body.
-    public var request: HTTPOperationRequest
+    public var request: HTTPRequestDescription
 
     /// Creates options. The default decodes the first frame at the size of the source, and uses all caches.
     public init(
@@ -21,7 +21,7 @@ public struct ImageLoadOptions: Hashable, Sendable {
         self.decoding = decoding
         self.cache = cache
         self.retryFailed = retryFailed
-        request = HTTPOperationRequest(.get, "")
+        request = HTTPRequestDescription(.get, "")
     }
 
     /// Returns options for an image whose longer side has at most `maxPixelSize` pixels.

@@ -23,14 +23,14 @@ extension ImageLoader {
         public var memoryLimit = 128 << 20
         /// The maximum number of images in memory.
         public var memoryCountLimit = Int.max
-        /// The maximum number of concurrent transfers, at least 1. See also `ImageLoader.width`.
-        public var width = 6
+        /// The maximum number of concurrent transfers, at least 1. See also `ImageLoader.maxConcurrentTransfers`.
+        public var maxConcurrentTransfers = 6
         /// The order of transfers with equal priority.
         public var order = OperationQueue.PriorityPolicy.Order.firstInFirstOut
         /// The decoder of images.
         public var decoder: any ImageDecoder = StandardImageDecoder()
         /// The maximum number of images that the loader decodes concurrently, each on one thread. At least 1.
-        public var decodingWidth = 2
+        public var maxConcurrentDecodings = 2
         /// Returns the name of an address in memory and on disk. Use the function, for example, to remove a signature
         /// that changes. After a change of the function the loader does not find the images that it stored before.
         ///
@@ -43,7 +43,7 @@ extension ImageLoader {
         /// memory off. The loader does not remember cancelled transfers, exceeded time limits and lost connections. The
         /// loader also does not remember temporary statuses such as 429 and 503, and requests that the request modifier
         /// refuses.
-        public var failureMemory = Duration.seconds(60)
+        public var failureCacheDuration = Duration.seconds(60)
         /// The minimum step between two progress reports, as a fraction of the whole. If the length is unknown, the
         /// step is 64 KiB.
         public var minimumProgressStep = 0.01
@@ -56,7 +56,7 @@ extension ImageLoader {
         /// A function that changes the request of a transfer, or returns nil to refuse the request. The loader calls
         /// the function once for all callers that share the transfer. The function can suspend. Transfers begin in the
         /// order in which their requests are ready.
-        public var requestModifier: (@Sendable (HTTPOperationRequest) async -> HTTPOperationRequest?)?
+        public var requestModifier: (@Sendable (HTTPRequestDescription) async -> HTTPRequestDescription?)?
         /// A function that changes the head of a response, or returns nil to refuse the response. The loader then
         /// checks the status and the type of the result.
         public var responseModifier: (@Sendable (HTTPResponse) -> HTTPResponse?)?
@@ -68,7 +68,7 @@ extension ImageLoader {
         /// Creates a configuration without a cache on disk.
         public init() {}
 
-        /// Sets the clock that measures `failureMemory`. The session's clock measures time limits.
+        /// Sets the clock that measures `failureCacheDuration`. The session's clock measures time limits.
         public mutating func setClock(_ clock: some Clock<Duration>) { ticker = Ticker(clock) }
     }
 }

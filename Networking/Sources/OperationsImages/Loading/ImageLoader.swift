@@ -33,11 +33,11 @@ public final class ImageLoader: Sendable {
 
     // MARK: - Images
 
-    /// Requests an image. An image in memory is available in `ImageToken.outcomeSoFar` when the method returns. An
+    /// Requests an image. An image in memory is available in `ImageRequestHandle.outcomeSoFar` when the method returns. An
     /// address that has failed recently fails again immediately.
     public func load(
         _ url: String, options: ImageLoadOptions = ImageLoadOptions(), priority: Operation.QueuePriority = .normal
-    ) -> ImageToken {
+    ) -> ImageRequestHandle {
         pipeline.load(url, options, priority)
     }
 
@@ -50,7 +50,7 @@ public final class ImageLoader: Sendable {
 
     /// The maximum number of concurrent transfers, at least 1. A change takes effect immediately, also for waiting
     /// transfers.
-    public var width: Int {
+    public var maxConcurrentTransfers: Int {
         get { pipeline.client.queue.maxConcurrentOperationCount }
         set { pipeline.client.queue.maxConcurrentOperationCount = max(1, newValue) }
     }
@@ -93,7 +93,7 @@ public final class ImageLoader: Sendable {
     public func clearMemory() { pipeline.clearMemory() }
 
     /// Clears the memory of recent failures.
-    public func forgetFailures() { pipeline.forgetFailures() }
+    public func clearFailureCache() { pipeline.clearFailureCache() }
 
     /// Removes all sizes of an image from memory and disk.
     ///

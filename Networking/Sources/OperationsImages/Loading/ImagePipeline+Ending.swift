@@ -7,11 +7,11 @@ import OperationsNetworking
 extension ImagePipeline {
     /// The objects of ended requests, which the pipeline releases without the lock.
     private struct Ended {
-        var tokens: [ImageToken] = []
+        var tokens: [ImageRequestHandle] = []
         var operations: [Operation?] = []
         var originals: [OriginalWork?] = []
         var images: [DecodedImage] = []
-        var failures: [FailureMemory.Failure?] = []
+        var failures: [FailureCache.Failure?] = []
         var idleWaiters: [CheckedContinuation<Void, Never>] = []
 
         mutating func add(_ ending: ImageBoard.Ending, original: Int?, from state: inout State) {
@@ -21,7 +21,7 @@ extension ImagePipeline {
             idleWaiters += state.takeIdleWaiters()
         }
 
-        func tell(_ outcome: (ImageToken) -> ImageToken.Outcome) {
+        func tell(_ outcome: (ImageRequestHandle) -> ImageRequestHandle.Outcome) {
             for token in tokens { token.end(outcome(token)) }
             for waiter in idleWaiters { waiter.resume() }
         }

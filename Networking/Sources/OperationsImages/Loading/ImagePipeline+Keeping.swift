@@ -63,7 +63,7 @@ extension ImagePipeline {
         withExtendedLifetime(gone) {}
     }
 
-    func forgetFailures() {
+    func clearFailureCache() {
         let gone = state.withLock { $0.failures.forgetAll() }
         withExtendedLifetime(gone) {}
     }

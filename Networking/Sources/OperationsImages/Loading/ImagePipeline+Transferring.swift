@@ -28,7 +28,7 @@ extension ImagePipeline {
         if !isWanted { preparing.cancel() }
     }
 
-    private func send(_ request: HTTPOperationRequest, _ original: Int, _ stale: StaleOriginal?) {
+    private func send(_ request: HTTPRequestDescription, _ original: Int, _ stale: StaleOriginal?) {
         var request = request
         var stale = stale
         // The session's cache revalidates by itself, and the caller's own conditions have precedence.
@@ -70,7 +70,7 @@ extension ImagePipeline {
     }
 
     private func receive(
-        _ answer: ImageAnswer, of original: Int, by http: HTTPToken<ImageAnswer>, _ stale: StaleOriginal?
+        _ answer: ImageAnswer, of original: Int, by http: HTTPRequestHandle<ImageAnswer>, _ stale: StaleOriginal?
     ) throws {
         guard let response = configuration.responseModifier.map({ $0(answer.response) }) ?? answer.response else {
             throw Refusal(reason: .responseRefused, response: answer.response)
@@ -111,7 +111,7 @@ extension ImagePipeline {
         if isNew, let http, let original { pump(http, of: original) }
     }
 
-    private func pump(_ http: HTTPToken<ImageAnswer>, of original: Int) {
+    private func pump(_ http: HTTPRequestHandle<ImageAnswer>, of original: Int) {
         let updates = http.operation.transferProgressUpdates
         Task { [weak self] in for await progress in updates { self?.tell(progress, of: original) } }
     }
@@ -119,7 +119,7 @@ extension ImagePipeline {
     /// Sends a report with a number. Two concurrent reports can arrive in the wrong order, and the number lets the
     /// receiver drop the older report.
     private func tell(_ progress: HTTPProgress, of original: Int, isLast: Bool = false) {
-        let (tokens, report) = state.withLock { state -> ([ImageToken], NumberedProgress?) in
+        let (tokens, report) = state.withLock { state -> ([ImageRequestHandle], NumberedProgress?) in
             guard let work = state.originals[original], work.isFollowed, work.told?.isLast != true else {
                 return ([], nil)
             }
@@ -131,7 +131,7 @@ extension ImagePipeline {
         for token in tokens { token.tell(report) }
     }
 
-    func transfer(of waiter: Int) -> AnyHTTPOperation? {
+    func transfer(of waiter: Int) -> HTTPOperation? {
         let http = state.withLock { state in
             state.board.original(ofWaiter: waiter).flatMap { state.originals[$0]?.http }
         }

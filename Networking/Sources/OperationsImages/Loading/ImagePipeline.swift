@@ -33,9 +33,9 @@ final class ImagePipeline: Sendable {
     struct State {
         var board = ImageBoard()
         var memory: RecentlyUsed<MemoryKey, DecodedImage>
-        var failures: FailureMemory
+        var failures: FailureCache
         /// The handles that wait for an image.
-        var tokens: [Int: ImageToken] = [:]
+        var tokens: [Int: ImageRequestHandle] = [:]
         var originals: [Int: OriginalWork] = [:]
         /// The operation that looks for a variant or decodes it.
         var operations: [Int: Operation] = [:]
@@ -69,50 +69,48 @@ final class ImagePipeline: Sendable {
         self.configuration = configuration
         let types = configuration.decoder.types.map(\.description)
         accept = (types + ["*/*;q=0.1"]).joined(separator: ", ")
-        client = HTTPClientQueue(withoutTurns: max(1, configuration.width), session: configuration.session)
+        client = HTTPClientQueue(
+            withoutTurns: max(1, configuration.maxConcurrentTransfers), session: configuration.session)
         state = Locked(
             State(
                 memory: RecentlyUsed(
                     costLimit: configuration.memoryLimit, countLimit: configuration.memoryCountLimit),
-                failures: FailureMemory(duration: configuration.failureMemory)))
+                failures: FailureCache(duration: configuration.failureCacheDuration)))
         (client.queue.name, lookups.name) = ("images", "images, lookups on disk")
         (decodings.name, writes.name) = ("images, decoding", "images, writing to disk")
         lookups.maxConcurrentOperationCount = 1
-        decodings.maxConcurrentOperationCount = max(1, configuration.decodingWidth)
+        decodings.maxConcurrentOperationCount = max(1, configuration.maxConcurrentDecodings)
         writes.maxConcurrentOperationCount = 1
         order = configuration.order
     }
 
     var order: OperationQueue.PriorityPolicy.Order {
         get { client.queue.priorityPolicy.order }
-        // Only the numbers of a policy can be invalid, so the initializer never throws for an order.
-        set {
-            if let policy = try? OperationQueue.PriorityPolicy(order: newValue) { client.queue.priorityPolicy = policy }
-        }
+        set { client.queue.priorityPolicy = .init(order: newValue) }
     }
 
     // MARK: - Begin
 
-    func load(_ url: String, _ options: ImageLoadOptions, _ priority: Operation.QueuePriority) -> ImageToken {
+    func load(_ url: String, _ options: ImageLoadOptions, _ priority: Operation.QueuePriority) -> ImageRequestHandle {
         let (name, now, policy) = (name(of: url, options), configuration.ticker.now(), options.cache)
         let shown = HTTPAddress.redacted(url)
         let original = ImageBoard.OriginalKey(
             request: request(for: url, options), name: name, policy: policy,
             changes: configuration.session.changeCount)
         let key = ImageBoard.VariantKey(original: original, decoding: options.decoding)
-        let (token, joining) = state.withLock { state -> (ImageToken, ImageBoard.Joining?) in
+        let (token, joining) = state.withLock { state -> (ImageRequestHandle, ImageBoard.Joining?) in
             if policy.readsMemory, !policy.refreshes, let image = state.memory.use(MemoryKey(name, options.decoding)) {
                 let loaded = LoadedImage(image: image, source: .memory, url: shown)
-                return (ImageToken(url: shown, outcome: .success(loaded), priority: priority), nil)
+                return (ImageRequestHandle(url: shown, outcome: .success(loaded), priority: priority), nil)
             }
             if !options.retryFailed,
                 let failure = state.failures.failure(of: original.failureName, decoding: options.decoding, now: now)
             {
                 let error = ImageLoadError(.failedBefore(failure.reason), url: shown, response: failure.response)
-                return (ImageToken(url: shown, outcome: .failure(error), priority: priority), nil)
+                return (ImageRequestHandle(url: shown, outcome: .failure(error), priority: priority), nil)
             }
             let joining = state.board.join(key, priority: priority.rawValue)
-            let token = ImageToken(url: shown, waiter: joining.waiter, pipeline: self, priority: priority)
+            let token = ImageRequestHandle(url: shown, waiter: joining.waiter, pipeline: self, priority: priority)
             state.tokens[joining.waiter] = token
             if state.originals[joining.original] == nil { state.originals[joining.original] = OriginalWork() }
             return (token, joining)
@@ -124,11 +122,11 @@ final class ImagePipeline: Sendable {
         return token
     }
 
-    private func request(for url: String, _ options: ImageLoadOptions) -> HTTPOperationRequest {
+    private func request(for url: String, _ options: ImageLoadOptions) -> HTTPRequestDescription {
         var request = options.request
         (request.url, request.method, request.body) = (url, .get, .none)
         if request.fields[.accept] == nil { request.fields[.accept] = accept }
-        if options.cache.refreshes, request.cachePolicy == .default { request.cachePolicy = .askAlways }
+        if options.cache.refreshes, request.cachePolicy == .default { request.cachePolicy = .revalidate }
         return request
     }
 
@@ -193,7 +191,7 @@ final class ImagePipeline: Sendable {
 struct OriginalWork {
     /// The task that runs the request modifier.
     var preparing: Task<Void, Never>?
-    var http: HTTPToken<ImageAnswer>?
+    var http: HTTPRequestHandle<ImageAnswer>?
     var original: Original?
     /// Whether the original is stored on disk or is being stored.
     var isStored = false

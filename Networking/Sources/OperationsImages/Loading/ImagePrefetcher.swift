@@ -27,7 +27,7 @@ public final class ImagePrefetcher: Sendable {
     }
 
     private let tally: Tally
-    private let tokens: [ImageToken]
+    private let tokens: [ImageRequestHandle]
 
     /// Starts to load the images immediately. An empty list is complete immediately.
     ///
@@ -83,7 +83,7 @@ extension ImagePrefetcher {
 
         var counts: Counts { state.withLock { $0 } }
 
-        func add(_ outcome: ImageToken.Outcome) {
+        func add(_ outcome: ImageRequestHandle.Outcome) {
             let isComplete = state.withLock { counts in
                 counts.finished += 1
                 if case .failure = outcome { counts.skipped += 1 }

@@ -87,14 +87,14 @@ final class BodyChannel: BodySink {
             return offset == state.count
         }
         // Bytes that the reader has received cannot be replaced.
-        if !isContinued { throw TransferFailure(.notContinued) }
+        if !isContinued { throw TransferFailure(.resumeFailed) }
     }
 
     var mayBeginAnew: Bool { state.withLock { $0.count == 0 } }
 
     func finish() { end(.success(())) }
 
-    func forget() throws { if state.withLock({ $0.count > 0 }) { throw TransferFailure(.notContinued) } }
+    func forget() throws { if state.withLock({ $0.count > 0 }) { throw TransferFailure(.resumeFailed) } }
 
     /// Sets the function that is called once when the reader stops early.
     func setAbandonHandler(_ handler: @escaping @Sendable () -> Void) {

@@ -98,7 +98,7 @@ final class FileSink: BodySink, @unchecked Sendable {
             guard try file.isStill(at: names.part) else {
                 // The note describes the old part.
                 removeNote()
-                throw PartIsTaken(path: names.part.string)
+                throw DownloadTargetInUse(path: names.part.string)
             }
             try rename(names.part, to: target)
         }
@@ -138,7 +138,7 @@ final class FileSink: BodySink, @unchecked Sendable {
             return try SystemFile.openExclusively(names.part)
         }
         guard let new else {
-            throw TransferFailure(.cannotWrite(path: target.string, PartIsTaken(path: names.part.string)))
+            throw TransferFailure(.cannotWrite(path: target.string, DownloadTargetInUse(path: names.part.string)))
         }
         file = new
         return (new, names)
@@ -163,7 +163,7 @@ typealias FileStepHook = @Sendable (FileStep) throws -> Void
 
 /// An error for a part that another operation is writing, or that another program has replaced. The other operation may belong
 /// to another process.
-public struct PartIsTaken: Error, CustomStringConvertible {
+public struct DownloadTargetInUse: Error, CustomStringConvertible {
     /// The path of the part.
     public let path: String
     public var description: String { "'\(path)' is being written by another download" }

@@ -8,7 +8,7 @@ public import Operations
 /// client's limits. Members may share transfers with other requests. The batch waits in a queue of its own, so it occupies no
 /// slot of the client's queue.
 ///
-/// A member's failure fails the batch only with ``HTTPBatchFailurePolicy/cancelsTheRest``. ``results`` holds the outcome of
+/// A member's failure fails the batch only with ``HTTPBatchFailurePolicy/cancelRemaining``. ``results`` holds the outcome of
 /// each member. All members of this class are safe to use on any thread.
 public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendable {
     // Sendable: locks guard the mutable state.
@@ -41,7 +41,7 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
         self.client = client
         self.members = members
         self.measuresFirst = measuresFirst
-        tally = Locked(BatchTally(count: members.count, stopsAtFailure: onFailure == .cancelsTheRest))
+        tally = Locked(BatchTally(count: members.count, stopsAtFailure: onFailure == .cancelRemaining))
         super.init()
     }
 

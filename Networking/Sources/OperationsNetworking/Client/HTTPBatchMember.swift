@@ -7,7 +7,7 @@ public struct HTTPBatchMember<Value: Sendable>: Sendable {
     /// A member that has begun.
     struct Running: Sendable {
         let steering: any Steerable
-        let operation: AnyHTTPOperation
+        let operation: HTTPOperation
         /// Returns the value, or throws the error of the member.
         let value: @Sendable () async throws -> Value
     }
@@ -16,12 +16,12 @@ public struct HTTPBatchMember<Value: Sendable>: Sendable {
     let url: String
     let begin: @Sendable (HTTPClientQueue) -> Running
     /// Makes the request that asks for the length of the body; nil if no request can.
-    let measure: @Sendable (HTTPClientQueue) -> HTTPOperationRequest?
+    let measure: @Sendable (HTTPClientQueue) -> HTTPRequestDescription?
 
     /// Returns a member for a request. The client completes the request with its base and fields. The request may share its
     /// transfer with other requests.
     public static func request(
-        _ request: HTTPOperationRequest, as serializer: HTTPSerializer<Value>,
+        _ request: HTTPRequestDescription, as serializer: HTTPSerializer<Value>,
         priority: Operation.QueuePriority = .normal
     ) -> Self {
         Self(url: HTTPAddress.redacted(request.url)) { client in
@@ -34,12 +34,12 @@ public struct HTTPBatchMember<Value: Sendable>: Sendable {
 
     /// Returns a member for an existing operation. The client adds the operation to its queue unless the operation is in a
     /// queue already. The operation keeps its session.
-    public static func operation(_ operation: HTTPOperation<Value>) -> Self {
+    public static func operation(_ operation: HTTPDataOperation<Value>) -> Self {
         member(operation) { try await operation.value }
     }
 
     fileprivate static func member(
-        _ operation: AnyHTTPOperation, value: @escaping @Sendable () async throws -> Value
+        _ operation: HTTPOperation, value: @escaping @Sendable () async throws -> Value
     ) -> Self {
         Self(url: HTTPAddress.redacted(operation.request.url)) { client in
             // Another thread may add the operation to a queue at the same time. The operation then stays in that queue.
@@ -57,7 +57,7 @@ extension HTTPBatchMember where Value == String {
     public static func download(
         _ url: String, to target: String, digest: HTTPDigest? = nil, priority: Operation.QueuePriority = .normal
     ) -> Self {
-        let request = HTTPOperationRequest(.get, url)
+        let request = HTTPRequestDescription(.get, url)
         return Self(url: HTTPAddress.redacted(url)) { client in
             let operation = client.download(url, to: target, digest: digest, priority: priority)
             return Running(steering: operation, operation: operation) { try await operation.value }
@@ -72,9 +72,9 @@ extension HTTPBatchMember where Value == String {
     }
 }
 
-extension HTTPBatchMember where Value == AnyHTTPOperation {
+extension HTTPBatchMember where Value == HTTPOperation {
     /// Returns a member for an existing operation of any kind. The value is the operation itself, if the operation succeeds.
-    public static func any(_ operation: AnyHTTPOperation) -> Self {
+    public static func any(_ operation: HTTPOperation) -> Self {
         member(operation) {
             try await operation.waitForOutcome()
             if case .succeeded = operation.operationOutcome { return operation }
@@ -90,15 +90,15 @@ protocol Steerable: Sendable {
     func resume()
 }
 
-extension AnyHTTPOperation: Steerable {}
-extension HTTPToken: Steerable {}
+extension HTTPOperation: Steerable {}
+extension HTTPRequestHandle: Steerable {}
 extension Wish: Steerable {}
 
-extension HTTPOperationRequest {
+extension HTTPRequestDescription {
     /// Returns the `HEAD` request that asks for the length of the response; nil if `HEAD` cannot answer that.
     ///
     /// - Parameter isPlain: Whether the body must not be compressed.
-    fileprivate func measuring(isPlain: Bool) -> HTTPOperationRequest? {
+    fileprivate func measuring(isPlain: Bool) -> HTTPRequestDescription? {
         guard method == .get, fields[.range] == nil else { return nil }
         var head = self
         head.method = .head

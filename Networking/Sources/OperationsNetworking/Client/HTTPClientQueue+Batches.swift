@@ -4,9 +4,9 @@ public import Operations
 /// The treatment of the remaining members of a batch after one member fails.
 public enum HTTPBatchFailurePolicy: Sendable {
     /// The remaining members continue, and the batch does not fail.
-    case goesOn
+    case continueRemaining
     /// The remaining members are cancelled, and the batch fails with the error. A cancelled member is not a failure.
-    case cancelsTheRest
+    case cancelRemaining
 }
 
 extension HTTPClientQueue {
@@ -20,7 +20,7 @@ extension HTTPClientQueue {
     ///   - onFailure: The treatment of the remaining members after a failure.
     public func batch<Value>(
         _ members: [HTTPBatchMember<Value>], measuresFirst: Bool = false,
-        onFailure: HTTPBatchFailurePolicy = .goesOn
+        onFailure: HTTPBatchFailurePolicy = .continueRemaining
     ) -> HTTPBatch<Value> {
         let batch = HTTPBatch(members, client: self, measuresFirst: measuresFirst, onFailure: onFailure)
         batches.addOperation(batch)
@@ -29,9 +29,9 @@ extension HTTPClientQueue {
 
     /// Begins a batch of requests that use the same serializer.
     public func batch<Value>(
-        _ requests: [HTTPOperationRequest], as serializer: HTTPSerializer<Value>,
+        _ requests: [HTTPRequestDescription], as serializer: HTTPSerializer<Value>,
         priority: Operation.QueuePriority = .normal, measuresFirst: Bool = false,
-        onFailure: HTTPBatchFailurePolicy = .goesOn
+        onFailure: HTTPBatchFailurePolicy = .continueRemaining
     ) -> HTTPBatch<Value> {
         batch(
             requests.map { .request($0, as: serializer, priority: priority) }, measuresFirst: measuresFirst,
@@ -40,8 +40,9 @@ extension HTTPClientQueue {
 
     /// Begins a batch of operations of any kind. The value of each member is the operation itself, if the operation succeeds.
     public func batch(
-        _ operations: [AnyHTTPOperation], measuresFirst: Bool = false, onFailure: HTTPBatchFailurePolicy = .goesOn
-    ) -> HTTPBatch<AnyHTTPOperation> {
+        _ operations: [HTTPOperation], measuresFirst: Bool = false,
+        onFailure: HTTPBatchFailurePolicy = .continueRemaining
+    ) -> HTTPBatch<HTTPOperation> {
         batch(operations.map { .any($0) }, measuresFirst: measuresFirst, onFailure: onFailure)
     }
 }

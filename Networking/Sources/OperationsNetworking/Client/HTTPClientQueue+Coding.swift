@@ -29,22 +29,22 @@ extension HTTPClientQueue {
 
     /// Adds a request, and decodes its response by ``coding``.
     public func load<Value: Decodable & Sendable>(
-        _ request: HTTPOperationRequest, priority: Operation.QueuePriority = .normal
-    ) -> HTTPToken<Value> {
+        _ request: HTTPRequestDescription, priority: Operation.QueuePriority = .normal
+    ) -> HTTPRequestHandle<Value> {
         load(request, as: serializer(), priority: priority)
     }
 
     /// Adds a GET request, and decodes its response by ``coding``.
     public func get<Value: Decodable & Sendable>(
         _ url: String, priority: Operation.QueuePriority = .normal
-    ) -> HTTPToken<Value> {
+    ) -> HTTPRequestHandle<Value> {
         get(url, as: serializer(), priority: priority)
     }
 
     /// Adds a DELETE request, and decodes its response by ``coding``.
     public func delete<Value: Decodable & Sendable>(
         _ url: String, priority: Operation.QueuePriority = .normal
-    ) -> HTTPToken<Value> {
+    ) -> HTTPRequestHandle<Value> {
         delete(url, as: serializer(), priority: priority)
     }
 
@@ -53,7 +53,7 @@ extension HTTPClientQueue {
     /// - Throws: The error of encoding the value. The request is not sent then.
     public func post<Value: Decodable & Sendable>(
         _ url: String, encoding value: some Encodable, priority: Operation.QueuePriority = .normal
-    ) throws -> HTTPToken<Value> {
+    ) throws -> HTTPRequestHandle<Value> {
         post(url, try coding.encoded(value), as: serializer(), priority: priority)
     }
 
@@ -62,7 +62,7 @@ extension HTTPClientQueue {
     /// - Throws: The error of encoding the value. The request is not sent then.
     public func put<Value: Decodable & Sendable>(
         _ url: String, encoding value: some Encodable, priority: Operation.QueuePriority = .normal
-    ) throws -> HTTPToken<Value> {
+    ) throws -> HTTPRequestHandle<Value> {
         put(url, try coding.encoded(value), as: serializer(), priority: priority)
     }
 
@@ -71,7 +71,7 @@ extension HTTPClientQueue {
     /// - Throws: The error of encoding the value. The request is not sent then.
     public func patch<Value: Decodable & Sendable>(
         _ url: String, encoding value: some Encodable, priority: Operation.QueuePriority = .normal
-    ) throws -> HTTPToken<Value> {
+    ) throws -> HTTPRequestHandle<Value> {
         patch(url, try coding.encoded(value), as: serializer(), priority: priority)
     }
 
@@ -81,7 +81,7 @@ extension HTTPClientQueue {
     public func post<Value>(
         _ url: String, _ body: EncodedBody, as serializer: HTTPSerializer<Value>,
         priority: Operation.QueuePriority = .normal
-    ) -> HTTPToken<Value> {
+    ) -> HTTPRequestHandle<Value> {
         post(url, .bytes(body.bytes), type: body.contentType, as: serializer, priority: priority)
     }
 
@@ -89,7 +89,7 @@ extension HTTPClientQueue {
     public func put<Value>(
         _ url: String, _ body: EncodedBody, as serializer: HTTPSerializer<Value>,
         priority: Operation.QueuePriority = .normal
-    ) -> HTTPToken<Value> {
+    ) -> HTTPRequestHandle<Value> {
         put(url, .bytes(body.bytes), type: body.contentType, as: serializer, priority: priority)
     }
 
@@ -97,7 +97,7 @@ extension HTTPClientQueue {
     public func patch<Value>(
         _ url: String, _ body: EncodedBody, as serializer: HTTPSerializer<Value>,
         priority: Operation.QueuePriority = .normal
-    ) -> HTTPToken<Value> {
+    ) -> HTTPRequestHandle<Value> {
         patch(url, .bytes(body.bytes), type: body.contentType, as: serializer, priority: priority)
     }
 

@@ -26,14 +26,14 @@ extension HTTPSerializer where Value == HTTPAnswer {
 /// A request that is added after a change has another key than a request that was added before. The hash is computed once,
 /// because lookups happen under a lock.
 final class Sharing: Hashable, Sendable {
-    private let request: HTTPOperationRequest
+    private let request: HTTPRequestDescription
     /// The number of changes before the request.
     private let changes: Int
     /// Whether the request may share. A key that may not share equals only itself.
     private let isShared: Bool
     private let hash: Int
 
-    init(_ request: HTTPOperationRequest, changes: Int, isShared: Bool) {
+    init(_ request: HTTPRequestDescription, changes: Int, isShared: Bool) {
         self.request = request
         self.changes = changes
         self.isShared = isShared
@@ -53,8 +53,8 @@ final class Sharing: Hashable, Sendable {
 
 /// One caller's claim to the response of a transfer, which others may share.
 final class Wish: Sendable {
-    let operation: AnyHTTPOperation
-    private let shared: HTTPOperation<HTTPAnswer>
+    let operation: HTTPOperation
+    private let shared: HTTPDataOperation<HTTPAnswer>
     private let client: HTTPClientQueue
     private let waiter: Int
     private let key: Sharing
@@ -74,7 +74,7 @@ final class Wish: Sendable {
     }
 
     init(
-        _ operation: HTTPOperation<HTTPAnswer>, waiter: Int, _ key: Sharing, client: HTTPClientQueue,
+        _ operation: HTTPDataOperation<HTTPAnswer>, waiter: Int, _ key: Sharing, client: HTTPClientQueue,
         _ priority: Operation.QueuePriority
     ) {
         self.operation = operation
@@ -163,14 +163,14 @@ final class Wish: Sendable {
 }
 
 extension HTTPClientQueue {
-    func join(_ request: HTTPOperationRequest, _ priority: Operation.QueuePriority) -> Wish {
+    func join(_ request: HTTPRequestDescription, _ priority: Operation.QueuePriority) -> Wish {
         let mayShare = sharesTransfers && request.method.isSafe && request.body == .none
         // Created before the lock is taken, and discarded if a transfer exists already.
-        let new = HTTPOperation(request, as: .answer, session: session)
+        let new = HTTPDataOperation(request, as: .answer, session: session)
         let key = Sharing(request, changes: session.changeCount, isShared: mayShare)
         // Set before another caller can join the transfer and raise the priority.
         new.queuePriority = priority
-        var cancelled: HTTPOperation<HTTPAnswer>?
+        var cancelled: HTTPDataOperation<HTTPAnswer>?
         defer { withExtendedLifetime(cancelled) {} }
         let (waiter, joining, operation, isAwoken) = shares.withLock { shares in
             // `cancelAll()` or another caller may have cancelled the operation without the waiters. Do not join such an
@@ -213,7 +213,7 @@ extension HTTPClientQueue {
     }
 
     func leave(_ waiter: Int, _ key: Sharing) {
-        let leaving = shares.withLock { shares -> (HTTPOperation<HTTPAnswer>?, urgency: Int?, isChanged: Bool) in
+        let leaving = shares.withLock { shares -> (HTTPDataOperation<HTTPAnswer>?, urgency: Int?, isChanged: Bool) in
             let wasPaused = shares.coalescer.isPaused(key)
             switch shares.coalescer.leave(waiter) {
             case .needless: return (nil, nil, false)
@@ -253,7 +253,7 @@ extension HTTPClientQueue {
     }
 
     func setPriority(_ priority: Operation.QueuePriority, of waiter: Int) {
-        let change = shares.withLock { shares -> (HTTPOperation<HTTPAnswer>?, Int)? in
+        let change = shares.withLock { shares -> (HTTPDataOperation<HTTPAnswer>?, Int)? in
             guard let (transfer, urgency) = shares.coalescer.setPriority(priority.rawValue, of: waiter) else {
                 return nil
             }

@@ -41,7 +41,7 @@ public final class HTTPClientQueue: Sendable {
     /// The transfers that requests may join.
     struct Shares {
         var coalescer = Coalescer<Sharing, Int>()
-        var operations: [Int: HTTPOperation<HTTPAnswer>] = [:]
+        var operations: [Int: HTTPDataOperation<HTTPAnswer>] = [:]
     }
 
     /// Creates a client.
@@ -49,12 +49,16 @@ public final class HTTPClientQueue: Sendable {
     /// - Parameters:
     ///   - base: The base of relative addresses; nil if all addresses are absolute.
     ///   - fields: The default fields. A request that has a field of the same name keeps its own.
-    ///   - width: The largest number of concurrent requests.
-    ///   - widthPerHost: The largest number of concurrent requests to one host; nil for no limit.
+    ///   - maxConcurrentRequests: The largest number of concurrent requests.
+    ///   - maxConcurrentRequestsPerHost: The largest number of concurrent requests to one host; nil for no limit.
     ///   - session: The session that runs the transfers.
-    /// - Throws: `PolicyError` for a limit per host below 1; `HTTPError` for an invalid base.
+    ///
+    /// The call stops the process if the limit for a host is below 1.
+    ///
+    /// - Throws: `HTTPError` for an invalid base.
     public convenience init(
-        base: String? = nil, fields: HTTPFields = [:], width: Int = 16, widthPerHost: Int? = 8,
+        base: String? = nil, fields: HTTPFields = [:], maxConcurrentRequests: Int = 16,
+        maxConcurrentRequestsPerHost: Int? = 8,
         session: HTTPSession = .shared
     ) throws {
         var address: HTTPAddress?
@@ -62,22 +66,26 @@ public final class HTTPClientQueue: Sendable {
             address = HTTPAddress(base)
             if address == nil { throw HTTPError(.invalidURL, url: HTTPAddress.redacted(base)) }
         }
-        self.init(Settings(base: address, fields: fields), width: width, hasTurns: true, session: session)
-        try queue.setLimitPerKey(widthPerHost)
+        self.init(
+            Settings(base: address, fields: fields), maxConcurrentRequests: maxConcurrentRequests, hasTurns: true,
+            session: session)
+        queue.setLimitPerKey(maxConcurrentRequestsPerHost)
     }
 
     /// Creates a client without a base, in which hosts do not take turns. The queue's own order applies.
-    package convenience init(withoutTurns width: Int, session: HTTPSession) {
-        self.init(Settings(base: nil, fields: [:]), width: width, hasTurns: false, session: session)
+    package convenience init(withoutTurns maxConcurrentRequests: Int, session: HTTPSession) {
+        self.init(
+            Settings(base: nil, fields: [:]), maxConcurrentRequests: maxConcurrentRequests, hasTurns: false,
+            session: session)
     }
 
-    private init(_ settings: Settings, width: Int, hasTurns: Bool, session: HTTPSession) {
+    private init(_ settings: Settings, maxConcurrentRequests: Int, hasTurns: Bool, session: HTTPSession) {
         self.hasTurns = hasTurns
         self.session = session
         self.settings = Locked(settings)
         queue = OperationQueue()
         queue.name = settings.base.map { "HTTP \($0.origin)" } ?? "HTTP"
-        queue.maxConcurrentOperationCount = width
+        queue.maxConcurrentOperationCount = maxConcurrentRequests
         batches.name = queue.name.map { "batches of \($0)" }
         batches.maxConcurrentOperationCount = .max
     }
@@ -132,36 +140,36 @@ public final class HTTPClientQueue: Sendable {
     /// Adds a request. The client completes the request with its base and fields. Without a field `Accept`, the request gets
     /// that of the serializer.
     public func load<Value>(
-        _ request: HTTPOperationRequest, as serializer: HTTPSerializer<Value>,
+        _ request: HTTPRequestDescription, as serializer: HTTPSerializer<Value>,
         priority: Operation.QueuePriority = .normal
-    ) -> HTTPToken<Value> {
-        HTTPToken(join(completed(request, for: serializer), priority), serializer)
+    ) -> HTTPRequestHandle<Value> {
+        HTTPRequestHandle(join(completed(request, for: serializer), priority), serializer)
     }
 
     /// Adds a GET request.
     public func get<Value>(
         _ url: String, as serializer: HTTPSerializer<Value>, priority: Operation.QueuePriority = .normal
-    ) -> HTTPToken<Value> {
-        load(HTTPOperationRequest(.get, url), as: serializer, priority: priority)
+    ) -> HTTPRequestHandle<Value> {
+        load(HTTPRequestDescription(.get, url), as: serializer, priority: priority)
     }
 
     /// Adds a HEAD request. The value is empty; use the `response` of the handle's operation.
-    public func head(_ url: String, priority: Operation.QueuePriority = .normal) -> HTTPToken<Data> {
-        load(HTTPOperationRequest(.head, url), as: .data, priority: priority)
+    public func head(_ url: String, priority: Operation.QueuePriority = .normal) -> HTTPRequestHandle<Data> {
+        load(HTTPRequestDescription(.head, url), as: .data, priority: priority)
     }
 
     /// Adds a DELETE request.
     public func delete<Value>(
         _ url: String, as serializer: HTTPSerializer<Value>, priority: Operation.QueuePriority = .normal
-    ) -> HTTPToken<Value> {
-        load(HTTPOperationRequest(.delete, url), as: serializer, priority: priority)
+    ) -> HTTPRequestHandle<Value> {
+        load(HTTPRequestDescription(.delete, url), as: serializer, priority: priority)
     }
 
     /// Adds a POST request with a body of the given content type.
     public func post<Value>(
         _ url: String, _ body: HTTPRequestBody, type: String = "application/octet-stream",
         as serializer: HTTPSerializer<Value>, priority: Operation.QueuePriority = .normal
-    ) -> HTTPToken<Value> {
+    ) -> HTTPRequestHandle<Value> {
         send(.post, url, body, type, serializer, priority)
     }
 
@@ -169,7 +177,7 @@ public final class HTTPClientQueue: Sendable {
     public func put<Value>(
         _ url: String, _ body: HTTPRequestBody, type: String = "application/octet-stream",
         as serializer: HTTPSerializer<Value>, priority: Operation.QueuePriority = .normal
-    ) -> HTTPToken<Value> {
+    ) -> HTTPRequestHandle<Value> {
         send(.put, url, body, type, serializer, priority)
     }
 
@@ -177,7 +185,7 @@ public final class HTTPClientQueue: Sendable {
     public func patch<Value>(
         _ url: String, _ body: HTTPRequestBody, type: String = "application/octet-stream",
         as serializer: HTTPSerializer<Value>, priority: Operation.QueuePriority = .normal
-    ) -> HTTPToken<Value> {
+    ) -> HTTPRequestHandle<Value> {
         send(.patch, url, body, type, serializer, priority)
     }
 
@@ -186,7 +194,7 @@ public final class HTTPClientQueue: Sendable {
         _ url: String, to target: String, digest: HTTPDigest? = nil, priority: Operation.QueuePriority = .normal
     ) -> HTTPDownloadOperation {
         let operation = HTTPDownloadOperation(
-            completed(HTTPOperationRequest(.get, url)), to: target, digest: digest, session: session)
+            completed(HTTPRequestDescription(.get, url)), to: target, digest: digest, session: session)
         operation.queuePriority = priority
         // The operation is new, so no other thread has added it.
         try? enqueue(operation)
@@ -196,14 +204,14 @@ public final class HTTPClientQueue: Sendable {
     private func send<Value>(
         _ method: HTTPRequest.Method, _ url: String, _ body: HTTPRequestBody, _ type: String,
         _ serializer: HTTPSerializer<Value>, _ priority: Operation.QueuePriority
-    ) -> HTTPToken<Value> {
+    ) -> HTTPRequestHandle<Value> {
         load(
-            HTTPOperationRequest(method, url, fields: [.contentType: type], body: body), as: serializer,
+            HTTPRequestDescription(method, url, fields: [.contentType: type], body: body), as: serializer,
             priority: priority)
     }
 
     /// Returns the request with an absolute address and all default fields.
-    func completed(_ request: HTTPOperationRequest) -> HTTPOperationRequest {
+    func completed(_ request: HTTPRequestDescription) -> HTTPRequestDescription {
         let settings = settings.withLock { $0 }
         var request = request
         if let base = settings.base, let address = base.resolving(request.url) {
@@ -222,11 +230,11 @@ public final class HTTPClientQueue: Sendable {
 
     /// Returns the completed request, with the serializer's field `Accept`.
     func completed(
-        _ request: HTTPOperationRequest, for serializer: HTTPSerializer<some Any>
-    ) -> HTTPOperationRequest { completed(request).accepting(serializer) }
+        _ request: HTTPRequestDescription, for serializer: HTTPSerializer<some Any>
+    ) -> HTTPRequestDescription { completed(request).accepting(serializer) }
 
     /// - Throws: The misuse error of an operation that is in a queue already. The ledger does not count such an operation.
-    func enqueue(_ operation: AnyHTTPOperation) throws(OperationError) {
+    func enqueue(_ operation: HTTPOperation) throws(OperationError) {
         ledger.added(operation)
         operation.transfer.follow { [weak events, weak ledger, unowned operation] kind, url in
             // Another queue may have taken the operation meanwhile. Do not report its events here.

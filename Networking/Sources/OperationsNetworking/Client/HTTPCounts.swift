@@ -37,29 +37,29 @@ final class RequestLedger: Sendable {
     private struct State {
         /// The counts of requests that have ended, and `coalesced`.
         var totals = HTTPCounts()
-        var outstanding: [ObjectIdentifier: AnyHTTPOperation] = [:]
+        var outstanding: [ObjectIdentifier: HTTPOperation] = [:]
     }
 
     private let state = Locked(State())
 
-    func added(_ operation: AnyHTTPOperation) {
+    func added(_ operation: HTTPOperation) {
         state.withLock { $0.outstanding[ObjectIdentifier(operation)] = operation }
     }
 
     func joined() { state.withLock { $0.totals.coalesced += 1 } }
 
     /// Removes an operation that is in another queue.
-    func refused(_ operation: AnyHTTPOperation) {
+    func refused(_ operation: HTTPOperation) {
         let old = state.withLock { $0.outstanding.removeValue(forKey: ObjectIdentifier(operation)) }
         withExtendedLifetime(old) {}
     }
 
     /// Records an event. Returns whether the ledger counts the operation.
-    func noted(_ kind: HTTPEvent.Kind, of operation: AnyHTTPOperation) -> Bool {
+    func noted(_ kind: HTTPEvent.Kind, of operation: HTTPOperation) -> Bool {
         let id = ObjectIdentifier(operation)
         guard case .finished(let failure) = kind else { return state.withLock { $0.outstanding[id] != nil } }
         let isCancelled = failure.map(HTTPError.isCancellation) ?? false
-        let old = state.withLock { state -> AnyHTTPOperation? in
+        let old = state.withLock { state -> HTTPOperation? in
             guard let old = state.outstanding.removeValue(forKey: id) else { return nil }
             switch failure {
             case nil: state.totals.finished += 1

@@ -7,7 +7,7 @@ import Operations
 /// renames the file to the target. The next download to the same target continues an interrupted one, even in another process,
 /// if the server still has the same resource. For a long `NAME`, the name of the partial file contains the beginning of `NAME`
 /// and a digest.
-public final class HTTPDownloadOperation: AnyHTTPOperation, @unchecked Sendable {
+public final class HTTPDownloadOperation: HTTPOperation, @unchecked Sendable {
     /// The path of the finished file.
     public let target: String
     /// The digest that the finished file must have; nil for no check.
@@ -23,7 +23,7 @@ public final class HTTPDownloadOperation: AnyHTTPOperation, @unchecked Sendable 
     ///     `digestMismatch`.
     ///   - session: The session that runs the transfer.
     public init(
-        _ request: HTTPOperationRequest, to target: String, digest: HTTPDigest? = nil, session: HTTPSession = .shared
+        _ request: HTTPRequestDescription, to target: String, digest: HTTPDigest? = nil, session: HTTPSession = .shared
     ) {
         self.target = target
         self.digest = digest

@@ -87,7 +87,7 @@ public final class HTTPSession: Sendable {
         public var credentials: (any HTTPCredentialSource)?
         /// A function that may change a redirect. If the function returns false, the request ends with the redirecting
         /// response.
-        public var redirectHook: (@Sendable (inout HTTPRedirect) async -> Bool)?
+        public var redirectHandler: (@Sendable (inout HTTPRedirect) async -> Bool)?
         var ticker = Ticker(ContinuousClock())
         var fileSteps: FileStepHook?
 

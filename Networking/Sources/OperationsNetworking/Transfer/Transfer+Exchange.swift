@@ -237,7 +237,7 @@ extension Transfer {
     /// Returns the redirect as the session's hook has changed it; nil if the hook refuses it.
     private func approved(_ redirect: Redirect, _ head: HTTPResponse, _ chain: RedirectChain) async throws -> Redirect?
     {
-        guard let hook = session.configuration.redirectHook else { return redirect }
+        guard let hook = session.configuration.redirectHandler else { return redirect }
         let asked = HTTPRedirect(redirect, status: head.status.code)
         let answer = try await waitingForOthers {
             try await inTask {

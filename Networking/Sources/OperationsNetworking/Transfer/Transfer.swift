@@ -11,7 +11,7 @@ final class Transfer: Sendable {
     /// An error that ends an attempt because the operation was paused.
     struct Paused: Error {}
 
-    let request: HTTPOperationRequest
+    let request: HTTPRequestDescription
     /// The address of the first request; nil if the URL is invalid.
     let address: HTTPAddress?
     let session: HTTPSession
@@ -49,7 +49,7 @@ final class Transfer: Sendable {
         var limitExceeded: HTTPError.Limit? { if case .exceeded(let limit) = self { limit } else { nil } }
     }
 
-    init(_ request: HTTPOperationRequest, session: HTTPSession, sink: any BodySink, source: HTTPBodySource?) {
+    init(_ request: HTTPRequestDescription, session: HTTPSession, sink: any BodySink, source: HTTPBodySource?) {
         self.request = request
         self.source = source
         throttle = request.limits.bandwidth.map { Throttle(rate: $0, ticker: session.ticker) }
@@ -208,7 +208,7 @@ final class Transfer: Sendable {
     /// Makes an attempt, which ends when the body is complete.
     ///
     /// - Throws: `Paused`; `CancellationError`, if the operation is cancelled; otherwise an `HTTPError`.
-    func attempt(of operation: AnyHTTPOperation) async throws {
+    func attempt(of operation: HTTPOperation) async throws {
         let executor = operation.taskExecutor
         let number = control.withLock { control in
             control.timing = .limited

@@ -17,7 +17,7 @@ import Testing
     ) {
         let error = HTTPError(.connection(Broken()), url: "")
         for (marking, expected) in [
-            (RetryMarking.safe, safe), (.idempotent, idempotent), (.always, true), (.never, false),
+            (RetrySafety.safe, safe), (.idempotent, idempotent), (.always, true), (.never, false),
         ] {
             #expect(error.mayRetry(method, marking: marking, bodyIsRepeatable: true) == expected)
             #expect(!error.mayRetry(method, marking: marking, bodyIsRepeatable: false))
@@ -31,7 +31,8 @@ import Testing
         let lasting: [HTTPError.Reason] =
             [
                 .cancelled, .invalidURL, .invalidHeader(name: ""), .certificateRefused(Broken()), .timedOut(.whole),
-                .overlong(expected: 1), .bodyTooLarge(limit: 1), .inflatesTooMuch, .redirectLoop, .unauthorized,
+                .overlong(expected: 1), .bodyTooLarge(limit: 1), .decompressionLimitExceeded, .redirectLoop,
+                .unauthorized,
                 .tooManyRedirects(limit: 1), .emptyBody, .undecodable(Broken()), .noSpace, .notInCache,
                 .bodyNotRepeatable,
                 .digestMismatch(expected: "", actual: ""), .unacceptableType(nil),

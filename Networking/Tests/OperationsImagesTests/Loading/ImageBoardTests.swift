@@ -7,7 +7,7 @@ import Testing
 @Suite struct ImageBoardTests {
     private func key(_ url: String, _ size: Int? = nil, _ policy: ImageCachePolicy = .default) -> ImageBoard.VariantKey
     {
-        let original = ImageBoard.OriginalKey(request: HTTPOperationRequest(.get, url), name: url, policy: policy)
+        let original = ImageBoard.OriginalKey(request: HTTPRequestDescription(.get, url), name: url, policy: policy)
         return ImageBoard.VariantKey(original: original, decoding: ImageDecodingOptions(maxPixelSize: size))
     }
 

@@ -180,7 +180,7 @@ import Testing
         let clock = VirtualClock()
         try await HTTPTestServer.with(handler: { _ in .notFound }) { server in
             let loader = ImageLoader.plain {
-                $0.failureMemory = .seconds(30)
+                $0.failureCacheDuration = .seconds(30)
                 $0.setClock(clock)
             }
             let url = server.url + "/a"
@@ -202,7 +202,7 @@ import Testing
             let retry = ImageLoadOptions(retryFailed: true)
             #expect(await loader.load(url, options: retry).ending == "unacceptableStatus")
             #expect(server.requests.count == 3)
-            loader.forgetFailures()
+            loader.clearFailureCache()
             #expect(await loader.load(url).ending == "unacceptableStatus" && server.requests.count == 4)
         }
     }

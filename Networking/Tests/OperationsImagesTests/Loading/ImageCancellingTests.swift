@@ -89,7 +89,7 @@ import Testing
 
     @Test func `cancelAll ends each request at every stage`() async throws {
         try await withHeldImages { server, gate in
-            let loader = ImageLoader.plain { $0.width = 2 }
+            let loader = ImageLoader.plain { $0.maxConcurrentTransfers = 2 }
             let tokens = (0..<50).map { loader.load("\(server.url)/\($0 % 20)", options: .thumbnail($0 % 3 + 1)) }
             await gate.reached(2)
             loader.cancelAll()

@@ -34,7 +34,7 @@ import Testing
 
     @Test func `an image requested meanwhile gets a higher priority than the rest of the list`() async throws {
         try await withHeldImages { server, gate in
-            let loader = ImageLoader.plain { $0.width = 1 }
+            let loader = ImageLoader.plain { $0.maxConcurrentTransfers = 1 }
             let prefetcher = ImagePrefetcher((0..<5).map { "\(server.url)/\($0)" }, with: loader)
             await gate.reached()
             let wanted = loader.load(server.url + "/3", options: .thumbnail(1))
@@ -51,7 +51,7 @@ import Testing
 
     @Test func `two prefetchers are independent, and do not affect other requests`() async throws {
         try await withHeldImages { server, gate in
-            let loader = ImageLoader.plain { $0.width = 1 }
+            let loader = ImageLoader.plain { $0.maxConcurrentTransfers = 1 }
             func urls(_ range: Range<Int>) -> [String] { range.map { "\(server.url)/\($0)" } }
             let one = ImagePrefetcher(urls(0..<4), with: loader)
             await gate.reached()

@@ -14,7 +14,7 @@ import Testing
     func `transfers begin in the configured order`(order: Order, hasDisk: Bool) async throws {
         try await withHeldImages { server, gate in
             let loader = ImageLoader.plain {
-                ($0.width, $0.order) = (1, order)
+                ($0.maxConcurrentTransfers, $0.order) = (1, order)
                 $0.cache = hasDisk ? .inMemory() : nil
             }
             let first = loader.load(server.url + "/first")
@@ -32,17 +32,17 @@ import Testing
 
     @Test func `changes of order and width take effect immediately`() async throws {
         try await withHeldImages { server, gate in
-            let loader = ImageLoader.plain { $0.width = 1 }
+            let loader = ImageLoader.plain { $0.maxConcurrentTransfers = 1 }
             let first = loader.load(server.url + "/first")
             await gate.reached()
             let tokens = (0..<5).map { loader.load("\(server.url)/\($0)") }
-            #expect(loader.order == .firstInFirstOut && loader.width == 1)
+            #expect(loader.order == .firstInFirstOut && loader.maxConcurrentTransfers == 1)
             loader.order = .lastInFirstOut
-            loader.width = 3
+            loader.maxConcurrentTransfers = 3
             await gate.reached(3)
             #expect(Set(server.requests.map(\.path)) == ["/first", "/4", "/3"])
-            loader.width = -5
-            #expect(loader.order == .lastInFirstOut && loader.width == 1)
+            loader.maxConcurrentTransfers = -5
+            #expect(loader.order == .lastInFirstOut && loader.maxConcurrentTransfers == 1)
             gate.open()
             for token in tokens + [first] { _ = try await token.value }
         }

@@ -89,7 +89,7 @@ extension ImageLoader {
     }
 }
 
-extension ImageToken {
+extension ImageRequestHandle {
     /// A short text with the size and the source of the image, or with the reason for the failure.
     var ending: String {
         get async {

@@ -6,7 +6,7 @@ import Testing
 
 /// The counting of sent bytes of a request body (rule R6).
 @Suite(.timeLimit(.minutes(5))) struct SendingTests {
-    private let operation = HTTPOperation(get("http://127.0.0.1"), session: .plain())
+    private let operation = HTTPDataOperation(get("http://127.0.0.1"), session: .plain())
 
     private func stream(_ count: Int) throws -> OutgoingStream {
         try #require(operation.transfer.upload(OutgoingBody(description: .bytes(Data(count: count)))).stream)

@@ -32,7 +32,7 @@ import Testing
 
     @Test(arguments: [true, false]) func `an empty batch completes`(measuresFirst: Bool) async throws {
         let client = try HTTPClientQueue(session: session)
-        let batch = client.batch([HTTPOperationRequest](), as: .data, measuresFirst: measuresFirst)
+        let batch = client.batch([HTTPRequestDescription](), as: .data, measuresFirst: measuresFirst)
         let results = await batch.results
         #expect(results.isEmpty && batch.isFinished && batch.batchProgress.isComplete)
         var last: BatchProgress?
@@ -148,9 +148,10 @@ import Testing
             try? await gate.pass()
             return .text(request.path)
         }) { server in
-            let client = try HTTPClientQueue(base: server.url, width: 3, session: session)
+            let client = try HTTPClientQueue(base: server.url, maxConcurrentRequests: 3, session: session)
             let batch = client.batch(
-                ["/1", "/bad", "/2", "/3"].map { get($0) }, as: .text, onFailure: cancels ? .cancelsTheRest : .goesOn)
+                ["/1", "/bad", "/2", "/3"].map { get($0) }, as: .text,
+                onFailure: cancels ? .cancelRemaining : .continueRemaining)
             for await progress in batch.batchProgressUpdates where progress.failed > 0 { break }
             if !cancels { gate.open() }
             let results = await batch.results
@@ -238,7 +239,7 @@ import Testing
                 ? response.with(.stalls(.afterBody(60_000), until: gates.own)) : response
         }) { server in
             let folder = try Folder()
-            let client = try HTTPClientQueue(base: server.url, width: 2, session: session)
+            let client = try HTTPClientQueue(base: server.url, maxConcurrentRequests: 2, session: session)
             let token = client.get("/shared", as: .data)
             let batch = client.batch([
                 .download("/own", to: folder.file("x")),
@@ -285,13 +286,13 @@ import Testing
             let client = try HTTPClientQueue(session: session)
             let queue = OperationQueue()
             let operations = ["/new", "/elsewhere", "/none", "/finished"].map { path in
-                HTTPOperation(get(server.url + path), session: session)
+                HTTPDataOperation(get(server.url + path), session: session)
             }
             queue.addOperation(operations[3])
             _ = try await operations[3].value
             queue.addOperation(operations[1])
             await gate.reached()
-            let batch = client.batch(operations as [AnyHTTPOperation], measuresFirst: true)
+            let batch = client.batch(operations as [HTTPOperation], measuresFirst: true)
             for await progress in batch.batchProgressUpdates where progress.finished == 3 { break }
             gate.open()
             let results = await batch.results
@@ -311,10 +312,10 @@ import Testing
     ) async throws {
         try await withServer({ .text($0.path) }) { server in
             var random = SeededRandom(seed: seed)
-            let client = try HTTPClientQueue(base: server.url, width: 3, session: session)
+            let client = try HTTPClientQueue(base: server.url, maxConcurrentRequests: 3, session: session)
             let batch = client.batch(
                 (0..<12).map { get("/\($0 % 5)") }, as: .text, measuresFirst: random.below(2) == 0,
-                onFailure: random.below(2) == 0 ? .goesOn : .cancelsTheRest)
+                onFailure: random.below(2) == 0 ? .continueRemaining : .cancelRemaining)
             let orders = (0..<6).map { _ in random.below(8) }
             for order in orders {
                 switch order {

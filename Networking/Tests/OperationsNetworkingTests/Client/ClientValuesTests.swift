@@ -55,10 +55,10 @@ import Testing
         try await withServer(Self.echo) { server in
             let client = try HTTPClientQueue(base: server.url, session: .plain())
             #expect(throws: EncodingError.self) {
-                let _: HTTPToken<Data> = try client.post("/user", encoding: [Double.nan])
+                let _: HTTPRequestHandle<Data> = try client.post("/user", encoding: [Double.nan])
             }
             #expect(server.requests.isEmpty)
-            let token: HTTPToken<Int> = client.get("/user")
+            let token: HTTPRequestHandle<Int> = client.get("/user")
             #expect(await reason { try await token.value }?.text == "undecodable")
         }
     }
@@ -91,7 +91,7 @@ import Testing
             if request.path != "/broken" { try? await gate.pass() }
             return request.path == "/broken" ? .text("x").with(.closes(.beforeHead)) : .text("x")
         }) { server in
-            let client = try HTTPClientQueue(base: server.url, width: 2, session: .plain())
+            let client = try HTTPClientQueue(base: server.url, maxConcurrentRequests: 2, session: .plain())
             #expect(client.counts == HTTPCounts())
             _ = await result { try await client.get("/broken", as: .text).value }
             let running = (0..<2).map { client.get("/\($0)", as: .text) }

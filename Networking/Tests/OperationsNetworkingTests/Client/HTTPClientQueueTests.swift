@@ -24,7 +24,6 @@ import Testing
             #expect(value6)
         }
         #expect(throws: HTTPError.self) { try HTTPClientQueue(base: "no address") }
-        #expect(throws: PolicyError.self) { try HTTPClientQueue(widthPerHost: 0) }
     }
 
     @Test func `a client's credentials go to its base only`() async throws {
@@ -160,7 +159,8 @@ import Testing
         }
         try await withServer(handler) { one in
             try await withServer(handler) { other in
-                let client = try HTTPClientQueue(width: 3, widthPerHost: 2, session: .plain())
+                let client = try HTTPClientQueue(
+                    maxConcurrentRequests: 3, maxConcurrentRequestsPerHost: 2, session: .plain())
                 let tokens =
                     (0..<6).map { client.get(one.url + "/\($0)", as: .text) }
                     + [client.get(other.url + "/x", as: .text)]

@@ -68,19 +68,19 @@ import Testing
             let cache = isOnDisk ? try HTTPCache(directory: folder.file("cache")) : HTTPCache.inMemory()
             let session = HTTPSession.plain { $0.cache = cache }
             let url = server.url + "/list"
-            let older = HTTPOperation(get(url), as: .text, session: session)
+            let older = HTTPDataOperation(get(url), as: .text, session: session)
             let queue = OperationQueue()
             queue.addOperation(older)
             await gate.reached()
-            let post = HTTPOperationRequest(.post, url)
+            let post = HTTPRequestDescription(.post, url)
             switch change {
             case .post, .operationOfNoClient:
-                let operation = HTTPOperation(post, session: session)
+                let operation = HTTPDataOperation(post, session: session)
                 queue.addOperation(operation)
                 _ = try await operation.value
             case .otherCache:
                 let other = try HTTPCache(directory: folder.file("cache"))
-                let operation = HTTPOperation(post, session: .plain { $0.cache = other })
+                let operation = HTTPDataOperation(post, session: .plain { $0.cache = other })
                 queue.addOperation(operation)
                 _ = try await operation.value
             case .remove: await cache.remove(url)
@@ -89,7 +89,7 @@ import Testing
             gate.open()
             let text = try await older.value
             #expect(text == "old")
-            let newer = HTTPOperation(get(url), as: .text, session: session)
+            let newer = HTTPDataOperation(get(url), as: .text, session: session)
             queue.addOperation(newer)
             _ = try await newer.value
             #expect(!newer.servedFromCache)
@@ -98,7 +98,7 @@ import Testing
 
     @Test func `progress and events end with their operation and their client`() async throws {
         var client: HTTPClientQueue? = try HTTPClientQueue(session: .plain())
-        var operation: HTTPOperation<Data>? = HTTPOperation(get("http://127.0.0.1:1/"), session: .plain())
+        var operation: HTTPDataOperation<Data>? = HTTPDataOperation(get("http://127.0.0.1:1/"), session: .plain())
         let events = try #require(client?.requestEvents)
         let updates = try #require(operation?.transferProgressUpdates)
         client = nil

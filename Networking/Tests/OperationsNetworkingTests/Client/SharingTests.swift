@@ -33,7 +33,7 @@ import Testing
             let client = try HTTPClientQueue(session: .plain())
             let token = client.get(server.url + "/", as: .text)
             _ = try await token.value
-            let late = HTTPToken(
+            let late = HTTPRequestHandle(
                 token.wish, HTTPSerializer<Bool> { _, _ in DispatchQueue.getSpecific(key: key) == true })
             let (waits, decodes) = try await Task { @MainActor in
                 (DispatchQueue.getSpecific(key: key) == true, try await late.value)
@@ -123,7 +123,7 @@ import Testing
 
     @Test func `a client retries temporary failures after the server's delay`() async throws {
         let clock = VirtualClock()
-        let policy = try RetryPolicy(retries: 2, backoff: .constant(.zero))
+        let policy = RetryPolicy(retries: 2, backoff: .constant(.zero))
         let session = HTTPSession.plain {
             $0.setClock(clock)
             $0.retryPolicy = policy

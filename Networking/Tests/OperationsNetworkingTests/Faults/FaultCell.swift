@@ -60,7 +60,7 @@ enum FaultOutcome: Sendable, Equatable {
         case (.wrongRange, .head): .fails(["unacceptableStatus"])
         // A part other than the requested one: the transfer starts over, except a stream.
         case (.wrongRange, .memory), (.wrongRange, .download): .succeeds
-        case (.wrongRange, .stream): .fails(["notContinued"])
+        case (.wrongRange, .stream): .fails(["resumeFailed"])
         // A response that arrives before the end of the request body is still a response.
         case (.redirectLoop, .sending), (.redirectLoop, .head), (.redirectLoop, .memory), (.redirectLoop, .download),
             (.redirectLoop, .stream):
@@ -70,7 +70,7 @@ enum FaultOutcome: Sendable, Equatable {
             .fails(["unacceptableStatus"])
         // A field without end.
         case (.bomb, .head): .fails(["connection"])
-        case (.bomb, .memory), (.bomb, .download), (.bomb, .stream): .fails(["inflatesTooMuch"])
+        case (.bomb, .memory), (.bomb, .download), (.bomb, .stream): .fails(["decompressionLimitExceeded"])
         // The file is opened before the request is sent, and its note is written with the head.
         case (.diskFull, .connecting), (.diskFull, .head), (.diskFull, .download), (.diskFull, .decoding):
             .fails(["noSpace"])

@@ -91,7 +91,7 @@ extension FaultScene {
 
     /// Waits until the operation has reached the phase, and causes the fault.
     private func happen(
-        _ operation: AnyHTTPOperation, _ queue: OperationQueue, _ clock: VirtualClock, _ server: HTTPTestServer,
+        _ operation: HTTPOperation, _ queue: OperationQueue, _ clock: VirtualClock, _ server: HTTPTestServer,
         _ relay: Relay?, _ folder: Folder, _ report: inout FaultReport
     ) async throws {
         let letGo = { self.letGo(queue, relay) }
@@ -153,7 +153,7 @@ extension FaultScene {
         mayDecode.open()
     }
 
-    private func isThere(_ operation: AnyHTTPOperation, _ relay: Relay?) async throws {
+    private func isThere(_ operation: HTTPOperation, _ relay: Relay?) async throws {
         switch cell.phase {
         case .queued: break
         case .connecting: await relay?.isKnockedAt()
@@ -174,16 +174,16 @@ extension FaultScene {
 
 /// An operation of any kind, with a way to get its value.
 private struct Subject: Sendable {
-    let operation: AnyHTTPOperation
+    let operation: HTTPOperation
     let value: @Sendable () async throws -> Data
 
     init(
-        _ target: FaultScene.Target, _ request: HTTPOperationRequest, _ path: String,
+        _ target: FaultScene.Target, _ request: HTTPRequestDescription, _ path: String,
         _ serializer: HTTPSerializer<Data>, _ session: HTTPSession
     ) {
         switch target {
         case .memory:
-            let operation = HTTPOperation(request, as: serializer, session: session)
+            let operation = HTTPDataOperation(request, as: serializer, session: session)
             self.operation = operation
             value = { try await operation.value }
         case .download:

@@ -129,8 +129,8 @@ struct FaultScene: Sendable {
 
     // MARK: - The request
 
-    func request(_ origin: String, _ folder: Folder) throws -> HTTPOperationRequest {
-        var request = HTTPOperationRequest(.get, origin + "/a")
+    func request(_ origin: String, _ folder: Folder) throws -> HTTPRequestDescription {
+        var request = HTTPRequestDescription(.get, origin + "/a")
         request.limits.inflation = InflationLimit(size: 1 << 20)
         guard cell.phase == .sending else { return request }
         request.method = .post

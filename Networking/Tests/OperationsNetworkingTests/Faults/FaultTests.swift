@@ -73,17 +73,17 @@ import Testing
         let gate = LoopbackGate()
         try await withServer({ _ in cell.response(gate) }) { server in
             let request = get(server.url + "/")
-            let memory = HTTPOperation(request, session: session)
+            let memory = HTTPDataOperation(request, session: session)
             let download = HTTPDownloadOperation(request, to: folder.file("x"), session: session)
             let (completions, bothCompleted) = (Guarded(0), AsyncGate(2))
-            for operation in [memory, download] as [AnyHTTPOperation] {
+            for operation in [memory, download] as [HTTPOperation] {
                 operation.completionBlock = {
                     completions.withLock { $0 += 1 }
                     bothCompleted.open()
                 }
             }
             // In sequence, because the time limit of the first operation would also end the second.
-            for (count, operation) in [(1, memory), (2, download)] as [(Int, AnyHTTPOperation)] {
+            for (count, operation) in [(1, memory), (2, download)] as [(Int, HTTPOperation)] {
                 queue.addOperation(operation)
                 if cell.expected.contains("timedOut") {
                     await gate.reached(count)
@@ -112,7 +112,7 @@ import Testing
 
     /// Runs `body` when the first response stalls at a point.
     private func atPlace(
-        _ place: String, _ body: (HTTPTestServer, HTTPOperation<Data>, OperationQueue) async throws -> Void
+        _ place: String, _ body: (HTTPTestServer, HTTPDataOperation<Data>, OperationQueue) async throws -> Void
     ) async throws {
         let point = try #require(Self.points.first { $0.0 == place }?.1)
         let gate = LoopbackGate()
@@ -124,7 +124,7 @@ import Testing
             let response = resource.response(to: request)
             return request.number == 1 ? response.with(.stalls(point, until: gate)) : response
         }) { server in
-            let operation = HTTPOperation(get(server.url + "/"), session: session)
+            let operation = HTTPDataOperation(get(server.url + "/"), session: session)
             queue.addOperation(operation)
             await gate.reached()
             try await body(server, operation, queue)
@@ -171,15 +171,15 @@ import Testing
         let server = try await HTTPTestServer.start(routes: routes)
         for (path, expected) in [
             ("/loop/0", "redirectLoop"), ("/chain/9", "tooManyRedirects"), ("/401", "unacceptableStatus"),
-            ("/chunked-bomb", "inflatesTooMuch"),
+            ("/chunked-bomb", "decompressionLimitExceeded"),
         ] {
-            let operation = HTTPOperation(get(server.url + path), session: session)
+            let operation = HTTPDataOperation(get(server.url + path), session: session)
             queue.addOperation(operation)
             #expect(await reason { try await operation.value }?.text == expected, "\(path)")
         }
-        let bomb = HTTPOperation(get(server.url + "/bomb"), session: session)
+        let bomb = HTTPDataOperation(get(server.url + "/bomb"), session: session)
         queue.addOperation(bomb)
-        #expect(["inflatesTooMuch", "bodyTooLarge"].contains(await reason { try await bomb.value }?.text))
+        #expect(["decompressionLimitExceeded", "bodyTooLarge"].contains(await reason { try await bomb.value }?.text))
         await server.requestsInFlight(are: 0)
         await server.stop()
     }

@@ -16,13 +16,13 @@ import Testing
 
     init() { queue.maxConcurrentOperationCount = 1 }
 
-    private func run<Value>(_ operation: HTTPOperation<Value>) async throws -> Value {
+    private func run<Value>(_ operation: HTTPDataOperation<Value>) async throws -> Value {
         queue.addOperation(operation)
         return try await operation.value
     }
 
     private func load(_ url: String, _ session: HTTPSession? = nil) async throws -> Data {
-        try await run(HTTPOperation(get(url), session: session ?? self.session))
+        try await run(HTTPDataOperation(get(url), session: session ?? self.session))
     }
 
     // MARK: - Responses
@@ -30,7 +30,7 @@ import Testing
     @Test func `compressed responses are decompressed, and a download requests no compression`() async throws {
         let text = Data(String(repeating: "the same again, ", count: 20_000).utf8)
         let nginx = try await Nginx("gzip on; gzip_types text/plain;", files: ["a.txt": text])
-        let operation = HTTPOperation(get(nginx.url + "/a.txt"), session: session)
+        let operation = HTTPDataOperation(get(nginx.url + "/a.txt"), session: session)
         let value = try await run(operation)
         #expect(value == text)
         #expect(operation.response?.headerFields[.contentEncoding] == "gzip")
@@ -45,7 +45,7 @@ import Testing
     @Test(arguments: [("/none", 404), ("/secret", 403), ("/broken", 500)])
     func `a refusal is an error with the status`(path: String, status: Int) async throws {
         let nginx = try await Nginx("location /secret { deny all; } location /broken { return 500; }")
-        let operation = HTTPOperation(get(nginx.url + path), session: session)
+        let operation = HTTPDataOperation(get(nginx.url + path), session: session)
         await #expect {
             try await run(operation)
         } throws: { error in
@@ -66,7 +66,7 @@ import Testing
     @Test func `redirects are followed, and loops are detected`() async throws {
         let nginx = try await Nginx(
             "location /old { return 301 /a; } location /loop { return 302 /loop; }", files: ["a": Data("a".utf8)])
-        let moved = HTTPOperation(get(nginx.url + "/old"), session: session)
+        let moved = HTTPDataOperation(get(nginx.url + "/old"), session: session)
         let value = try await run(moved)
         #expect(value == Data("a".utf8))
         #expect(moved.redirects.count == 1)
@@ -99,7 +99,7 @@ import Testing
         for (isFromCache, text) in [(false, "first"), (true, "first"), (false, "another")] {
             // nginx makes the tag of time and length.
             if text == "another" { try Data(text.utf8).write(to: URL(filePath: nginx.path("a"))) }
-            let operation = HTTPOperation(get(nginx.url + "/a"), as: .text, session: session)
+            let operation = HTTPDataOperation(get(nginx.url + "/a"), as: .text, session: session)
             let value = try await run(operation)
             #expect(value == text && operation.servedFromCache == isFromCache)
         }
@@ -143,27 +143,27 @@ import Testing
         let nginx = try await Nginx(
             "location /in/ { alias $FOLDER/www/; dav_methods PUT DELETE; client_max_body_size 10m; }",
             files: ["source": pattern])
-        var put = HTTPOperationRequest(.put, nginx.url + "/in/copy")
+        var put = HTTPRequestDescription(.put, nginx.url + "/in/copy")
         put.body = .file(path: nginx.path("source"))
-        _ = try await run(HTTPOperation(put, session: session))
+        _ = try await run(HTTPDataOperation(put, session: session))
         #expect(try Data(contentsOf: URL(filePath: nginx.path("copy"))) == pattern)
         var form = MultipartForm()
         form.append("file", filePath: nginx.path("source"))
         put.url = nginx.url + "/in/form"
         put.body = .multipart(form)
-        _ = try await run(HTTPOperation(put, session: session))
+        _ = try await run(HTTPDataOperation(put, session: session))
         let arrived = try Data(contentsOf: URL(filePath: nginx.path("form")))
         #expect(arrived.count > pattern.count && arrived.firstRange(of: pattern) != nil)
-        _ = try await run(HTTPOperation(HTTPOperationRequest(.delete, nginx.url + "/in/copy"), session: session))
+        _ = try await run(HTTPDataOperation(HTTPRequestDescription(.delete, nginx.url + "/in/copy"), session: session))
         #expect(!FileManager.default.fileExists(atPath: nginx.path("copy")))
     }
 
     @Test func `an upload that is too large is refused by its status, though nginx reads none of it`() async throws {
         let nginx = try await Nginx("location / { client_max_body_size 1k; }")
         for _ in 0..<20 {
-            var request = HTTPOperationRequest(.post, nginx.url + "/")
+            var request = HTTPRequestDescription(.post, nginx.url + "/")
             request.body = .bytes(Data(count: 32 << 20))
-            let operation = HTTPOperation(request, session: session)
+            let operation = HTTPDataOperation(request, session: session)
             let why = await reason { try await run(operation) }
             #expect(why?.text == "unacceptableStatus")
             #expect(operation.response?.status.code == 413)

@@ -67,9 +67,9 @@ import Testing
         let queue = queue()
         let expected = Data(LoopbackBody.pattern(length: 100_000).bytes)
         try await withServer(resource(gate)) { server in
-            let memory = HTTPOperation(get(server.url + "/"), session: session)
+            let memory = HTTPDataOperation(get(server.url + "/"), session: session)
             let download = HTTPDownloadOperation(get(server.url + "/"), to: folder.file("a"), session: session)
-            let operation: AnyHTTPOperation = isDownload ? download : memory
+            let operation: HTTPOperation = isDownload ? download : memory
             queue.addOperation(operation)
             for await progress in operation.transferProgressUpdates where progress.received == 60_000 { break }
             operation.pause()
@@ -102,7 +102,7 @@ import Testing
         let gate = LoopbackGate()
         let queue = queue()
         try await withServer(resource(gate, lies: [lie])) { server in
-            let operation = HTTPOperation(get(server.url + "/"), session: session)
+            let operation = HTTPDataOperation(get(server.url + "/"), session: session)
             queue.addOperation(operation)
             for await progress in operation.transferProgressUpdates where progress.received == 60_000 { break }
             operation.pause()
@@ -116,8 +116,8 @@ import Testing
     @Test func `a pause before the start delays a request, and cancelling ends it`() async throws {
         let queue = queue()
         try await withServer({ _ in .text("x") }) { server in
-            let paused = HTTPOperation(get(server.url + "/1"), session: session)
-            let cancelled = HTTPOperation(get(server.url + "/2"), session: session)
+            let paused = HTTPDataOperation(get(server.url + "/1"), session: session)
+            let cancelled = HTTPDataOperation(get(server.url + "/2"), session: session)
             for operation in [paused, cancelled] {
                 operation.pause()
                 queue.addOperation(operation)
@@ -136,7 +136,7 @@ import Testing
         let gate = LoopbackGate()
         let queue = queue()
         try await withServer(resource(gate)) { server in
-            let operation = HTTPOperation(get(server.url + "/"), session: session)
+            let operation = HTTPDataOperation(get(server.url + "/"), session: session)
             let (completions, hasCompleted) = (Guarded(0), AsyncGate())
             operation.completionBlock = {
                 completions.withLock { $0 += 1 }
@@ -162,7 +162,7 @@ import Testing
         let queue = queue(width: 4)
         let resource = LoopbackResource(.pattern(length: 40_000), eTag: "\"one\"")
         try await withServer({ resource.response(to: $0) }) { server in
-            let operations = (0..<300).map { HTTPOperation(get(server.url + "/\($0)"), session: session) }
+            let operations = (0..<300).map { HTTPDataOperation(get(server.url + "/\($0)"), session: session) }
             await queue.addOperations(operations, waitUntilFinished: false)
             await withTaskGroup { group in
                 for (index, operation) in operations.enumerated() {

@@ -16,7 +16,7 @@ import Testing
         framing: LoopbackResponse.Framing
     ) async throws {
         try await withServer({ _ in LoopbackResponse(body: .pattern(length: 500_000), framing: framing) }) { server in
-            let operation = HTTPOperation(get(server.url + "/"), session: session)
+            let operation = HTTPDataOperation(get(server.url + "/"), session: session)
             let reports = operation.downloadReports()
             queue.addOperation(operation)
             var all: [TransferProgress] = []
@@ -32,7 +32,7 @@ import Testing
         let body = LoopbackBody.pattern(length: 1000)
         try await withServer({ _ in LoopbackResponse(body: body).with(.stalls(.afterBody(100), until: gate)) }) {
             server in
-            let operation = HTTPOperation(get(server.url + "/"), session: session)
+            let operation = HTTPDataOperation(get(server.url + "/"), session: session)
             let reports = operation.downloadReports(minimumStep: 0.5)
             queue.addOperation(operation)
             for await progress in operation.transferProgressUpdates where progress.received == 100 { break }
@@ -52,7 +52,7 @@ import Testing
             return request.number == 1 ? response.with(.stalls(.afterBody(60_000), until: gate)) : response
         }) { server in
             queue.maxConcurrentOperationCount = 1
-            let operation = HTTPOperation(get(server.url + "/"), session: session)
+            let operation = HTTPDataOperation(get(server.url + "/"), session: session)
             let progress = operation.makeDownloadProgress()
             #expect(progress.isIndeterminate && progress.completedUnitCount == 0)
             queue.addOperation(operation)
@@ -76,8 +76,8 @@ import Testing
 
     @Test func `upload progress is separate from download progress`() async throws {
         try await withServer({ _ in LoopbackResponse.text("ok") }) { server in
-            let request = HTTPOperationRequest(.post, server.url + "/", body: .bytes(Data(count: 200_000)))
-            let operation = HTTPOperation(request, session: session)
+            let request = HTTPRequestDescription(.post, server.url + "/", body: .bytes(Data(count: 200_000)))
+            let operation = HTTPDataOperation(request, session: session)
             let (reports, progress) = (operation.uploadReports(), operation.makeUploadProgress())
             queue.addOperation(operation)
             var new: Int64 = 0

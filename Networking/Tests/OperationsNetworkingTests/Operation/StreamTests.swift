@@ -182,7 +182,7 @@ import Testing
         }
         let server = try await HTTPTestServer.start(
             routes: LoopbackRoutes([.basic(user: "a", password: "b", then: .always("/", .text("x")))]))
-        let operation = HTTPOperation(get(server.url + "/"), session: session)
+        let operation = HTTPDataOperation(get(server.url + "/"), session: session)
         queue.addOperation(operation)
         await gate.reached()
         for _ in 0..<3 {
@@ -204,7 +204,7 @@ import Testing
             var request = get(server.url + "/")
             request.limits.idle = nil
             request.limits.whole = .seconds(10)
-            let operation = HTTPOperation(request, session: session)
+            let operation = HTTPDataOperation(request, session: session)
             queue.addOperation(operation)
             await gate.reached(1)
             clock.advance(by: .seconds(6))

@@ -36,11 +36,11 @@ import Testing
             var request = get(server.url + "/")
             // A request with a turn waits for the server, without a time limit.
             request.limits.idle = nil
-            let first = (0..<2).map { _ in HTTPOperation(request, session: session) }
+            let first = (0..<2).map { _ in HTTPDataOperation(request, session: session) }
             await queue.addOperations(first, waitUntilFinished: false)
             await gate.reached(2)
             let line = session.connections.line
-            let others = (0..<20).map { _ in HTTPOperation(get(server.url + "/"), session: session) }
+            let others = (0..<20).map { _ in HTTPDataOperation(get(server.url + "/"), session: session) }
             await queue.addOperations(others, waitUntilFinished: false)
             while others.contains(where: { $0.transfer.record.withLock { $0.waitsForOthers == 0 } }) {
                 await Task.yield()
@@ -66,7 +66,7 @@ import Testing
         let gate = LoopbackGate()
         try await withServer({ _ in .text("x").with(.stalls(.beforeHead, until: gate)) }) { server in
             let session = try session(connections: 1, server)
-            let operations = (0..<3).map { _ in HTTPOperation(get(server.url + "/"), session: session) }
+            let operations = (0..<3).map { _ in HTTPDataOperation(get(server.url + "/"), session: session) }
             let line = session.connections.line
             for (number, operation) in operations.enumerated() {
                 queue.addOperation(operation)
@@ -96,9 +96,9 @@ import Testing
         ) { server in
             let session = try session(connections: 1, server)
             let line = session.connections.line
-            queue.addOperation(HTTPOperation(get(server.url + "/first"), session: session))
+            queue.addOperation(HTTPDataOperation(get(server.url + "/first"), session: session))
             await first.reached()
-            let others = (0..<20).map { HTTPOperation(get(server.url + "/\($0)"), session: session) }
+            let others = (0..<20).map { HTTPDataOperation(get(server.url + "/\($0)"), session: session) }
             await queue.addOperations(others, waitUntilFinished: false)
             while line.waitingCount < 20 { await Task.yield() }
             first.open()
@@ -123,7 +123,7 @@ import Testing
         }) { server in
             let session = try session(connections: 1 + random.below(3), server)
             let operations = (0..<30).map { _ in
-                HTTPOperation(get(server.url + (random.chance(30) ? "/fault" : "/")), session: session)
+                HTTPDataOperation(get(server.url + (random.chance(30) ? "/fault" : "/")), session: session)
             }
             await queue.addOperations(operations, waitUntilFinished: false)
             for _ in 0..<60 {

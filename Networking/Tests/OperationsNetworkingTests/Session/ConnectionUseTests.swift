@@ -19,7 +19,7 @@ import Testing
             for number in 0..<3 {
                 var request = get(server.url + "/")
                 request.limits.idle = nil
-                let operation = HTTPOperation(request, session: session)
+                let operation = HTTPDataOperation(request, session: session)
                 #expect(operation.metrics.isConnectionReused == nil && operation.metrics.connect == nil)
                 queue.addOperation(operation)
                 _ = try await operation.value
@@ -50,7 +50,7 @@ import Testing
         ) { server in
             let session = try HTTPSession.trusting(server)
             for (path, expected) in [("/", nil), ("/reset", "connection"), ("/", nil)] as [(String, String?)] {
-                let operation = HTTPOperation(get(server.url + path), session: session)
+                let operation = HTTPDataOperation(get(server.url + path), session: session)
                 queue.addOperation(operation)
                 #expect(await reason { try await operation.value }?.text == expected)
             }
@@ -79,7 +79,7 @@ import Testing
         try await withServer(Self.handler(), .init(protocol: version)) { server in
             let session = try HTTPSession.trusting(server)
             for (path, expected, requests) in [("/", "x", 1), ("/closed", "again", 3)] {
-                let operation = HTTPOperation(get(server.url + path), as: .text, session: session)
+                let operation = HTTPDataOperation(get(server.url + path), as: .text, session: session)
                 queue.addOperation(operation)
                 #expect(try await operation.value == expected)
                 #expect(server.requests.count == requests)
@@ -96,12 +96,13 @@ import Testing
             try await withServer(Self.handler(), .init(protocol: version)) { server in
                 let session = try HTTPSession.trusting(server)
                 if let first {
-                    let operation = HTTPOperation(get(server.url + first), session: session)
+                    let operation = HTTPDataOperation(get(server.url + first), session: session)
                     queue.addOperation(operation)
                     _ = try await operation.value
                 }
                 let before = server.requests.count
-                let operation = HTTPOperation(HTTPOperationRequest(second, server.url + "/closed"), session: session)
+                let operation = HTTPDataOperation(
+                    HTTPRequestDescription(second, server.url + "/closed"), session: session)
                 queue.addOperation(operation)
                 #expect(await reason { try await operation.value }?.text == "connection")
                 #expect(server.requests.count == before + 1)

@@ -44,7 +44,7 @@ import Testing
         let session = HTTPSession.plain { $0.setClock(clock) }
         let queue = OperationQueue()
         try await withServer({ _ in LoopbackResponse(body: .pattern(length: 10)) }) { server in
-            let operations = (0..<50).map { _ in HTTPOperation(get(server.url + "/"), session: session) }
+            let operations = (0..<50).map { _ in HTTPDataOperation(get(server.url + "/"), session: session) }
             await queue.addOperations(operations, waitUntilFinished: false)
             for operation in operations { _ = try await operation.value }
             while clock.sleeperCount == 0 { await Task.yield() }
@@ -52,7 +52,7 @@ import Testing
             clock.advance(by: .seconds(10))
             #expect(clock.sleeperCount == 0)
             // The sleeper has found no attempt and rests, and a new attempt starts another sleeper.
-            let operation = HTTPOperation(get(server.url + "/"), session: session)
+            let operation = HTTPDataOperation(get(server.url + "/"), session: session)
             queue.addOperation(operation)
             _ = try await operation.value
         }

@@ -24,7 +24,7 @@ import Testing
             var request = get(server.url + "/")
             request.limits.idle = nil
             if !isOfSession { request.limits.bandwidth = 1_000_000 }
-            let operation = HTTPOperation(request, session: session)
+            let operation = HTTPDataOperation(request, session: session)
             queue.addOperation(operation)
             let value = try await operation.value
             #expect(value == Data(body.bytes))
@@ -53,13 +53,13 @@ import Testing
                     $0.setClock(clock)
                     $0.bandwidth = 500_000
                 }
-                var request = HTTPOperationRequest(.post, server.url + "/", body: body)
+                var request = HTTPRequestDescription(.post, server.url + "/", body: body)
                 request.limits.idle = nil
                 let operation =
                     body == .none
-                    ? HTTPOperation(
+                    ? HTTPDataOperation(
                         request, sending: HTTPBodySource(pieces, length: 1_000_000), as: .text, session: session)
-                    : HTTPOperation(request, as: .text, session: session)
+                    : HTTPDataOperation(request, as: .text, session: session)
                 queue.addOperation(operation)
                 let sent = try await operation.value
                 #expect(1_000_000...1_000_500 ~= Int(sent)!)
@@ -75,7 +75,7 @@ import Testing
                 $0.setClock(clock)
                 $0.bandwidth = 100
             }
-            let operation = HTTPOperation(get(server.url + "/"), session: session)
+            let operation = HTTPDataOperation(get(server.url + "/"), session: session)
             queue.addOperation(operation)
             for _ in 1...5 {
                 while session.throttle.waitingCount == 0 { await Task.yield() }

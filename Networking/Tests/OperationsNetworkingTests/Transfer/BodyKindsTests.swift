@@ -31,18 +31,18 @@ import Testing
         ])
         try await withServer({ await routes.answer($0) }, .init(protocol: version)) { server in
             let session = try HTTPSession.trusting(server)
-            var head = HTTPOperationRequest(.head, server.url + "/large")
+            var head = HTTPRequestDescription(.head, server.url + "/large")
             // Only received bytes count toward the limit.
             head.limits.memory = 1000
             let brotli = Brotli.shared == nil ? LoopbackCompression.brotli(text) : text
-            let cases: [(HTTPOperationRequest, Data)] = [
-                (get(server.url + "/br"), Data(brotli)), (HTTPOperationRequest(.head, server.url + "/br"), Data()),
+            let cases: [(HTTPRequestDescription, Data)] = [
+                (get(server.url + "/br"), Data(brotli)), (HTTPRequestDescription(.head, server.url + "/br"), Data()),
                 (head, Data()), (get(server.url + "/none"), Data()), (get(server.url + "/empty"), Data()),
                 (get(server.url + "/empty-chunked"), Data()), (get(server.url + "/interim"), Data("x".utf8)),
-                (get(server.url + "/gzip"), Data(text)), (HTTPOperationRequest(.head, server.url + "/gzip"), Data()),
+                (get(server.url + "/gzip"), Data(text)), (HTTPRequestDescription(.head, server.url + "/gzip"), Data()),
             ]
             for (request, expected) in cases {
-                let operation = HTTPOperation(request, session: session)
+                let operation = HTTPDataOperation(request, session: session)
                 queue.addOperation(operation)
                 let outcome = await result { try await operation.value }
                 #expect((try? outcome.get()) == expected, "\(request.method) \(request.url): \(outcome)")
@@ -77,8 +77,8 @@ import Testing
             configuration.readsBodyAfter = { _ in gate }
             configuration.keepsBodies = false
             try await withServer({ .text("\($0.bodyLength)") }, configuration) { server in
-                let operation = HTTPOperation(
-                    HTTPOperationRequest(.post, server.url + "/", body: .file(path: path)), session: .plain())
+                let operation = HTTPDataOperation(
+                    HTTPRequestDescription(.post, server.url + "/", body: .file(path: path)), session: .plain())
                 queue.addOperation(operation)
                 await gate.reached()
                 let file = try FileHandle(forUpdating: URL(filePath: path))
@@ -103,8 +103,8 @@ import Testing
         ])
         let server = try await HTTPTestServer.start(routes: routes)
         let session = HTTPSession.plain { $0.credentials = Known() }
-        let operation = HTTPOperation(
-            HTTPOperationRequest(.post, server.url + "/moved", body: .bytes(Data(count: 1000))), session: session)
+        let operation = HTTPDataOperation(
+            HTTPRequestDescription(.post, server.url + "/moved", body: .bytes(Data(count: 1000))), session: session)
         queue.addOperation(operation)
         _ = try await operation.value
         #expect(operation.transferProgress.sent == 1000 && operation.transferProgress.toSend == 1000)
@@ -124,8 +124,8 @@ import Testing
         }) { server in
             let session = HTTPSession.plain { $0.cache = .inMemory() }
             for (method, expected) in [(HTTPRequest.Method.get, "0"), (.get, "0"), (.post, "1"), (.get, "1")] {
-                let operation = HTTPOperation(
-                    HTTPOperationRequest(method, server.url + "/items"), as: .text, session: session)
+                let operation = HTTPDataOperation(
+                    HTTPRequestDescription(method, server.url + "/items"), as: .text, session: session)
                 queue.addOperation(operation)
                 let value = try await operation.value
                 #expect(value == expected, "\(method)")
@@ -138,12 +138,12 @@ import Testing
         try await withServer({ resource.response(to: $0) }) { server in
             let session = HTTPSession.plain { $0.cache = .inMemory() }
             for (limit, policy) in [
-                (5000, HTTPCachePolicy.default), (4999, .default), (4999, .askAlways), (5000, .askAlways),
+                (5000, HTTPCachePolicy.default), (4999, .default), (4999, .revalidate), (5000, .revalidate),
             ] {
                 var request = get(server.url + "/")
                 request.limits.memory = limit
                 request.cachePolicy = policy
-                let operation = HTTPOperation(request, session: session)
+                let operation = HTTPDataOperation(request, session: session)
                 queue.addOperation(operation)
                 let reason = await reason { try await operation.value }
                 #expect(reason?.text == (limit == 5000 ? nil : "bodyTooLarge"))
@@ -165,7 +165,7 @@ import Testing
         }) { server in
             var request = get(server.url + "/a")
             request.fields = [.authorization: "Bearer secret", .cookie: "a=b", .accept: "text/plain"]
-            let operation = HTTPOperation(request, session: .plain())
+            let operation = HTTPDataOperation(request, session: .plain())
             queue.addOperation(operation)
             _ = try await operation.value
             #expect(server.requests.map { $0.fields[.authorization] } == ["Bearer secret", nil, nil])
@@ -179,7 +179,7 @@ import Testing
             routes: LoopbackRoutes([.basic(user: "a", password: "b", then: .always("/", .text("x")))]))
         var request = get(server.url + "/")
         request.fields[.authorization] = "Bearer old"
-        let operation = HTTPOperation(request, session: .plain { $0.credentials = Known() })
+        let operation = HTTPDataOperation(request, session: .plain { $0.credentials = Known() })
         queue.addOperation(operation)
         let value = await result { try await operation.value }
         #expect((try? value.get()) == Data("x".utf8), "\(value)")

@@ -106,7 +106,7 @@ import Testing
         try await withUsers(login) { server in
             let cache = HTTPCache.inMemory()
             _ = try await load(as: "alice", by: login, server, cache)
-            let operation = HTTPOperation(get(server.url + "/me"), as: .text, session: .plain { $0.cache = cache })
+            let operation = HTTPDataOperation(get(server.url + "/me"), as: .text, session: .plain { $0.cache = cache })
             OperationQueue().addOperation(operation)
             let text = try await operation.value
             #expect(text == "nobody" && !operation.servedFromCache)
@@ -125,7 +125,7 @@ import Testing
                 for isCached in [false, true] {
                     var request = get(first.url.replacing("http://", with: "http://alice:secret@") + "/")
                     request.cachePolicy = .maxAge(.seconds(600))
-                    let operation = HTTPOperation(request, as: .text, session: session)
+                    let operation = HTTPDataOperation(request, as: .text, session: session)
                     queue.addOperation(operation)
                     _ = try await operation.value
                     #expect(operation.servedFromCache == isCached)

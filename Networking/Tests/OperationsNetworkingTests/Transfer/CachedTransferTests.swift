@@ -25,7 +25,7 @@ import Testing
         var request = get(url)
         request.cachePolicy = policy
         request.fields = fields
-        let operation = HTTPOperation(request, as: .text, session: session)
+        let operation = HTTPDataOperation(request, as: .text, session: session)
         queue.addOperation(operation)
         let outcome = await result { try await operation.value }
         let failure = await reason { try outcome.get() }?.text
@@ -82,9 +82,9 @@ import Testing
             let expected: [(HTTPCachePolicy, Answer, requests: Int)] = [
                 (.default, Answer(text: "x", isFromCache: true, status: 200), 1),
                 (.onlyIfCached, Answer(text: "x", isFromCache: true, status: 200), 1),
-                (.cachedElseLoad, Answer(text: "x", isFromCache: true, status: 200), 1),
+                (.returnCacheElseLoad, Answer(text: "x", isFromCache: true, status: 200), 1),
                 (.askIfStale, Answer(text: "x", isFromCache: true, status: 200), 1),
-                (.askAlways, Answer(text: "x", isFromCache: true, status: 200), 2),
+                (.revalidate, Answer(text: "x", isFromCache: true, status: 200), 2),
                 (.ignore, Answer(text: "x", isFromCache: false, status: 200), 3),
                 (.maxAge(.zero), Answer(text: "x", isFromCache: true, status: 200), 4),
             ]
@@ -112,7 +112,7 @@ import Testing
                     #expect(answer == Answer(text: language, isFromCache: isSecond, status: 200))
                 }
             }
-            let change = HTTPOperation(HTTPOperationRequest(.delete, server.url + "/"), session: session)
+            let change = HTTPDataOperation(HTTPRequestDescription(.delete, server.url + "/"), session: session)
             queue.addOperation(change)
             _ = try await change.value
             let answer = await load(server.url + "/", session, fields: [.acceptLanguage: "de"])
@@ -196,17 +196,17 @@ import Testing
             let session = HTTPSession.plain {
                 $0.cache = cache
                 if kind == .refusedByTheHook {
-                    $0.redirectHook = { redirect in
+                    $0.redirectHandler = { redirect in
                         redirect.url = "nonsense"
                         return true
                     }
                 }
             }
             _ = await load(server.url + "/a", session)
-            var post = HTTPOperationRequest(.post, server.url + "/a")
+            var post = HTTPRequestDescription(.post, server.url + "/a")
             if kind == .ignoringTheCache { post.cachePolicy = .ignore }
             if kind == .tooManyRedirects { post.redirects.limit = 0 }
-            let operation = HTTPOperation(post, session: session)
+            let operation = HTTPDataOperation(post, session: session)
             queue.addOperation(operation)
             _ = await result { try await operation.value }
             let answer = await load(server.url + "/a", session)

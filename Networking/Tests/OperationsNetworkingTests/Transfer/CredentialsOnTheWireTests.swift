@@ -25,7 +25,7 @@ import Testing
     }
 
     private func text(_ url: String, _ session: HTTPSession) async throws -> String {
-        let operation = HTTPOperation(get(url), as: .text, session: session)
+        let operation = HTTPDataOperation(get(url), as: .text, session: session)
         queue.addOperation(operation)
         return try await operation.value
     }
@@ -70,10 +70,10 @@ import Testing
             try await withServer({ await routes.answer($0) }) { server in
                 var away = get(server.url + "/away")
                 away.fields = [.authorization: "Bearer secret", .cookie: "id=1", .accept: "text/plain"]
-                let leaving = HTTPOperation(away, as: .text, session: .plain())
+                let leaving = HTTPDataOperation(away, as: .text, session: .plain())
                 var near = away
                 near.url = server.url + "/near"
-                let staying = HTTPOperation(near, as: .text, session: .plain())
+                let staying = HTTPDataOperation(near, as: .text, session: .plain())
                 for operation in [leaving, staying] { queue.addOperation(operation) }
                 let (gone, stayed) = (try await leaving.value, try await staying.value)
                 #expect(gone.isEmpty && stayed == "Bearer secret")
@@ -99,7 +99,7 @@ import Testing
         ])
         try await withServer({ await routes.answer($0) }) { server in
             let changing = HTTPSession.plain {
-                $0.redirectHook = { redirect in
+                $0.redirectHandler = { redirect in
                     await Task.yield()
                     redirect.url = redirect.url.replacing("/there", with: "/elsewhere")
                     return true
@@ -107,13 +107,13 @@ import Testing
             }
             let answer = try await text(server.url + "/", changing)
             #expect(answer == "elsewhere")
-            let refusing = HTTPSession.plain { $0.redirectHook = { _ in false } }
-            let operation = HTTPOperation(get(server.url + "/"), session: refusing)
+            let refusing = HTTPSession.plain { $0.redirectHandler = { _ in false } }
+            let operation = HTTPDataOperation(get(server.url + "/"), session: refusing)
             queue.addOperation(operation)
             let why = await reason { try await operation.value }
             #expect(why?.text == "unacceptableStatus" && operation.response?.status == .found)
             let lost = HTTPSession.plain {
-                $0.redirectHook = { redirect in
+                $0.redirectHandler = { redirect in
                     redirect.url = "nowhere"
                     return true
                 }

@@ -25,7 +25,7 @@ import Testing
     }
 
     private func load(_ url: String, _ session: HTTPSession) async throws -> String {
-        let operation = HTTPOperation(get(url), as: .text, session: session)
+        let operation = HTTPDataOperation(get(url), as: .text, session: session)
         queue.addOperation(operation)
         return try await operation.value
     }
@@ -111,7 +111,7 @@ import Testing
         let wallet = Wallet(.bearer("token"))
         queue.maxConcurrentOperationCount = 20
         try await through("Bearer token", wallet) { server, _, session in
-            let operations = (0..<50).map { HTTPOperation(get(server.url + "/\($0)"), as: .text, session: session) }
+            let operations = (0..<50).map { HTTPDataOperation(get(server.url + "/\($0)"), as: .text, session: session) }
             await queue.addOperations(operations, waitUntilFinished: false)
             for operation in operations {
                 let text = try await operation.value

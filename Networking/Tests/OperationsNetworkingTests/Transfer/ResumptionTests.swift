@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    private func pauseAndResume(_ operation: AnyHTTPOperation, at count: Int64) async {
+    private func pauseAndResume(_ operation: HTTPOperation, at count: Int64) async {
         for await progress in operation.transferProgressUpdates where progress.received == count { break }
         operation.pause()
         queue.maxConcurrentOperationCount = 1
@@ -34,8 +34,8 @@ import Testing
     private func valueWithPause(_ url: String, isDownload: Bool) async throws -> Data {
         let folder = try Folder()
         let download = HTTPDownloadOperation(get(url), to: folder.file("x"), session: session)
-        let memory = HTTPOperation(get(url), session: session)
-        let operation: AnyHTTPOperation = isDownload ? download : memory
+        let memory = HTTPDataOperation(get(url), session: session)
+        let operation: HTTPOperation = isDownload ? download : memory
         queue.addOperation(operation)
         await pauseAndResume(operation, at: 60_000)
         return isDownload ? try Data(contentsOf: URL(filePath: try await download.value)) : try await memory.value
@@ -43,7 +43,7 @@ import Testing
 
     @Test func `an operation continues after concurrent pauses and resumes`() async throws {
         for _ in 0..<3000 {
-            let operation = HTTPOperation(get("nonsense"), session: session)
+            let operation = HTTPDataOperation(get("nonsense"), session: session)
             async let pausing: Void = Task { operation.pause() }.value
             async let resuming: Void = Task {
                 while operation.state == .ready, !operation.isHeldBack {}; operation.resume()
@@ -61,7 +61,7 @@ import Testing
         try await withServer(stalling(resource, gate, at: 600)) { server in
             var request = get(server.url + "/")
             request.fields[.range] = "bytes=1000-1999"
-            let operation = HTTPOperation(request, session: session)
+            let operation = HTTPDataOperation(request, session: session)
             queue.addOperation(operation)
             await pauseAndResume(operation, at: 600)
             let value = try await operation.value
@@ -75,7 +75,7 @@ import Testing
             .partialContent, fields: [.contentRange: "bytes 0-99/1000", .eTag: "\"a\""], body: .pattern(length: 100))
         try await withServer({ _ in response }) { server in
             let download = HTTPDownloadOperation(get(server.url + "/"), to: folder.file("x"), session: session)
-            let memory = HTTPOperation(get(server.url + "/"), session: session)
+            let memory = HTTPDataOperation(get(server.url + "/"), session: session)
             await queue.addOperations([download, memory], waitUntilFinished: true)
             #expect(await reason { try await download.value }?.text == "unacceptableStatus")
             #expect(await reason { try await memory.value }?.text == "unacceptableStatus")
@@ -124,7 +124,7 @@ import Testing
         var resource = LoopbackResource(bytes, eTag: "\"one\"")
         resource.framing = .chunked
         try await withServer(stalling(resource, gate, at: 100_000)) { server in
-            let operation = HTTPOperation(get(server.url + "/"), session: session)
+            let operation = HTTPDataOperation(get(server.url + "/"), session: session)
             queue.addOperation(operation)
             await pauseAndResume(operation, at: 100_000)
             let value = try await operation.value
@@ -134,7 +134,7 @@ import Testing
 
     @Test func `a pause during a retry delay does not shorten the server's delay`() async throws {
         let clock = VirtualClock()
-        let policy = try RetryPolicy(retries: 1, backoff: .constant(.zero))
+        let policy = RetryPolicy(retries: 1, backoff: .constant(.zero))
         let session = HTTPSession.plain {
             $0.setClock(clock)
             $0.retryPolicy = policy
@@ -143,7 +143,7 @@ import Testing
         let server = try await HTTPTestServer.start(routes: routes)
         var request = get(server.url + "/")
         request.limits.idle = nil
-        let operation = HTTPOperation(request, session: session)
+        let operation = HTTPDataOperation(request, session: session)
         queue.addOperation(operation)
         while clock.sleeperCount == 0 { await Task.yield() }
         operation.pause()
@@ -164,11 +164,11 @@ import Testing
     func `a request fails at once when the server asks for a longer wait than the session allows`(
         wait: String
     ) async throws {
-        let policy = try RetryPolicy(retries: 1, backoff: .constant(.zero))
+        let policy = RetryPolicy(retries: 1, backoff: .constant(.zero))
         let session = HTTPSession.plain { $0.retryPolicy = policy }
         let routes = LoopbackRoutes([.unavailable(times: 1, retryAfter: wait, then: .always("/", .text("x")))])
         let server = try await HTTPTestServer.start(routes: routes)
-        let operation = HTTPOperation(get(server.url + "/"), session: session)
+        let operation = HTTPDataOperation(get(server.url + "/"), session: session)
         queue.addOperation(operation)
         #expect(await reason { try await operation.value }?.text == "unacceptableStatus")
         #expect(server.requests.count == 1)
@@ -178,7 +178,7 @@ import Testing
     /// The delay ends after the operation has decided to wait, and before the wait begins.
     @Test func `a retry delay ends, even if the clock advances before the delay begins`() async throws {
         let clock = LookedAtClock()
-        let policy = try RetryPolicy(retries: 1, backoff: .constant(.seconds(10)), jitter: .none) { _ in
+        let policy = RetryPolicy(retries: 1, backoff: .constant(.seconds(10)), jitter: .none) { _ in
             clock.goOn(by: [.seconds(6), .seconds(6)])
             return true
         }
@@ -190,7 +190,7 @@ import Testing
         let server = try await HTTPTestServer.start(routes: routes)
         var request = get(server.url + "/")
         request.limits.idle = nil
-        let operation = HTTPOperation(request, session: session)
+        let operation = HTTPDataOperation(request, session: session)
         queue.addOperation(operation)
         let value = try await operation.value
         #expect(value == Data("x".utf8) && server.requests.count == 2)

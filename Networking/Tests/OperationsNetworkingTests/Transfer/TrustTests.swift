@@ -14,7 +14,7 @@ import Testing
     static let protocols: [HTTPTestServer.Configuration.TransportProtocol] = [.http1TLS, .http2]
 
     private func outcome(_ session: HTTPSession, _ server: HTTPTestServer) async -> String? {
-        let operation = HTTPOperation(get(server.localhostURL + "/"), session: session)
+        let operation = HTTPDataOperation(get(server.localhostURL + "/"), session: session)
         queue.addOperation(operation)
         return await reason { try await operation.value }?.text
     }

@@ -27,7 +27,7 @@ import Testing
                 : LoopbackResponse(status, fields: fields, body: .pattern(length: 30_000)).with(
                     .resetsConnection(.afterBody(10_000)))
         }) { server in
-            let operation = HTTPOperation(get(server.url + "/a"), as: .text, session: session)
+            let operation = HTTPDataOperation(get(server.url + "/a"), as: .text, session: session)
             queue.addOperation(operation)
             let value = try await operation.value
             #expect(value == "here")
@@ -42,7 +42,7 @@ import Testing
             LoopbackResponse(.found, fields: [.location: "/b"], body: .pattern(length: 30_000)).with(
                 .stalls(.afterBody(10_000), until: gate))
         }) { server in
-            let operation = HTTPOperation(get(server.url + "/a"), session: session)
+            let operation = HTTPDataOperation(get(server.url + "/a"), session: session)
             queue.addOperation(operation)
             await gate.reached()
             operation.cancel()
@@ -60,7 +60,7 @@ import Testing
                 .resetsConnection(.afterBody(10_000)))
         }) { server in
             func outcome(_ path: String, _ serializer: HTTPSerializer<Data>) async -> [String?] {
-                let operation = HTTPOperation(get(server.url + path), as: serializer, session: session)
+                let operation = HTTPDataOperation(get(server.url + path), as: serializer, session: session)
                 queue.addOperation(operation)
                 let alone = await reason { try await operation.value }?.text
                 guard let client = try? HTTPClientQueue(session: session) else { return [alone] }
@@ -109,8 +109,8 @@ import Testing
             do {
                 let made = Endless.Sentinel()
                 sentinel = Weak(made)
-                let operation = HTTPOperation(
-                    HTTPOperationRequest(.put, server.url + "/"), sending: HTTPBodySource(Endless(sentinel: made)),
+                let operation = HTTPDataOperation(
+                    HTTPRequestDescription(.put, server.url + "/"), sending: HTTPBodySource(Endless(sentinel: made)),
                     as: .text, session: session)
                 queue.addOperation(operation)
                 let why = await reason { try await operation.value }

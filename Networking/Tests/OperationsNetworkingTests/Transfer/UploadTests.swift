@@ -11,7 +11,7 @@ import Testing
     private let queue = OperationQueue()
     private let session = HTTPSession.plain()
 
-    private func run<Value>(_ operation: HTTPOperation<Value>) async throws -> Value {
+    private func run<Value>(_ operation: HTTPDataOperation<Value>) async throws -> Value {
         queue.addOperation(operation)
         return try await operation.value
     }
@@ -32,8 +32,8 @@ import Testing
             .redirect("/", to: "/there", .temporaryRedirect), .always("/there", LoopbackResponse.text("taken")),
         ])
         try await withServer({ await routes.answer($0) }) { server in
-            let request = HTTPOperationRequest(.post, server.url + "/", body: .multipart(form))
-            let answer = try await run(HTTPOperation(request, as: .text, session: session))
+            let request = HTTPRequestDescription(.post, server.url + "/", body: .multipart(form))
+            let answer = try await run(HTTPDataOperation(request, as: .text, session: session))
             #expect(answer == "taken")
             #expect(server.requests.count == 2)
             for request in server.requests {
@@ -65,8 +65,8 @@ import Testing
         var form = MultipartForm()
         form.append("file", filePath: folder.file("none"))
         try await withServer({ _ in LoopbackResponse() }) { server in
-            let request = HTTPOperationRequest(.post, server.url + "/", body: .multipart(form))
-            let why = await reason { try await run(HTTPOperation(request, session: session)) }
+            let request = HTTPRequestDescription(.post, server.url + "/", body: .multipart(form))
+            let why = await reason { try await run(HTTPDataOperation(request, session: session)) }
             #expect(why?.text == "cannotRead")
             #expect(server.requests.isEmpty)
         }
@@ -85,8 +85,8 @@ import Testing
             try? await arrived.pass()
             return LoopbackResponse.text(request.bodySHA256)
         }) { server in
-            let operation = HTTPOperation(
-                HTTPOperationRequest(.put, server.url + "/"), sending: HTTPBodySource(pieces, length: length),
+            let operation = HTTPDataOperation(
+                HTTPRequestDescription(.put, server.url + "/"), sending: HTTPBodySource(pieces, length: length),
                 as: .text,
                 session: session)
             queue.addOperation(operation)
@@ -112,10 +112,10 @@ import Testing
             .always("/", LoopbackResponse.text("taken")),
         ])
         try await withServer({ await routes.answer($0) }) { server in
-            func upload(_ path: String) -> HTTPOperation<String> {
-                var request = HTTPOperationRequest(.put, server.url + path)
-                request.retryMarking = .idempotent
-                return HTTPOperation(
+            func upload(_ path: String) -> HTTPDataOperation<String> {
+                var request = HTTPRequestDescription(.put, server.url + path)
+                request.retrySafety = .idempotent
+                return HTTPDataOperation(
                     request, sending: HTTPBodySource(AsyncStream { nil as [UInt8]? }), as: .text, session: session)
             }
             let moved = await reason { try await run(upload("/moved")) }
@@ -136,14 +136,14 @@ import Testing
     ) async throws {
         struct Broken: Error {}
         try await withServer({ _ in LoopbackResponse() }) { server in
-            let request = HTTPOperationRequest(.put, server.url + "/")
+            let request = HTTPRequestDescription(.put, server.url + "/")
             let other = HTTPBodySource(
                 AsyncStream { stream in
                     stream.yield([UInt8](repeating: 7, count: 10))
                     stream.finish()
                 }, length: length)
             let why = await reason {
-                try await run(HTTPOperation(request, sending: other, as: .data, session: session))
+                try await run(HTTPDataOperation(request, sending: other, as: .data, session: session))
             }
             #expect(why?.text == "connection")
             let broken = HTTPBodySource(
@@ -151,7 +151,7 @@ import Testing
                     stream.yield([UInt8](repeating: 7, count: 10))
                     stream.finish(throwing: Broken())
                 })
-            let failing = HTTPOperation(request, sending: broken, as: .data, session: session)
+            let failing = HTTPDataOperation(request, sending: broken, as: .data, session: session)
             let outcome = await result { try await run(failing) }
             #expect(throws: HTTPError.self) { try outcome.get() }
             await server.requestsInFlight(are: 0)
@@ -163,8 +163,8 @@ import Testing
     {
         let (pieces, maker) = AsyncStream.makeStream(of: [UInt8].self)
         try await withServer({ _ in LoopbackResponse() }) { server in
-            let operation = HTTPOperation(
-                HTTPOperationRequest(.put, server.url + "/"), sending: HTTPBodySource(pieces), as: .data,
+            let operation = HTTPDataOperation(
+                HTTPRequestDescription(.put, server.url + "/"), sending: HTTPBodySource(pieces), as: .data,
                 session: session)
             queue.addOperation(operation)
             maker.yield([1, 2, 3])
@@ -181,8 +181,8 @@ import Testing
 
     @Test func `the serializer sets the field Accept, unless the request has one`() async throws {
         try await withServer({ LoopbackResponse.json("\"\($0.fields[.accept] ?? "none")\"") }) { server in
-            func accepted(_ request: HTTPOperationRequest) async throws -> String {
-                try await run(HTTPOperation(request, as: .json(String.self), session: session))
+            func accepted(_ request: HTTPRequestDescription) async throws -> String {
+                try await run(HTTPDataOperation(request, as: .json(String.self), session: session))
             }
             let json = try await accepted(get(server.url + "/"))
             #expect(json.hasPrefix("application/json"))
@@ -190,7 +190,7 @@ import Testing
             own.fields[.accept] = "application/vnd.own+json"
             let ownAnswer = try await accepted(own)
             #expect(ownAnswer == "application/vnd.own+json")
-            let data = try await run(HTTPOperation(get(server.url + "/"), session: session))
+            let data = try await run(HTTPDataOperation(get(server.url + "/"), session: session))
             #expect(String(decoding: data, as: UTF8.self) == "\"none\"")
             let client = try HTTPClientQueue(base: server.url, session: session)
             let token = client.get("/", as: .json(String.self))

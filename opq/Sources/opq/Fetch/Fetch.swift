@@ -32,7 +32,8 @@ final class Fetch: Sendable {
     init(
         _ items: [FetchList.Item], to folder: String, width: Int, perHost: Int, session: HTTPSession, thumbnail: Int?
     ) throws {
-        client = try HTTPClientQueue(width: width, widthPerHost: perHost, session: session)
+        client = try HTTPClientQueue(
+            maxConcurrentRequests: width, maxConcurrentRequestsPerHost: perHost, session: session)
         self.items = items
         self.folder = folder
         self.thumbnail = thumbnail

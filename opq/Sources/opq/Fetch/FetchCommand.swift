@@ -82,7 +82,7 @@ struct FetchCommand: ParsableCommand {
     private func prepared() throws -> Fetch {
         do {
             var configuration = HTTPSession.Configuration()
-            configuration.retryPolicy = try RetryPolicy(retries: retries)
+            configuration.retryPolicy = RetryPolicy(retries: retries)
             configuration.connectionsPerHost = perHost
             if let cache { configuration.cache = try HTTPCache(directory: cache) }
             let session = HTTPSession(configuration)
@@ -107,7 +107,7 @@ struct FetchCommand: ParsableCommand {
 
     private func items(_ session: HTTPSession) throws -> [FetchList.Item] {
         if HTTPAddress(list) != nil {
-            let page = HTTPOperation(HTTPOperationRequest(.get, list), as: .text, session: session)
+            let page = HTTPDataOperation(HTTPRequestDescription(.get, list), as: .text, session: session)
             page.start()
             page.waitUntilFinished()
             let url = page.redirects.last ?? list

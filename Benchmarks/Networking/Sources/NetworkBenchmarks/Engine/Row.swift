@@ -47,7 +47,7 @@ enum Measure: String, CaseIterable, Codable, Sendable {
 
 enum Contender: String, CaseIterable, Codable, Sendable {
     case queue = "HTTPClientQueue"
-    case operation = "HTTPOperation"
+    case operation = "HTTPDataOperation"
     case download = "HTTPDownloadOperation"
     case stream = "HTTPStreamOperation"
     case decoder = "StandardImageDecoder"

@@ -37,7 +37,7 @@ struct BigDownload {
         defer { Folder.remove(target) }
         let watch = Stopwatch()
         let operation = HTTPDownloadOperation(
-            HTTPOperationRequest(.get, "\(site.address)/\(Content.bigName)"), to: target, digest: digest,
+            HTTPRequestDescription(.get, "\(site.address)/\(Content.bigName)"), to: target, digest: digest,
             session: HTTPSession())
         OperationQueue().addOperation(operation)
         _ = try await operation.value

@@ -73,14 +73,14 @@ enum GrowthTask: String, CaseIterable {
         var check = Content.Check()
         switch self {
         case .stream:
-            let operation = HTTPStreamOperation(HTTPOperationRequest(.get, url), session: session)
+            let operation = HTTPStreamOperation(HTTPRequestDescription(.get, url), session: session)
             OperationQueue().addOperation(operation)
             for try await bytes in operation.body { bytes.withUnsafeReadableBytes { check.take($0) } }
             try check.finish(mebibytes: mebibytes)
         case .download:
             let target = "\(folder)/downloaded"
             defer { Folder.remove(target) }
-            let operation = HTTPDownloadOperation(HTTPOperationRequest(.get, url), to: target, session: session)
+            let operation = HTTPDownloadOperation(HTTPRequestDescription(.get, url), to: target, session: session)
             OperationQueue().addOperation(operation)
             try Content.check(fileAt: try await operation.value, mebibytes: mebibytes)
         case .bare:

@@ -21,7 +21,8 @@ struct OneAddress {
         let before = try await site.requestCount
         let watch = Stopwatch()
         let client = try HTTPClientQueue(
-            width: SmallRequests.width, widthPerHost: SmallRequests.width, session: SmallRequests.session)
+            width: SmallRequests.width, maxConcurrentRequestsPerHost: SmallRequests.width,
+            session: SmallRequests.session)
         client.isSuspended = true
         let address = "\(site.address)/small/0"
         let tokens = (0..<count).map { _ in client.get(address, as: .data) }

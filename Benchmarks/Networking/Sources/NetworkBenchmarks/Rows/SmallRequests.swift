@@ -55,7 +55,8 @@ struct SmallRequests {
 
     func queue(_ site: Site) async throws -> Outcome {
         let watch = Stopwatch()
-        let client = try HTTPClientQueue(width: Self.width, widthPerHost: Self.width, session: Self.session)
+        let client = try HTTPClientQueue(
+            maxConcurrentRequests: Self.width, maxConcurrentRequestsPerHost: Self.width, session: Self.session)
         let tokens = (0..<count).map { client.get(address($0, site), as: .data) }
         var bytes = 0
         for token in tokens { bytes += try await token.value.count }
@@ -68,7 +69,7 @@ struct SmallRequests {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = Self.width
         let operations = (0..<count).map { index in
-            let operation = HTTPOperation(HTTPOperationRequest(.get, address(index, site)), session: session)
+            let operation = HTTPDataOperation(HTTPRequestDescription(.get, address(index, site)), session: session)
             queue.addOperation(operation)
             return operation
         }

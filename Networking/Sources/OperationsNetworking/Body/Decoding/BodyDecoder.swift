@@ -112,7 +112,7 @@ final class BodyDecoder {
         stages[index].yielded += Int64(output.readableBytes)
         // The announced length counts if it is larger. Otherwise the result would depend on the size of network packets.
         guard limit.permits(stages[index].yielded, from: max(received, length)) else {
-            throw TransferFailure(.inflatesTooMuch)
+            throw TransferFailure(.decompressionLimitExceeded)
         }
         return output
     }

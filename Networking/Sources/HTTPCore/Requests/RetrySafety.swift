@@ -2,7 +2,7 @@ public import HTTPTypes
 
 /// The requests that the client may send again after a failure, although the server may have processed the first
 /// request.
-public enum RetryMarking: String, Hashable, Sendable, Codable {
+public enum RetrySafety: String, Hashable, Sendable, Codable {
     /// Requests with safe methods: GET, HEAD, OPTIONS, QUERY and TRACE.
     case safe
     /// Requests with idempotent methods: the safe methods, PUT and DELETE.
@@ -49,7 +49,7 @@ extension HTTPError.Reason {
 
 extension HTTPError {
     /// Returns whether a request that failed with this error may be sent again.
-    package func mayRetry(_ method: HTTPRequest.Method, marking: RetryMarking, bodyIsRepeatable: Bool) -> Bool {
+    package func mayRetry(_ method: HTTPRequest.Method, marking: RetrySafety, bodyIsRepeatable: Bool) -> Bool {
         reason.isRetryable && marking.permits(method) && bodyIsRepeatable
     }
 }

@@ -2,11 +2,11 @@
 /// number of operations that ran at the same time.
 struct Lanes {
     /// The spans that ran, each with a lane of its queue, in the order of their starts.
-    private(set) var placed: [(span: OperationTrace.Span, lane: Int)] = []
+    private(set) var placed: [(span: OperationTimeline.Span, lane: Int)] = []
     /// The queues in the order of their first spans, each with the number of its lanes.
     private(set) var queues: [(name: String, lanes: Int)] = []
 
-    init(_ spans: [OperationTrace.Span], end: Duration) {
+    init(_ spans: [OperationTimeline.Span], end: Duration) {
         var ends: [String: [Duration]] = [:]
         for span in spans where !queues.contains(where: { $0.name == span.queue }) { queues.append((span.queue, 0)) }
         let started = spans.filter { $0.started != nil }.sorted { $0.started! < $1.started! }

@@ -2,15 +2,15 @@ import SchedulerCore
 
 extension OperationQueue {
     /// The action of a full queue when an operation is added to it.
-    public enum Overflow: Sendable {
+    public enum OverflowPolicy: Sendable {
         /// The queue rejects the new operation: `tryAddOperation` throws `OperationError.queueFull`.
-        case refuse
+        case reject
         /// The queue cancels the operation that has waited longest, and accepts the new operation.
-        case shedOldest
+        case dropOldest
         /// The queue cancels the waiting operation of the lowest priority, and accepts the new operation. Of several such
         /// operations, the queue cancels the one added last. If the new operation has a lower priority than all waiting
         /// operations, the queue rejects the new operation.
-        case shedLowest
+        case dropLowest
     }
 
     /// Sets the capacity of the queue: the largest number of operations in the queue, including running operations.
@@ -22,33 +22,57 @@ extension OperationQueue {
     ///
     /// - Parameters:
     ///   - capacity: The largest number of operations; nil removes the limit.
-    ///   - overflow: The action of the queue when it is full.
-    /// - Throws: `PolicyError.capacityNotPositive` if `capacity` is less than 1.
-    public final func setBound(_ capacity: Int?, whenFull overflow: Overflow = .refuse) throws(PolicyError) {
-        if let capacity, capacity < 1 { throw .capacityNotPositive(capacity) }
+    ///   - policy: The action of the queue when it is full.
+    ///
+    /// The call stops the process if `capacity` is less than 1.
+    public final func setCapacity(_ capacity: Int?, onOverflow policy: OverflowPolicy = .reject) {
+        if let capacity, capacity < 1 { InvalidPolicy.capacity(capacity).stop() }
         let bound = boundReference.load() ?? boundReference.storeIfNil(Bound())
         withState { state in
             state.bound = bound
-            state.setShedding(overflow)
+            state.setShedding(policy)
             state.admit(bound.backlog.setCapacity(capacity ?? .max))
+        }
+    }
+
+    /// The largest number of operations in the queue; nil if the queue has no capacity. See ``setCapacity(_:onOverflow:)``.
+    public final var capacity: Int? {
+        withState { state in state.bound.map(\.backlog.capacity).flatMap { $0 == .max ? nil : $0 } }
+    }
+
+    /// The action of the queue when it is full. The default is ``OverflowPolicy/reject``.
+    public final var overflowPolicy: OverflowPolicy {
+        switch withState({ $0.bound?.shedding?.rule }) {
+        case nil: .reject
+        case .oldest: .dropOldest
+        case .lowest: .dropLowest
         }
     }
 
     /// Adds an operation as soon as the queue has free capacity. The queue serves waiting callers in the order of their calls.
     ///
+    /// - Parameters:
+    ///   - operation: The operation.
+    ///   - key: The key whose limit applies, such as a host; nil for no key. See ``addOperation(_:limitKey:)``.
     /// - Throws: `CancellationError` if the task is cancelled while the caller waits, and the misuse errors of
     ///   `tryAddOperation`. If the method throws, the operation is not in the queue.
-    public final func addOperationWhenRoom(_ operation: Operation) async throws {
+    public final func addOperationWaitingForCapacity(_ operation: Operation, limitKey key: String? = nil) async throws {
         let bound = boundReference.load()
         if let bound { try await waitForPlace(of: bound) }
-        do { try add(operation, hasPlace: bound != nil) {} } catch {
+        do throws(OperationError) {
+            if let key {
+                try add(operation, key: key, hasPlace: bound != nil)
+            } else {
+                try add(operation, hasPlace: bound != nil) {}
+            }
+        } catch {
             if let bound { withState { $0.vacate(bound) } }
             throw error
         }
     }
 }
 
-/// The capacity of a queue, present from the first call of `setBound`. Its operations have the flag `bounded`, and return
+/// The capacity of a queue, present from the first call of `setCapacity`. Its operations have the flag `bounded`, and return
 /// their places.
 ///
 /// Guarded by the lock of the queue, so an operation leaves and frees its place in one step. With a separate lock, the queue
@@ -168,12 +192,12 @@ extension Bound {
 
 extension OperationQueue.State {
     /// Sets the rule by which the queue sheds. O(n log n).
-    fileprivate mutating func setShedding(_ overflow: OperationQueue.Overflow) {
+    fileprivate mutating func setShedding(_ overflow: OperationQueue.OverflowPolicy) {
         let rule: ShedOrder.Rule? =
             switch overflow {
-            case .refuse: nil
-            case .shedOldest: .oldest
-            case .shedLowest: .lowest
+            case .reject: nil
+            case .dropOldest: .oldest
+            case .dropLowest: .lowest
             }
         guard let bound, bound.shedding?.rule != rule else { return }
         bound.shedding = rule.map { ShedOrder($0) }

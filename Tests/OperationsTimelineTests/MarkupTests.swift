@@ -1,6 +1,6 @@
 import Operations
 import OperationsTesting
-import OperationsTrace
+import OperationsTimeline
 import Testing
 
 /// A name never produces markup in the page.
@@ -11,7 +11,7 @@ struct MarkupTests {
         let executor = ManualExecutor()
         let queue = executor.makeQueue()
         queue.name = payload
-        let trace = OperationTrace()
+        let trace = OperationTimeline()
         trace.record(queue)
         let operation = BlockOperation {}
         operation.name = payload
@@ -42,7 +42,7 @@ struct MarkupTests {
     private var plainPage: String.UnicodeScalarView {
         let executor = ManualExecutor()
         let queue = executor.makeQueue()
-        let trace = OperationTrace()
+        let trace = OperationTimeline()
         trace.record(queue)
         queue.addOperation(BlockOperation {})
         executor.runUntilIdle()

@@ -14,8 +14,8 @@ import Testing
         async throws
     {
         try await withServer({ .text("asked for \($0.path)") }) { server in
-            let first = HTTPOperation(get(server.url + "/first"), session: session)
-            let second = HTTPOperation(get(server.url + "/second"), session: session)
+            let first = HTTPDataOperation(get(server.url + "/first"), session: session)
+            let second = HTTPDataOperation(get(server.url + "/second"), session: session)
             let order = Journal<String>()
             first.completionBlock = { order.append("first") }
             let after = BlockOperation { order.append("after") }
@@ -32,7 +32,7 @@ import Testing
 
     @Test func `a request runs once, and its copy runs anew`() async throws {
         try await withServer({ .text("\($0.number)") }) { server in
-            let first = HTTPOperation(get(server.url + "/"), session: session)
+            let first = HTTPDataOperation(get(server.url + "/"), session: session)
             queue.addOperation(first)
             let value2 = try await first.value
             #expect(value2 == Data("1".utf8))
@@ -46,18 +46,18 @@ import Testing
     }
 
     @Test func `unfinished requests can be saved and restored`() throws {
-        var request = HTTPOperationRequest(
+        var request = HTTPRequestDescription(
             .put, "https://example.org/a?b", fields: [.accept: "text/plain"], body: .bytes(Data([1, 2])))
         request.limits.whole = .seconds(3)
         let data = try JSONEncoder().encode([request])
-        #expect(try JSONDecoder().decode([HTTPOperationRequest].self, from: data) == [request])
+        #expect(try JSONDecoder().decode([HTTPRequestDescription].self, from: data) == [request])
     }
 
     @Test func `a cancelled queued request ends through its queue, with an error that names the address`()
         async throws
     {
         queue.isSuspended = true
-        let operation = HTTPOperation(get("http://127.0.0.1:9/x"), session: session)
+        let operation = HTTPDataOperation(get("http://127.0.0.1:9/x"), session: session)
         queue.addOperation(operation)
         operation.cancel()
         #expect(!operation.isFinished && operation.state == .ready)
@@ -71,14 +71,14 @@ import Testing
         for (url, expected) in [
             ("nonsense", "invalidURL"), ("ftp://x/", "invalidURL"), ("http://127.0.0.1:1/", "connection"),
         ] {
-            let operation = HTTPOperation(get(url), session: session)
+            let operation = HTTPDataOperation(get(url), session: session)
             queue.addOperation(operation)
             #expect(await reason { try await operation.value }?.text == expected, "\(url)")
         }
     }
 
     @Test func `errors contain the address without user and password`() async throws {
-        let operation = HTTPOperation(get("http://me:secret@127.0.0.1:1/x"), session: session)
+        let operation = HTTPDataOperation(get("http://me:secret@127.0.0.1:1/x"), session: session)
         queue.addOperation(operation)
         #expect(await reason { try await operation.value }?.url == "http://127.0.0.1:1/x")
     }
@@ -88,7 +88,7 @@ import Testing
             try await withServer({ _ in LoopbackResponse(body: .pattern(length: 5000), framing: framing) }) { server in
                 var request = get(server.url + "/")
                 request.limits.memory = 4999
-                let operation = HTTPOperation(request, session: session)
+                let operation = HTTPDataOperation(request, session: session)
                 queue.addOperation(operation)
                 #expect(await reason { try await operation.value }?.text == "bodyTooLarge")
                 await server.requestsInFlight(are: 0)
@@ -103,8 +103,8 @@ import Testing
         try await withServer({ request in .text(request.bodySHA256 + " \(request.bodyLength)") }) { server in
             var answers: Set<Data> = []
             for body in [HTTPRequestBody.bytes(bytes), .file(path: folder.file("body"))] {
-                let operation = HTTPOperation(
-                    HTTPOperationRequest(.post, server.url + "/", body: body), session: session)
+                let operation = HTTPDataOperation(
+                    HTTPRequestDescription(.post, server.url + "/", body: body), session: session)
                 queue.addOperation(operation)
                 answers.insert(try await operation.value)
                 #expect(operation.transferProgress.sent == 300_000 && operation.transferProgress.toSend == 300_000)
@@ -113,8 +113,9 @@ import Testing
                 answers.count == 1
                     && answers.first.map { String(decoding: $0, as: UTF8.self).hasSuffix(" 300000") } == true)
         }
-        let missing = HTTPOperation(
-            HTTPOperationRequest(.post, "http://127.0.0.1:1/", body: .file(path: folder.file("none"))), session: session
+        let missing = HTTPDataOperation(
+            HTTPRequestDescription(.post, "http://127.0.0.1:1/", body: .file(path: folder.file("none"))),
+            session: session
         )
         queue.addOperation(missing)
         #expect(await reason { try await missing.value }?.text == "cannotRead")

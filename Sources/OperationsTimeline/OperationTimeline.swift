@@ -3,7 +3,7 @@ public import Operations
 /// A record of the times at which operations waited and ran, for a trace viewer or a browser.
 ///
 /// ```swift
-/// let trace = OperationTrace()
+/// let trace = OperationTimeline()
 /// trace.record(queue)
 /// …
 /// try trace.chromeTrace().write(to: url)       // Perfetto, chrome://tracing
@@ -12,7 +12,7 @@ public import Operations
 ///
 /// A trace stores a few values for each operation, for at most 100,000 operations by default. Recording ends with ``stop()``,
 /// or when the trace is released.
-public final class OperationTrace: Sendable {
+public final class OperationTimeline: Sendable {
     /// The times and the outcome of one operation. Times are relative to the creation of the trace.
     public struct Span: Sendable, Codable, Equatable {
         /// The operation's name, or its type if it has no name.
@@ -203,10 +203,10 @@ public final class OperationTrace: Sendable {
 
     fileprivate final class Watcher: QueueWatcher {
         // Weak: a trace without references cannot be read any more.
-        private weak let trace: OperationTrace?
+        private weak let trace: OperationTimeline?
         private let queue: String
 
-        init(_ trace: OperationTrace, queue: String) {
+        init(_ trace: OperationTimeline, queue: String) {
             self.trace = trace
             self.queue = queue
         }
@@ -222,9 +222,9 @@ public final class OperationTrace: Sendable {
     }
 }
 
-extension OperationTrace.State {
+extension OperationTimeline.State {
     /// Removes the earliest entry. Amortized O(1), because the search passes each number once.
-    fileprivate mutating func dropFirst() -> OperationTrace.Entry? {
+    fileprivate mutating func dropFirst() -> OperationTimeline.Entry? {
         while firstID < lastID {
             firstID += 1
             guard let entry = entries.removeValue(forKey: firstID - 1) else { continue }

@@ -1,6 +1,6 @@
 public import Foundation
 
-extension OperationTrace {
+extension OperationTimeline {
     /// Returns the trace in Chrome's JSON format, for Perfetto and `chrome://tracing`.
     ///
     /// The trace has a process for each queue and a thread for each lane of parallel operations. Waiting operations are

@@ -10,7 +10,7 @@ import Foundation
 
 /// A handle to a request. Identical requests may share one transfer, and each caller has its own handle. Cancelling the last
 /// handle stops the transfer. All members are safe to use on any thread.
-public final class HTTPToken<Value: Sendable>: Sendable {
+public final class HTTPRequestHandle<Value: Sendable>: Sendable {
     let wish: Wish
     private let decoding: Decoding
 
@@ -79,5 +79,5 @@ public final class HTTPToken<Value: Sendable>: Sendable {
 
     /// The operation that runs the transfer. Pausing, resuming or cancelling the operation affects all handles that share the
     /// transfer.
-    public var operation: AnyHTTPOperation { wish.operation }
+    public var operation: HTTPOperation { wish.operation }
 }

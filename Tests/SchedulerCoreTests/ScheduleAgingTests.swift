@@ -2,7 +2,7 @@ import SchedulerCore
 import TestSupport
 import Testing
 
-@Suite struct ScheduleAgeingTests {
+@Suite struct ScheduleAgingTests {
     @Test func `without aging, a low member waits as long as there are higher ones`() {
         var schedule = Schedule(width: 1)
         let low = schedule.added(1, lane: .low, isReady: true)
@@ -12,14 +12,14 @@ import Testing
     @Test(arguments: [1, 2, 7, 100])
     func `a priority is passed over as often as the limit permits, and then has a turn`(limit: Int) {
         var schedule = Schedule(width: 1)
-        schedule.setAgeing(limit: limit)
+        schedule.setAging(limit: limit)
         let low = schedule.added(1, lane: .veryLow, isReady: true)
         #expect(startsBefore(low, inAStreamOf: .veryHigh, &schedule, atMost: 1000) == limit)
     }
 
     @Test func `of many low members one starts each time, and the higher ones have the other turns`() {
         var schedule = Schedule(width: 1)
-        schedule.setAgeing(limit: 9)
+        schedule.setAging(limit: 9)
         for id in 1...50 as ClosedRange<UInt> { _ = schedule.added(id, lane: .low, isReady: true) }
         for id in 1001...1500 as ClosedRange<UInt> { _ = schedule.added(id, lane: .high, isReady: true) }
         let started = startAll(&schedule)
@@ -30,7 +30,7 @@ import Testing
 
     @Test func `several due priorities start one after the other, the oldest first, and none is forgotten`() {
         var schedule = Schedule(width: 1)
-        schedule.setAgeing(limit: 1)
+        schedule.setAging(limit: 1)
         for round in 0..<10 as Range<UInt> {
             for lane in PriorityLane.allCases {
                 _ = schedule.added(round * 5 + UInt(lane.rawValue), lane: lane, isReady: true)
@@ -44,7 +44,7 @@ import Testing
 
     @Test func `a higher priority does not age while lower ones have their turns`() {
         var schedule = Schedule(width: 1)
-        schedule.setAgeing(limit: 2)
+        schedule.setAging(limit: 2)
         for lane in [PriorityLane.veryHigh, .normal, .veryLow] {
             for number: UInt in 1...20 {
                 _ = schedule.added(UInt(lane.rawValue) * 100 + number, lane: lane, isReady: true)
@@ -55,7 +55,7 @@ import Testing
 
     @Test func `the age of a priority ends with its last member`() {
         var schedule = Schedule(width: 1)
-        schedule.setAgeing(limit: 3)
+        schedule.setAging(limit: 3)
         let first = schedule.added(1, lane: .low, isReady: true)
         #expect(startsBefore(first, inAStreamOf: .high, &schedule, atMost: 2) == nil)
         schedule.finished(first)
@@ -72,7 +72,7 @@ import Testing
         var generator = SeededRandom(seed: seed)
         let limit = generator.below(6) + 1
         var schedule = Schedule(width: 1)
-        schedule.setAgeing(limit: limit)
+        schedule.setAging(limit: limit)
         var waiting: [PriorityLane: [UInt]] = [:]
         var lanes: [UInt: PriorityLane] = [:]
         var passedOver: [PriorityLane: Int] = [:]

@@ -3,7 +3,7 @@
 ///
 /// Methods return the removed failures, so that the caller can release them without a lock. An error can belong to the
 /// user's code, whose `deinit` must not run under the lock.
-struct FailureMemory {
+struct FailureCache {
     struct Failure {
         let error: ImageLoadError
         /// The decoding options of the failed request. Nil if the failure does not depend on the options.

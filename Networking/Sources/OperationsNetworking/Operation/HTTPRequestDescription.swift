@@ -10,7 +10,7 @@ public import Foundation
 
 /// The description of an HTTP request, independent of the use of the response. A `Codable` value, so that requests can be saved
 /// and restored.
-public struct HTTPOperationRequest: Sendable, Hashable {
+public struct HTTPRequestDescription: Sendable, Hashable {
     /// An absolute `http` or `https` URL, or a relative one for a client with a base.
     public var url: String
     /// The method; GET by default.
@@ -26,7 +26,7 @@ public struct HTTPOperationRequest: Sendable, Hashable {
     /// The use of the session's cache.
     public var cachePolicy: HTTPCachePolicy
     /// Whether the request may be sent again after a failure.
-    public var retryMarking: RetryMarking
+    public var retrySafety: RetrySafety
 
     /// Creates a request with the default limits and policies.
     public init(
@@ -39,13 +39,13 @@ public struct HTTPOperationRequest: Sendable, Hashable {
         limits = HTTPLimits()
         redirects = RedirectPolicy()
         cachePolicy = HTTPCachePolicy()
-        retryMarking = .safe
+        retrySafety = .safe
     }
 }
 
-extension HTTPOperationRequest: Codable {
+extension HTTPRequestDescription: Codable {
     private enum Key: CodingKey {
-        case url, method, fields, body, limits, redirects, cachePolicy, retryMarking
+        case url, method, fields, body, limits, redirects, cachePolicy, retrySafety
     }
 
     public init(from decoder: any Decoder) throws {
@@ -61,7 +61,7 @@ extension HTTPOperationRequest: Codable {
         limits = try container.decode(HTTPLimits.self, forKey: .limits)
         redirects = try container.decode(RedirectPolicy.self, forKey: .redirects)
         cachePolicy = try container.decode(HTTPCachePolicy.self, forKey: .cachePolicy)
-        retryMarking = try container.decode(RetryMarking.self, forKey: .retryMarking)
+        retrySafety = try container.decode(RetrySafety.self, forKey: .retrySafety)
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -73,7 +73,7 @@ extension HTTPOperationRequest: Codable {
         try container.encode(limits, forKey: .limits)
         try container.encode(redirects, forKey: .redirects)
         try container.encode(cachePolicy, forKey: .cachePolicy)
-        try container.encode(retryMarking, forKey: .retryMarking)
+        try container.encode(retrySafety, forKey: .retrySafety)
     }
 }
 

@@ -11,7 +11,7 @@ import Darwin
 /// The observers of one object. A class that conforms to `KeyValueObservable` has one as a stored property.
 ///
 /// No lock is held while an observer is called or a property is read. All members can be used from any thread.
-open class KeyValueObservers: @unchecked Sendable {
+open class KeyValueRegistrar: @unchecked Sendable {
     // Sendable: the state is used only under its lock.
     private let own: Own?
     /// Whether the Observation framework has tracked a read of any property. See `Tracking`.
@@ -83,7 +83,7 @@ open class KeyValueObservers: @unchecked Sendable {
 
 // MARK: - Registering
 
-extension KeyValueObservers {
+extension KeyValueRegistrar {
     /// Registers an observation, and makes its first call if the options request one.
     package final func add(_ observation: Observation, of object: AnyObject) {
         observation.settle(in: self)
@@ -111,7 +111,7 @@ extension KeyValueObservers {
     }
 }
 
-extension KeyValueObservers {
+extension KeyValueRegistrar {
     /// Removes observations whose observers are deallocated. No change of their properties may ever reveal them.
     private final func sweep(_ observations: RemovableList<Observation>) {
         let abandoned = observations.filter(\.isAbandoned)
@@ -124,7 +124,7 @@ extension KeyValueObservers {
 
 // MARK: - Announcing
 
-extension KeyValueObservers {
+extension KeyValueRegistrar {
     /// Notifies the observers that requested a call before the change, and records the values before the change.
     ///
     /// Call `didChange` afterwards or, if nothing has changed, `didNotChange`.

@@ -4,7 +4,7 @@ public import OperationsNetworking
 
 /// A handle to a request for an image. Equal requests share the work. Each handle cancels its own request only, and the
 /// work stops when its last request is cancelled. A deallocated handle does not cancel its request.
-public final class ImageToken: Sendable {
+public final class ImageRequestHandle: Sendable {
     typealias Outcome = Result<LoadedImage, ImageLoadError>
 
     /// The requested address without user name and password.
@@ -91,7 +91,7 @@ public final class ImageToken: Sendable {
 
     /// The current transfer for the request, or nil. Pausing or resuming the transfer affects all requests that share
     /// it.
-    public var transfer: AnyHTTPOperation? { state.withLock { $0.pipeline }?.transfer(of: waiter) }
+    public var transfer: HTTPOperation? { state.withLock { $0.pipeline }?.transfer(of: waiter) }
 
     /// A stream of the received bytes, in steps of `ImageLoader.Configuration.minimumProgressStep`. The stream ends
     /// with the request, and ends immediately if no transfer is necessary. Each access creates a new stream.

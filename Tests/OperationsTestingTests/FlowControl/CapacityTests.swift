@@ -3,13 +3,13 @@ import OperationsTesting
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct BoundTests {
+@Suite(.timeLimit(.minutes(5))) struct CapacityTests {
     private let executor = ManualExecutor()
 
-    private func fullQueue(_ overflow: OperationQueue.Overflow) throws -> (OperationQueue, [BlockOperation]) {
+    private func fullQueue(_ overflow: OperationQueue.OverflowPolicy) throws -> (OperationQueue, [BlockOperation]) {
         let queue = executor.makeQueue()
         queue.isSuspended = true
-        try queue.setBound(3, whenFull: overflow)
+        queue.setCapacity(3, onOverflow: overflow)
         let operations = [Operation.QueuePriority.normal, .low, .low].map { priority in
             let operation = BlockOperation {}
             operation.queuePriority = priority
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test func `a full queue rejects operations, and has capacity again after an operation has ended`() throws {
-        let (queue, operations) = try fullQueue(.refuse)
+        let (queue, operations) = try fullQueue(.reject)
         queue.name = "full"
         let late = BlockOperation {}
         #expect(throws: OperationError.queueFull(queue: "queue 'full'", capacity: 3)) {
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func `dropping the oldest cancels the operation that has waited longest`() throws {
-        let (queue, operations) = try fullQueue(.shedOldest)
+        let (queue, operations) = try fullQueue(.dropOldest)
         let late = BlockOperation {}
         try queue.tryAddOperation(late)
         #expect(operations.map(\.isCancelled) == [true, false, false])
@@ -53,7 +53,7 @@ import Testing
 
     @Test func `dropping the lowest cancels the last of the lowest, and rejects an operation of lower priority`() throws
     {
-        let (queue, operations) = try fullQueue(.shedLowest)
+        let (queue, operations) = try fullQueue(.dropLowest)
         try queue.tryAddOperation(BlockOperation {})
         #expect(operations.map(\.isCancelled) == [false, false, true])
         let veryLow = BlockOperation {}
@@ -68,7 +68,7 @@ import Testing
     @Test func `a batch is rejected if it would drop an operation of higher priority`() throws {
         let queue = executor.makeQueue()
         queue.isSuspended = true
-        try queue.setBound(2, whenFull: .shedLowest)
+        queue.setCapacity(2, onOverflow: .dropLowest)
         let waiting = [Operation.QueuePriority.veryLow, .high].map { priority in
             let operation = BlockOperation {}
             operation.queuePriority = priority
@@ -88,7 +88,7 @@ import Testing
     @Test func `a batch drops no operation of higher priority than the batch's lowest`() throws {
         let queue = executor.makeQueue()
         queue.isSuspended = true
-        try queue.setBound(2, whenFull: .shedLowest)
+        queue.setCapacity(2, onOverflow: .dropLowest)
         let waiting = [BlockOperation {}, BlockOperation {}]
         for operation in waiting { queue.addOperation(operation) }
         let batch = [BlockOperation {}, BlockOperation {}]
@@ -103,7 +103,7 @@ import Testing
     @Test func `running operations are not dropped, and the new operation is rejected`() throws {
         let queue = executor.makeQueue()
         let clock = VirtualClock()
-        try queue.setBound(1, whenFull: .shedOldest)
+        queue.setCapacity(1, onOverflow: .dropOldest)
         let running = queue.addTask { try await clock.sleep(for: .seconds(1)) }
         executor.runUntilIdle()
         #expect(throws: OperationError.self) { try queue.tryAddOperation(BlockOperation {}) }
@@ -112,10 +112,10 @@ import Testing
     }
 
     @Test func `tasks that add wait for capacity in order, and a cancellation ends the wait`() throws {
-        let (queue, _) = try fullQueue(.refuse)
+        let (queue, _) = try fullQueue(.reject)
         let log = Journal<Int>()
         let adders = (0..<4).map { number in
-            executor.task { try await queue.addOperationWhenRoom(BlockOperation { log.append(number) }) }
+            executor.task { try await queue.addOperationWaitingForCapacity(BlockOperation { log.append(number) }) }
         }
         adders[1].cancel()
         executor.runUntilIdle()
@@ -128,19 +128,19 @@ import Testing
     }
 
     @Test func `a capacity can be changed and removed while tasks wait for it`() throws {
-        let (queue, _) = try fullQueue(.refuse)
+        let (queue, _) = try fullQueue(.reject)
         let added = Guarded(0)
         for _ in 0..<5 {
             executor.task {
-                try await queue.addOperationWhenRoom(BlockOperation {})
+                try await queue.addOperationWaitingForCapacity(BlockOperation {})
                 added.withLock { $0 += 1 }
             }
         }
         executor.runUntilIdle()
-        try queue.setBound(5)
+        queue.setCapacity(5)
         executor.runUntilIdle()
         #expect(added.withLock { $0 } == 2)
-        try queue.setBound(nil)
+        queue.setCapacity(nil)
         executor.runUntilIdle()
         #expect(added.withLock { $0 } == 5)
         queue.isSuspended = false
@@ -149,10 +149,10 @@ import Testing
 
     @Test func `an operation that is rejected for another reason releases its place`() async throws {
         let queue = executor.makeQueue()
-        try queue.setBound(1)
+        queue.setCapacity(1)
         let spent = BlockOperation {}
         spent.start()
-        await #expect(throws: OperationError.self) { try await queue.addOperationWhenRoom(spent) }
+        await #expect(throws: OperationError.self) { try await queue.addOperationWaitingForCapacity(spent) }
         #expect(throws: OperationError.self) { try queue.tryAddOperation(spent) }
         try queue.tryAddOperation(BlockOperation {})
         executor.runUntilIdle()
@@ -160,7 +160,7 @@ import Testing
 
     @Test func `many adders on real threads respect the capacity`() async throws {
         let queue = OperationQueue()
-        try queue.setBound(7)
+        queue.setCapacity(7)
         let most = Guarded(0)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for adder in 0..<8 {
@@ -168,7 +168,7 @@ import Testing
                     for number in 0..<200 {
                         let operation: Operation =
                             number.isMultiple(of: 3) ? TaskOperation { await Task.yield() } : BlockOperation {}
-                        try await queue.addOperationWhenRoom(operation)
+                        try await queue.addOperationWaitingForCapacity(operation)
                         let count = Self.count(queue)
                         most.withLock { $0 = max($0, count) }
                         if (adder + number).isMultiple(of: 11) { operation.cancel() }
@@ -186,7 +186,7 @@ import Testing
     /// The last operation has released its place before the wait for all operations ends.
     @Test func `an empty queue has capacity`() throws {
         let queue = OperationQueue()
-        try queue.setBound(1)
+        queue.setCapacity(1)
         for _ in 0..<20_000 {
             try queue.tryAddOperation(BlockOperation {})
             queue.waitUntilAllOperationsAreFinished()
@@ -196,7 +196,7 @@ import Testing
     @Test func `threads that add at the same time do not drop the same operation twice`() throws {
         let queue = OperationQueue()
         queue.isSuspended = true
-        try queue.setBound(3, whenFull: .shedOldest)
+        queue.setCapacity(3, onOverflow: .dropOldest)
         let meeting = Gate(2)
         let threads = (0..<2).map { _ in
             TestThread {
@@ -213,7 +213,7 @@ import Testing
     @Test func `only as many operations are dropped as necessary`() throws {
         let queue = executor.makeQueue()
         queue.isSuspended = true
-        try queue.setBound(3, whenFull: .shedOldest)
+        queue.setCapacity(3, onOverflow: .dropOldest)
         let early = (0..<2).map { _ in BlockOperation {} }
         try queue.tryAddOperations(early, waitUntilFinished: false)
         try queue.tryAddOperations((0..<2).map { _ in BlockOperation {} }, waitUntilFinished: false)
@@ -227,10 +227,15 @@ import Testing
 
     private static func count(_ queue: OperationQueue) -> Int { (queue as any Listing).operationCount }
 
-    @Test func `a capacity below one is an error`() {
-        for capacity in [0, -1] {
-            #expect(throws: PolicyError.capacityNotPositive(capacity)) { try OperationQueue().setBound(capacity) }
+    @Test func `the capacity and the overflow policy of a queue can be read`() {
+        let queue = OperationQueue()
+        #expect(queue.capacity == nil && queue.overflowPolicy == .reject)
+        for policy in [OperationQueue.OverflowPolicy.dropOldest, .dropLowest, .reject] {
+            queue.setCapacity(3, onOverflow: policy)
+            #expect(queue.capacity == 3 && queue.overflowPolicy == policy)
         }
+        queue.setCapacity(nil)
+        #expect(queue.capacity == nil)
     }
 }
 

@@ -3,7 +3,7 @@
 /// The line of a priority ages, not each member of it. So a large number of old members of low priority starts only now
 /// and then, and never blocks all others.
 extension Schedule {
-    struct Ageing {
+    struct Aging {
         /// The number of times in a row that a line may be passed over.
         let limit: Int
         /// For each line, lowest first: the number of times it was passed over since it was last served or empty.
@@ -35,12 +35,12 @@ extension Schedule {
     ///
     /// - Parameter limit: The number of times in a row that a priority may be passed over for higher ones; nil for no
     ///   limit, the documented behavior of operation queues.
-    public mutating func setAgeing(limit: Int?) { ageing = limit.map { Ageing(limit: $0) } }
+    public mutating func setAging(limit: Int?) { aging = limit.map { Aging(limit: $0) } }
 
     /// Returns the line to serve next.
     @inline(__always)
-    mutating func chooseLane() -> PriorityLane? { ageing == nil ? front.lanes.highest : chooseByAge() }
+    mutating func chooseLane() -> PriorityLane? { aging == nil ? front.lanes.highest : chooseByAge() }
 
     @inline(never)
-    private mutating func chooseByAge() -> PriorityLane? { ageing?.choose(among: front.lanes.occupied) }
+    private mutating func chooseByAge() -> PriorityLane? { aging?.choose(among: front.lanes.occupied) }
 }

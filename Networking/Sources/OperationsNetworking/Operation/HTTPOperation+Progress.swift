@@ -2,7 +2,7 @@ public import Foundation
 public import HTTPCore
 import Operations
 
-extension AnyHTTPOperation {
+extension HTTPOperation {
     /// Returns reports of received body bytes: the bytes since the previous report, the bytes so far, and the expected total.
     ///
     /// The first report states the bytes that are already present. The last report is complete if the body is complete. A slow

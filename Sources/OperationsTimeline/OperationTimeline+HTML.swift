@@ -1,4 +1,4 @@
-extension OperationTrace {
+extension OperationTimeline {
     /// Returns an HTML page with a timeline of the operations. The page needs nothing except a browser.
     ///
     /// - Parameters:
@@ -31,7 +31,7 @@ extension OperationTrace {
 
 /// The parts of the page.
 private struct TimelinePage {
-    let spans: [OperationTrace.Span]
+    let spans: [OperationTimeline.Span]
     let end: Duration
     let outputs: [String: String]
 
@@ -131,7 +131,7 @@ private struct TimelinePage {
         return "<caption>The \(longest) of \(spans.count) operations that ran longest\(rest)</caption>"
     }
 
-    private func row(_ span: OperationTrace.Span) -> String {
+    private func row(_ span: OperationTimeline.Span) -> String {
         let row =
             "<tr class=\"\(span.kind.rawValue)\"><td>\(span.name.escaped)</td><td>\(span.queue.escaped)</td>"
             + "<td class=\"number\">\(((span.started ?? span.finished ?? end) - span.added).inWords)</td>"
@@ -143,7 +143,7 @@ private struct TimelinePage {
     private func position(_ time: Duration) -> Double { time / end * Self.width }
 }
 
-extension OperationTrace.Span {
+extension OperationTimeline.Span {
     fileprivate enum Kind: String { case succeeded, failed, cancelled, unfinished }
 
     fileprivate var kind: Kind {

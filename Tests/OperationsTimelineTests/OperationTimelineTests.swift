@@ -3,13 +3,13 @@ import class Foundation.JSONSerialization
 import KeyValueObserving
 import Operations
 import OperationsTesting
-import OperationsTrace
+import OperationsTimeline
 import TestSupport
 import Testing
 
-@Suite struct OperationTraceTests {
-    private func recorded() -> OperationTrace {
-        let trace = OperationTrace()
+@Suite struct OperationTimelineTests {
+    private func recorded() -> OperationTimeline {
+        let trace = OperationTimeline()
         let executor = ManualExecutor()
         let queue = executor.makeQueue()
         queue.name = "work & <play>"
@@ -32,7 +32,7 @@ import Testing
 
     @Test func `no observation remains of an operation that ends at the start of its recording`() {
         for _ in 0..<2000 {
-            let (trace, operation, meeting) = (OperationTrace(), BlockOperation {}, Gate(2))
+            let (trace, operation, meeting) = (OperationTimeline(), BlockOperation {}, Gate(2))
             let other = TestThread {
                 meeting.meet()
                 operation.start()
@@ -40,13 +40,13 @@ import Testing
             meeting.meet()
             trace.record(operation, asIn: "none")
             other.join()
-            #expect(operation.keyValueObservers.observationCount == 0 && trace.spans.map(\.isSuccess) == [true])
+            #expect(operation.keyValueRegistrar.observationCount == 0 && trace.spans.map(\.isSuccess) == [true])
         }
     }
 
     @Test func `a trace or recorder that is stopped at the start of a recording records nothing`() {
         for _ in 0..<2000 {
-            let (trace, recorder, queue) = (OperationTrace(), OperationRecorder { .zero }, OperationQueue())
+            let (trace, recorder, queue) = (OperationTimeline(), OperationRecorder { .zero }, OperationQueue())
             let meeting = Gate(2)
             let other = TestThread {
                 meeting.meet()
@@ -97,15 +97,15 @@ import Testing
 
     @Test func `a trace ends when it is stopped or released, and leaves nothing in queues`() {
         let queue = ManualExecutor().makeQueue()
-        weak var gone: OperationTrace?
+        weak var gone: OperationTimeline?
         for _ in 0..<10_000 {
-            let trace = OperationTrace()
+            let trace = OperationTimeline()
             trace.record(queue)
             trace.record(BlockOperation {}, asIn: "none")
             gone = trace
         }
         #expect(gone == nil)
-        let (stopped, other) = (OperationTrace(), OperationTrace())
+        let (stopped, other) = (OperationTimeline(), OperationTimeline())
         for trace in [stopped, other] { trace.record(queue) }
         queue.addOperation {}
         stopped.stop()
@@ -115,7 +115,7 @@ import Testing
 
     @Test func `a trace keeps the latest operations, up to its limit`() {
         let executor = ManualExecutor()
-        let (queue, trace) = (executor.makeQueue(), OperationTrace(limit: 10))
+        let (queue, trace) = (executor.makeQueue(), OperationTimeline(limit: 10))
         trace.record(queue)
         for number in 0..<1000 {
             let operation = BlockOperation {}
@@ -130,7 +130,7 @@ import Testing
 
     @Test func `a queue that is recorded twice has each operation once`() {
         let executor = ManualExecutor()
-        let (queue, trace) = (executor.makeQueue(), OperationTrace())
+        let (queue, trace) = (executor.makeQueue(), OperationTimeline())
         trace.record(queue)
         trace.record(queue)
         queue.addOperation {}
@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test func `an operation can be recorded without its queue after it has started or finished`() {
-        let trace = OperationTrace()
+        let trace = OperationTimeline()
         let finished = BlockOperation {}
         finished.start()
         trace.record(finished, asIn: "none")
@@ -152,7 +152,7 @@ import Testing
 
     @Test func `a running operation is not drawn as cancelled`() {
         let executor = ManualExecutor()
-        let (queue, trace) = (executor.makeQueue(), OperationTrace())
+        let (queue, trace) = (executor.makeQueue(), OperationTimeline())
         trace.record(queue)
         queue.addTask { await Task.yield() }
         executor.step()
@@ -161,15 +161,15 @@ import Testing
     }
 
     @Test func `a trace without operations produces an empty page and an empty trace`() throws {
-        let trace = OperationTrace()
+        let trace = OperationTimeline()
         #expect(trace.htmlTimeline().contains("0 operations"))
         #expect(try String(decoding: trace.chromeTrace(), as: UTF8.self).contains("traceEvents"))
     }
 
-    private struct Skip: OperationTrace.Ending { let ending = "skipped: no reason" }
+    private struct Skip: OperationTimeline.Ending { let ending = "skipped: no reason" }
 
     @Test func `the table has custom outcomes, printed output, and the number of omitted rows`() throws {
-        let trace = OperationTrace()
+        let trace = OperationTimeline()
         for index in 0..<30 {
             let operation = BlockOperation {}
             operation.name = "operation \(index)"
