@@ -79,6 +79,8 @@ final class Attachments: KeyValueRegistrar, @unchecked Sendable {
         /// The handler of an unread failure.
         @exclusivity(unchecked) var failureHandler: FailureHandler?
         @exclusivity(unchecked) var gates: Gates?
+        /// The full queue to which a caller wants to add the operation.
+        @exclusivity(unchecked) weak var queueWithoutCapacity: OperationQueue?
         /// The operations that this operation waits for while it runs, if any queue inherits priorities.
         @exclusivity(unchecked) var awaited: [Operation] = []
         /// The observer of properties of other objects that states depend on, if there are such properties.

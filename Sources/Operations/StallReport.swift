@@ -57,7 +57,7 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
     /// The queue is suspended.
     case queueSuspended(queue: String)
     /// The concurrency limit of the queue is 0.
-    case widthZero(queue: String)
+    case limitZero(queue: String)
     /// A barrier that was added earlier has not run.
     case barrier
     /// An overridden `isReady` is false. Announce `isReady` when the value becomes true.
@@ -71,7 +71,9 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
     /// Other operations use units of a resource, or have requested them earlier.
     case resource(name: String, units: Int, inUse: Int, capacity: Int)
     /// Another operation runs under this exclusive name, or has requested the name earlier.
-    case exclusion(String)
+    case exclusion(String, heldBy: String?)
+    /// The operation, which is not in the queue yet, waits until the queue has free capacity.
+    case capacity(queue: String)
     /// The limit of the operation's key is reached, or other keys have their turn first.
     case key(String)
     /// The rate limit of the queue has no permit left.
@@ -92,7 +94,7 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
         case .dependencyInNoQueue(let name): "waits for \(name), which is in no queue; add it to one or start it"
         case .dependency(let name): "waits for \(name)"
         case .queueSuspended(let queue): "queue '\(queue)' is suspended; set isSuspended to false"
-        case .widthZero(let queue): "the concurrency limit of queue '\(queue)' is 0; raise maxConcurrentOperationCount"
+        case .limitZero(let queue): "the concurrency limit of queue '\(queue)' is 0; raise maxConcurrentOperationCount"
         case .barrier: "waits for a barrier in front of it"
         case .customIsReady: "its overridden isReady is false; announce isReady when it becomes true"
         case .readyNotAnnounced: "isReady is true but was not announced; call didChangeValue(for: \\.isReady)"
@@ -100,7 +102,9 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
         case .conditions(let names): "waits for its conditions: \(names.joined(separator: ", "))"
         case .resource(let name, let units, let inUse, let capacity):
             "waits for \(units) of '\(name)', of which \(inUse) of \(capacity) are in use"
-        case .exclusion(let name): "waits to run exclusively as '\(name)'"
+        case .exclusion(let name, let holder):
+            "waits to run exclusively as '\(name)'" + (holder.map { ", like \($0), which runs" } ?? "")
+        case .capacity(let queue): "waits for capacity in queue '\(queue)', which is full"
         case .key(let key): "waits for its turn under key '\(key)'"
         case .rateLimit(let queue): "waits for a permit of the rate limit of queue '\(queue)'"
         case .slot: "waits for a free slot"

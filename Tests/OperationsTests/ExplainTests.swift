@@ -85,9 +85,9 @@ import Testing
         queue.maxConcurrentOperationCount = 0
         let operation = Operation()
         queue.addOperation(operation)
-        #expect(reasons(operation) == [.queueSuspended(queue: "q"), .widthZero(queue: "q")])
+        #expect(reasons(operation) == [.queueSuspended(queue: "q"), .limitZero(queue: "q")])
         queue.isSuspended = false
-        #expect(reasons(operation) == [.widthZero(queue: "q")])
+        #expect(reasons(operation) == [.limitZero(queue: "q")])
         queue.maxConcurrentOperationCount = 1
         operation.waitUntilFinished()
     }
@@ -173,7 +173,7 @@ import Testing
         let words: [(WaitingReason, String)] = [
             (.executing, "executes"), (.finished, "finished"), (.inNoQueue, "no queue"), (.cycle(["a", "a"]), "a → a"),
             (.dependencyInNoQueue("x"), "x"), (.dependency("x"), "waits for x"), (.barrier, "barrier"),
-            (.queueSuspended(queue: "q"), "isSuspended"), (.widthZero(queue: "q"), "maxConcurrentOperationCount"),
+            (.queueSuspended(queue: "q"), "isSuspended"), (.limitZero(queue: "q"), "maxConcurrentOperationCount"),
             (.customIsReady, "announce"), (.finishNotAnnounced, "announced"), (.slot, "slot"),
         ]
         for (reason, word) in words { #expect(reason.description.contains(word)) }

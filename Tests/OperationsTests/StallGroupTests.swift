@@ -77,7 +77,9 @@ import Testing
         gate.pass()
         let (a, b) = ("Operation 'child'", "GroupOperation 'g'")
         #expect(
-            reports.entries[0].blocked[0].reasons == [.exclusion("of a group and its child"), .cycle([a, b, a])])
+            reports.entries[0].blocked[0].reasons == [
+                .exclusion("of a group and its child", heldBy: b), .cycle([a, b, a]),
+            ])
         group.cancel()
         group.waitUntilFinished()
     }

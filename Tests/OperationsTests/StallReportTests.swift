@@ -79,7 +79,7 @@ import Testing
         let observer = StallObserver()
         observer.queue.maxConcurrentOperationCount = 0
         let report = observer.report { observer.queue.addOperation(Operation(named: "a")) }
-        #expect(report.reasons == ["Operation 'a'": [.widthZero(queue: "observed")]])
+        #expect(report.reasons == ["Operation 'a'": [.limitZero(queue: "observed")]])
         observer.clear()
     }
 

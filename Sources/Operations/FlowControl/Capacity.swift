@@ -58,7 +58,11 @@ extension OperationQueue {
     ///   `tryAddOperation`. If the method throws, the operation is not in the queue.
     public final func addOperationWaitingForCapacity(_ operation: Operation, limitKey key: String? = nil) async throws {
         let bound = boundReference.load()
-        if let bound { try await waitForPlace(of: bound) }
+        if let bound, !withState({ _ in bound.backlog.enter() }) {
+            operation.noteWait(forCapacityOf: self)
+            defer { operation.noteWait(forCapacityOf: nil) }
+            try await waitForPlace(of: bound)
+        }
         do throws(OperationError) {
             if let key {
                 try add(operation, key: key, hasPlace: bound != nil)
@@ -215,6 +219,13 @@ extension OperationQueue.State {
 }
 
 extension Operation {
+    /// The full queue to which a caller wants to add the operation.
+    final var queueWithoutCapacity: OperationQueue? { attachments?.withLock { $0.extras?.queueWithoutCapacity } }
+
+    fileprivate final func noteWait(forCapacityOf queue: OperationQueue?) {
+        ownAttachments.withExtras { $0.queueWithoutCapacity = queue }
+    }
+
     /// Gives up the place in a bounded queue. Returns whether the operation had a place. The value is true only once: an
     /// operation that is shed gives up its place before it leaves the queue.
     final var givesUpPlace: Bool { word.change { $0.remove(.bounded) }.contains(.bounded) }

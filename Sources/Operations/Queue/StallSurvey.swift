@@ -77,7 +77,7 @@ struct StallSurvey {
         case .executing where operation is GroupOperation: return visitGroup(index, operation)
         case .starting, .executing, .ended, .entering: return settle(index, .moves, .executing)
         case .idle where untracked({ operation.isExecuting }): return settle(index, .moves, .executing)
-        case .idle: return settle(index, .stuck, .inNoQueue)
+        case .idle: visitIdle(index, operation)
         case .enqueued: visitWaiting(index, operation)
         }
     }
@@ -85,6 +85,12 @@ struct StallSurvey {
     private mutating func settle(_ index: Int, _ standing: StallGraph.Standing, _ reason: WaitingReason) {
         nodes[index].standing = standing
         ownReasons[index].append(reason)
+    }
+
+    /// Visits an operation in no queue. Such an operation may wait for the capacity of a queue.
+    private mutating func visitIdle(_ index: Int, _ operation: Operation) {
+        guard let queue = operation.queueWithoutCapacity else { return settle(index, .stuck, .inNoQueue) }
+        noteFullPlace(Place(kind: .capacity, queue: queue), .capacity(queue: queue.readName() ?? ""), at: index)
     }
 
     /// Visits a group, which proceeds when its children do.
@@ -101,7 +107,8 @@ struct StallSurvey {
             for dependency in holding {
                 nodes[index].waitsFor.append(position(of: dependency))
                 let phase = dependency.word.lifecycle.phase
-                let isNowhere = phase == .idle && !untracked { dependency.isExecuting }
+                let isNowhere =
+                    phase == .idle && dependency.queueWithoutCapacity == nil && !untracked { dependency.isExecuting }
                 ownReasons[index].append(
                     isNowhere ? .dependencyInNoQueue(dependency.label) : .dependency(dependency.label))
             }
@@ -119,7 +126,7 @@ struct StallSurvey {
         guard let queue = operation.queueWhileWaiting() else { return }
         let view = queue.view(of: operation)
         if view.isSuspended { noteSuspension(of: queue, named: view.name, at: index) }
-        if view.hasWidthZero { settle(index, .stuck, .widthZero(queue: view.name)) }
+        if view.hasWidthZero { settle(index, .stuck, .limitZero(queue: view.name)) }
         if view.isBehindBarrier {
             nodes[index].waitsFor.append(position(of: Place(kind: .barrier, queue: queue)))
             ownReasons[index].append(.barrier)
@@ -145,7 +152,7 @@ struct StallSurvey {
     /// A thing that several operations of a queue wait for. Each is a node.
     private struct Place: Hashable {
         enum Kind: Hashable {
-            case barrier, slot
+            case barrier, slot, capacity
             case key(String)
         }
 
@@ -167,6 +174,7 @@ struct StallSurvey {
         let (label, standing, members): (String, StallGraph.Standing, [Operation]) =
             switch place.kind {
             case .barrier: ("a barrier of \(queue.label)", .waits, queue.operationsBeforeBarrier())
+            case .capacity: ("capacity of \(queue.label)", .waitsForAny, queue.operationsWithPlace())
             case .slot: ("a slot of \(queue.label)", .waitsForAny, queue.runningOperations(underKey: nil))
             case .key(let key):
                 ("a turn under key '\(key)' of \(queue.label)", .waitsForAny, queue.runningOperations(underKey: key))
@@ -235,6 +243,11 @@ extension OperationQueue {
         var isBehindBarrier: Bool
     }
 
+    /// Returns the operations that count toward the capacity. O(n).
+    fileprivate func operationsWithPlace() -> [Operation] {
+        withState { $0.arrivals }.map(\.operation).filter { $0.word.lifecycle.contains(.bounded) }
+    }
+
     /// Returns the running members, barriers included; or the running members of one key. O(n).
     fileprivate func runningOperations(underKey key: String?) -> [Operation] {
         withState { state in
@@ -278,7 +291,8 @@ extension Operation {
             let (usage, holder) = ResourcePool.usage(of: requirement)
             let remover = holder.map { GateObstacle.Remover.operation($0) } ?? .itself
             if requirement.isExclusive {
-                return usage.inUse > 0 ? .init(reason: .exclusion(requirement.name), remover: remover) : nil
+                let reason = WaitingReason.exclusion(requirement.name, heldBy: holder?.label)
+                return usage.inUse > 0 ? .init(reason: reason, remover: remover) : nil
             }
             return .init(
                 reason: .resource(

@@ -20,7 +20,7 @@ public struct QueueSnapshot: Sendable, CustomStringConvertible {
 
     /// A kind of reason for which operations wait: a `WaitingReason` without its details.
     public enum Reason: String, Sendable, CaseIterable {
-        case dependencies, conditions, resources, key, rateLimit, barrier, suspended, widthZero, paused, group,
+        case dependencies, conditions, resources, key, rateLimit, barrier, suspended, limitZero, paused, group,
             ownReadiness,
             slot
     }
@@ -99,7 +99,7 @@ final class QueueStatistics: QueueWatcher {
 extension WaitingReason {
     fileprivate var kind: QueueSnapshot.Reason {
         switch self {
-        case .cycle, .dependency, .dependencyInNoQueue, .inNoQueue: .dependencies
+        case .cycle, .dependency, .dependencyInNoQueue, .inNoQueue, .capacity: .dependencies
         case .conditions: .conditions
         case .paused: .paused
         case .group: .group
@@ -108,7 +108,7 @@ extension WaitingReason {
         case .rateLimit: .rateLimit
         case .barrier: .barrier
         case .queueSuspended: .suspended
-        case .widthZero: .widthZero
+        case .limitZero: .limitZero
         case .customIsReady, .readyNotAnnounced, .finishNotAnnounced: .ownReadiness
         case .slot, .executing, .finished: .slot
         }

@@ -227,6 +227,27 @@ import Testing
 
     private static func count(_ queue: OperationQueue) -> Int { (queue as any Listing).operationCount }
 
+    @Test func `a deadlock of capacity and a dependency is reported with the full queue and the cycle`() async throws {
+        let queue = OperationQueue()
+        queue.name = "full"
+        queue.setCapacity(1)
+        let (login, page) = (BlockOperation {}, BlockOperation {})
+        (login.name, page.name) = ("login", "page")
+        page.addDependency(login)
+        queue.addOperation(page)
+        #expect(queue.explain(login).reasons == [.inNoQueue])
+        let adding = Task { try await queue.addOperationWaitingForCapacity(login) }
+        while queue.explain(login).reasons == [.inNoQueue] { await Task.yield() }
+        let (a, b, c) = ("BlockOperation 'login'", "capacity of queue 'full'", "BlockOperation 'page'")
+        #expect(queue.explain(login).reasons == [.capacity(queue: "full"), .cycle([a, b, c, a])])
+        #expect(queue.explain(page).reasons == [.dependency(a), .cycle([c, a, b, c])])
+        #expect(queue.stallReport() != nil)
+        queue.setCapacity(2)
+        try await adding.value
+        await queue.waitUntilAllOperationsAreFinished()
+        #expect(login.isFinished && page.isFinished)
+    }
+
     @Test func `the capacity and the overflow policy of a queue can be read`() {
         let queue = OperationQueue()
         #expect(queue.capacity == nil && queue.overflowPolicy == .reject)

@@ -48,6 +48,7 @@ import Testing
         let serial = OperationQueue()
         serial.maxConcurrentOperationCount = 1
         let holder = HoldingOperation(.exclusive("no slot"))
+        holder.name = "holder"
         OperationQueue().addOperation(holder)
         await holder.hasBegun.pass()
         let waiting = BlockOperation {}
@@ -56,7 +57,7 @@ import Testing
         let other = serial.addTask { 1 }
         await other.waitUntilFinished()
         #expect(!waiting.isFinished && !waiting.isExecuting)
-        #expect(serial.explain(waiting).reasons == [.exclusion("no slot")])
+        #expect(serial.explain(waiting).reasons == [.exclusion("no slot", heldBy: "HoldingOperation 'holder'")])
         #expect(serial.stallReport() == nil)
         holder.mayEnd.open()
         await waiting.waitUntilFinished()
