@@ -17,7 +17,7 @@ extension HTTPError.Reason {
         case .certificateRefused(let error): "the server's certificate is not trusted: \(error)"
         case .timedOut(.connect): "could not connect within the time limit"
         case .timedOut(.idle): "received no data within the idle time limit"
-        case .timedOut(.whole): "did not finish within the time limit"
+        case .timedOut(.total): "did not finish within the time limit"
         case .truncated(let received, let expected):
             "ended after \(received) bytes" + (expected.map { " of \($0)" } ?? "")
         case .overlong(let expected): "sent more than the announced \(expected) bytes"

@@ -80,5 +80,5 @@ public struct HTTPError: Error, Sendable {
     }
 
     /// The kinds of time limit: for the connection, for the time without data, and for the whole request.
-    public enum Limit: String, Sendable { case connect, idle, whole }
+    public enum Limit: String, Sendable { case connect, idle, total }
 }

@@ -1,7 +1,6 @@
 import Foundation
 import HTTPTypes
 import HTTPTestServer
-import NIOSSL
 import Operations
 @testable import OperationsNetworking
 import OperationsTesting
@@ -29,7 +28,7 @@ extension HTTPSession {
     static func trusting(
         _ server: HTTPTestServer, _ change: (inout Configuration) -> Void = { _ in }
     ) throws -> HTTPSession {
-        let roots = try server.certificates.map { [try NIOSSLCertificate(bytes: $0.rootDER, format: .der)] } ?? []
+        let roots = try server.certificates.map { [try HTTPTrust.Certificate(der: $0.rootDER)] } ?? []
         return plain {
             $0.trust.additionalRoots = roots
             change(&$0)

@@ -50,7 +50,7 @@ public final class HTTPDataOperation<Value: Sendable>: HTTPOperation, @unchecked
         session: HTTPSession
     ) {
         self.serializer = serializer
-        sink = MemorySink(limit: request.limits.memory)
+        sink = MemorySink(limit: request.limits.maxBufferedBytes)
         super.init(request.accepting(serializer), session: session, sink: sink, source: source)
     }
 

@@ -92,11 +92,11 @@ public enum HTTPRequestBody: Sendable, Hashable, Codable {
 /// The limits of a request: time, memory and bandwidth.
 public struct HTTPLimits: Sendable, Hashable, Codable {
     /// The longest time without a byte in either direction while the operation waits for one; nil for no limit.
-    public var idle: Duration? = .seconds(10)
+    public var idleTimeout: Duration? = .seconds(10)
     /// The longest time of all attempts together, without pauses and retry delays; nil for no limit.
-    public var whole: Duration?
+    public var totalTimeout: Duration?
     /// The largest body that is kept in memory, in bytes.
-    public var memory = 64 << 20
+    public var maxBufferedBytes = 64 << 20
     /// The largest size of a decompressed body: in bytes, and relative to the announced or received compressed bytes.
     public var inflation = InflationLimit(size: 1 << 30)
     /// The largest rate of body bytes in both directions together, in bytes per second. Compressed bodies count as compressed.

@@ -25,7 +25,7 @@ extension HTTPError.Reason {
             .httpProxyHandshakeTimeout:
             .timedOut(.connect)
         case .readTimeout, .writeTimeout: .timedOut(.idle)
-        case .deadlineExceeded: .timedOut(.whole)
+        case .deadlineExceeded: .timedOut(.total)
         case .invalidURL, .emptyHost, .emptyScheme: .invalidURL
         default: .connection(error)
         }

@@ -249,13 +249,13 @@ final class Transfer: Sendable {
     /// Returns the time at which an attempt must stop if no further byte moves; nil without a limit.
     func end(startedAt start: Duration, now: Duration) -> (time: Duration, limit: HTTPError.Limit)? {
         let limits = request.limits
-        guard limits.idle != nil || limits.whole != nil else { return nil }
+        guard limits.idleTimeout != nil || limits.totalTimeout != nil else { return nil }
         let isAttended = sink.isAttended
         let (last, spent) = record.withLock {
             ($0.waitsForOthers > 0 || $0.waitsForReader && isAttended ? now : $0.lastActivity, $0.spent)
         }
-        let idle = limits.idle.map { (time: last + $0, limit: HTTPError.Limit.idle) }
-        let whole = limits.whole.map { (time: start + $0 - spent, limit: HTTPError.Limit.whole) }
+        let idle = limits.idleTimeout.map { (time: last + $0, limit: HTTPError.Limit.idle) }
+        let whole = limits.totalTimeout.map { (time: start + $0 - spent, limit: HTTPError.Limit.total) }
         guard let idle, let whole else { return idle ?? whole }
         return idle.time < whole.time ? idle : whole
     }

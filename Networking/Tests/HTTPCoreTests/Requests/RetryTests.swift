@@ -30,7 +30,7 @@ import Testing
             + [408, 425, 429, 500, 502, 503, 504].map(HTTPError.Reason.unacceptableStatus)
         let lasting: [HTTPError.Reason] =
             [
-                .cancelled, .invalidURL, .invalidHeader(name: ""), .certificateRefused(Broken()), .timedOut(.whole),
+                .cancelled, .invalidURL, .invalidHeader(name: ""), .certificateRefused(Broken()), .timedOut(.total),
                 .overlong(expected: 1), .bodyTooLarge(limit: 1), .decompressionLimitExceeded, .redirectLoop,
                 .unauthorized,
                 .tooManyRedirects(limit: 1), .emptyBody, .undecodable(Broken()), .noSpace, .notInCache,

@@ -48,7 +48,7 @@ import Testing
     @Test func `unfinished requests can be saved and restored`() throws {
         var request = HTTPRequestDescription(
             .put, "https://example.org/a?b", fields: [.accept: "text/plain"], body: .bytes(Data([1, 2])))
-        request.limits.whole = .seconds(3)
+        request.limits.totalTimeout = .seconds(3)
         let data = try JSONEncoder().encode([request])
         #expect(try JSONDecoder().decode([HTTPRequestDescription].self, from: data) == [request])
     }
@@ -87,7 +87,7 @@ import Testing
         for framing in LoopbackResponse.Framing.allCases {
             try await withServer({ _ in LoopbackResponse(body: .pattern(length: 5000), framing: framing) }) { server in
                 var request = get(server.url + "/")
-                request.limits.memory = 4999
+                request.limits.maxBufferedBytes = 4999
                 let operation = HTTPDataOperation(request, session: session)
                 queue.addOperation(operation)
                 #expect(await reason { try await operation.value }?.text == "bodyTooLarge")

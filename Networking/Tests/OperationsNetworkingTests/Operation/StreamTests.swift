@@ -202,8 +202,8 @@ import Testing
         let resource = LoopbackResource(bytes, eTag: "\"a\"")
         try await withServer({ resource.response(to: $0).with(.stalls(.afterHead, until: gate)) }) { server in
             var request = get(server.url + "/")
-            request.limits.idle = nil
-            request.limits.whole = .seconds(10)
+            request.limits.idleTimeout = nil
+            request.limits.totalTimeout = .seconds(10)
             let operation = HTTPDataOperation(request, session: session)
             queue.addOperation(operation)
             await gate.reached(1)

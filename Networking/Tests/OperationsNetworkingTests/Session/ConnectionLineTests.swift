@@ -35,7 +35,7 @@ import Testing
             let session = try session(connections: 2, server)
             var request = get(server.url + "/")
             // A request with a turn waits for the server, without a time limit.
-            request.limits.idle = nil
+            request.limits.idleTimeout = nil
             let first = (0..<2).map { _ in HTTPDataOperation(request, session: session) }
             await queue.addOperations(first, waitUntilFinished: false)
             await gate.reached(2)

@@ -18,7 +18,7 @@ import Testing
             let session = try HTTPSession.trusting(server) { $0.setClock(ContinuousClock()) }
             for number in 0..<3 {
                 var request = get(server.url + "/")
-                request.limits.idle = nil
+                request.limits.idleTimeout = nil
                 let operation = HTTPDataOperation(request, session: session)
                 #expect(operation.metrics.isConnectionReused == nil && operation.metrics.connect == nil)
                 queue.addOperation(operation)

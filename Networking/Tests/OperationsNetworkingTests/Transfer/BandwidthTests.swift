@@ -22,7 +22,7 @@ import Testing
                 if isOfSession { $0.bandwidth = 1_000_000 }
             }
             var request = get(server.url + "/")
-            request.limits.idle = nil
+            request.limits.idleTimeout = nil
             if !isOfSession { request.limits.bandwidth = 1_000_000 }
             let operation = HTTPDataOperation(request, session: session)
             queue.addOperation(operation)
@@ -54,7 +54,7 @@ import Testing
                     $0.bandwidth = 500_000
                 }
                 var request = HTTPRequestDescription(.post, server.url + "/", body: body)
-                request.limits.idle = nil
+                request.limits.idleTimeout = nil
                 let operation =
                     body == .none
                     ? HTTPDataOperation(

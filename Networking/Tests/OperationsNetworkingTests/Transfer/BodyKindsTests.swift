@@ -33,7 +33,7 @@ import Testing
             let session = try HTTPSession.trusting(server)
             var head = HTTPRequestDescription(.head, server.url + "/large")
             // Only received bytes count toward the limit.
-            head.limits.memory = 1000
+            head.limits.maxBufferedBytes = 1000
             let brotli = Brotli.shared == nil ? LoopbackCompression.brotli(text) : text
             let cases: [(HTTPRequestDescription, Data)] = [
                 (get(server.url + "/br"), Data(brotli)), (HTTPRequestDescription(.head, server.url + "/br"), Data()),
@@ -141,7 +141,7 @@ import Testing
                 (5000, HTTPCachePolicy.default), (4999, .default), (4999, .revalidate), (5000, .revalidate),
             ] {
                 var request = get(server.url + "/")
-                request.limits.memory = limit
+                request.limits.maxBufferedBytes = limit
                 request.cachePolicy = policy
                 let operation = HTTPDataOperation(request, session: session)
                 queue.addOperation(operation)

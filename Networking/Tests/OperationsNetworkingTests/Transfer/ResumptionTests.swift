@@ -142,7 +142,7 @@ import Testing
         let routes = LoopbackRoutes([.unavailable(times: 1, retryAfter: "60", then: .always("/", .text("x")))])
         let server = try await HTTPTestServer.start(routes: routes)
         var request = get(server.url + "/")
-        request.limits.idle = nil
+        request.limits.idleTimeout = nil
         let operation = HTTPDataOperation(request, session: session)
         queue.addOperation(operation)
         while clock.sleeperCount == 0 { await Task.yield() }
@@ -189,7 +189,7 @@ import Testing
         let routes = LoopbackRoutes([.unavailable(times: 1, then: .always("/", .text("x")))])
         let server = try await HTTPTestServer.start(routes: routes)
         var request = get(server.url + "/")
-        request.limits.idle = nil
+        request.limits.idleTimeout = nil
         let operation = HTTPDataOperation(request, session: session)
         queue.addOperation(operation)
         let value = try await operation.value

@@ -45,6 +45,18 @@ import Testing
         }
     }
 
+    @Test func `a root certificate is read from DER and from PEM, and other bytes are an error`() throws {
+        let (authority, other) = (try LoopbackAuthority(), try LoopbackAuthority())
+        let root = try HTTPTrust.Certificate(der: authority.rootDER)
+        #expect(try HTTPTrust.Certificate.certificates(pem: Array(authority.rootPEM.utf8)) == [root])
+        let two = Array((authority.rootPEM + "\n" + other.rootPEM).utf8)
+        #expect(try HTTPTrust.Certificate.certificates(pem: two).count == 2)
+        for bytes in [[], Array("no certificate".utf8), Array(authority.rootDER.prefix(100))] as [[UInt8]] {
+            #expect(throws: HTTPTrust.InvalidCertificate.self) { try HTTPTrust.Certificate(der: bytes) }
+            #expect(throws: HTTPTrust.InvalidCertificate.self) { try HTTPTrust.Certificate.certificates(pem: bytes) }
+        }
+    }
+
     @Test(arguments: [true, false]) func `only a session without verification prints a warning`(
         isOn: Bool
     ) async throws {

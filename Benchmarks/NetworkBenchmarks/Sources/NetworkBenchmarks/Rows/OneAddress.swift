@@ -21,7 +21,7 @@ struct OneAddress {
         let before = try await site.requestCount
         let watch = Stopwatch()
         let client = try HTTPClientQueue(
-            width: SmallRequests.width, maxConcurrentRequestsPerHost: SmallRequests.width,
+            maxConcurrentRequests: SmallRequests.width, maxConcurrentRequestsPerHost: SmallRequests.width,
             session: SmallRequests.session)
         client.isSuspended = true
         let address = "\(site.address)/small/0"
