@@ -54,14 +54,17 @@ extension OperationQueue {
     /// - Parameters:
     ///   - operation: The operation.
     ///   - key: The key whose limit applies, such as a host; nil for no key. See ``addOperation(_:limitKey:)``.
-    /// - Throws: `CancellationError` if the task is cancelled while the caller waits, and the misuse errors of
+    /// - Throws: `CancellationError` if the task is cancelled before or while the caller waits, and the misuse errors of
     ///   `tryAddOperation`. If the method throws, the operation is not in the queue.
     public final func addOperationWaitingForCapacity(_ operation: Operation, limitKey key: String? = nil) async throws {
         let bound = boundReference.load()
-        if let bound, !withState({ _ in bound.backlog.enter() }) {
-            operation.noteWait(forCapacityOf: self)
-            defer { operation.noteWait(forCapacityOf: nil) }
-            try await waitForPlace(of: bound)
+        if let bound {
+            try Task.checkCancellation()
+            if !withState({ _ in bound.backlog.enter() }) {
+                operation.noteWait(forCapacityOf: self)
+                defer { operation.noteWait(forCapacityOf: nil) }
+                try await waitForPlace(of: bound)
+            }
         }
         do throws(OperationError) {
             if let key {

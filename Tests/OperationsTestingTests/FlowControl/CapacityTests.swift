@@ -248,6 +248,20 @@ import Testing
         #expect(login.isFinished && page.isFinished)
     }
 
+    @Test func `a cancelled task adds nothing to a queue with a capacity`() async {
+        let queue = OperationQueue()
+        queue.isSuspended = true
+        queue.setCapacity(2)
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await queue.addOperationWaitingForCapacity(BlockOperation {})
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        queue.addOperation {}
+        queue.addOperation {}
+        #expect(throws: OperationError.self) { try queue.tryAddOperation(BlockOperation {}) }
+    }
+
     @Test func `the capacity and the overflow policy of a queue can be read`() {
         let queue = OperationQueue()
         #expect(queue.capacity == nil && queue.overflowPolicy == .reject)
