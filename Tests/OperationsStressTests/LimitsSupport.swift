@@ -1,5 +1,4 @@
 #if canImport(Glibc)
-import CAllocator
 import Glibc
 import Operations
 import TestSupport
@@ -19,23 +18,18 @@ enum Limits {
 
     /// Does the work some times, then `count` times. Expects that the latter leaves no memory or descriptors.
     ///
-    /// The library keeps threads and the storage of dictionaries of the first run for the second. A task that sleeps, and a
-    /// thread, may release their last memory a moment later. No event announces that, so the measurement is repeated.
+    /// The library keeps threads and the storage of dictionaries of the first run for the second.
     ///
     /// - Parameter each: The bytes for each time that the Swift runtime keeps, not the library.
     static func expectNothingLeft(_ count: Int, each: Int = 0, _ body: (Int) async -> Void) async {
         await body(max(count / 4, 1))
         settle()
         let descriptors = descriptorCount
-        let memory = memoryInUse
+        let (memory, tolerated) = (Memory.inUse, each * count + 1 << 19)
         await body(count)
         settle()
-        var growth = memoryInUse - memory
-        for _ in 0..<1000 where growth > each * count + 1 << 19 {
-            usleep(10_000)
-            growth = memoryInUse - memory
-        }
-        #expect(growth <= each * count + 1 << 19, "\(growth) bytes more after \(count) each time")
+        let growth = Memory.inUse(atMost: memory + tolerated) - memory
+        #expect(growth <= tolerated, "\(growth) bytes more after \(count) each time")
         // Dispatch opens some of its own when it first has a timer to wait for.
         #expect(descriptorCount <= descriptors + 8)
     }
@@ -52,12 +46,6 @@ enum Limits {
         let end = Gate()
         queue.addBarrierBlock { end.open() }
         end.pass()
-    }
-
-    /// The bytes that `malloc` has given out. 0 with the allocators of the sanitizers.
-    private static var memoryInUse: Int {
-        let info = mallinfo2()
-        return info.uordblks + info.hblkhd
     }
 
     private static var descriptorCount: Int {

@@ -1,5 +1,4 @@
 #if canImport(Glibc)
-import CAllocator
 import Glibc
 import Operations
 import Synchronization
@@ -143,36 +142,6 @@ private final class Tally: Sendable {
     private let value = Atomic(0)
     var count: Int { value.load(ordering: .relaxed) }
     func add() { value.add(1, ordering: .relaxed) }
-}
-
-/// In bytes.
-private enum Memory {
-    /// The memory that `malloc` has given out. With the allocators of sanitizers the count is 0.
-    static var inUse: Int {
-        let info = mallinfo2()
-        return info.uordblks + info.hblkhd
-    }
-
-    /// The memory in use, as soon as it is within the limit, or after ten seconds. A worker may hold the last reference
-    /// to a queue or a chain. It releases that reference a moment after the waiters were woken.
-    static func inUse(atMost limit: Int) -> Int {
-        for _ in 0..<1_000 where inUse > limit { usleep(10_000) }
-        return inUse
-    }
-
-    /// The memory of the process, after `malloc` has returned unused memory. It keeps some megabytes for each thread.
-    static var resident: Int {
-        malloc_trim(0)
-        guard let file = fopen("/proc/self/statm", "r") else { return 0 }
-        defer { fclose(file) }
-        var (size, resident) = (0, 0)
-        withUnsafeMutablePointer(to: &size) { size in
-            withUnsafeMutablePointer(to: &resident) { resident in
-                _ = withVaList([size, resident]) { vfscanf(file, "%ld %ld", $0) }
-            }
-        }
-        return resident * Int(sysconf(Int32(_SC_PAGESIZE)))
-    }
 }
 
 private enum Threads {

@@ -42,17 +42,7 @@ import Testing
     @Test(arguments: [1, 2, 3, 10, 100]) func `as many operations run at a time as the limit permits`(width: Int) {
         let (queue, counter) = (OperationQueue(), ConcurrencyCounter())
         queue.maxConcurrentOperationCount = width
-        for _ in 0..<3 {
-            let meeting = Gate(width)
-            for _ in 0..<width {
-                queue.addOperation {
-                    counter.enter()
-                    meeting.meet()
-                    counter.leave()
-                }
-            }
-        }
-        queue.waitUntilAllOperationsAreFinished()
+        counter.fill(queue, width: width, groups: 3)
         #expect(counter.most == width)
         #expect(counter.total == 3 * width)
     }

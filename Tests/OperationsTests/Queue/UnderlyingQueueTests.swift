@@ -75,17 +75,7 @@ import Testing
         let (queue, counter) = (OperationQueue(), ConcurrencyCounter())
         queue.underlyingQueue = .marked(serial: false)
         queue.maxConcurrentOperationCount = width
-        for _ in 0..<10 {
-            let meeting = Gate(width)
-            for _ in 0..<width {
-                queue.addOperation {
-                    counter.enter()
-                    meeting.meet()
-                    counter.leave()
-                }
-            }
-        }
-        queue.waitUntilAllOperationsAreFinished()
+        counter.fill(queue, width: width, groups: 10)
         #expect(counter.most == width)
     }
 

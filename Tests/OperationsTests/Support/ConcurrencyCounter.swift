@@ -1,3 +1,4 @@
+import Operations
 import Synchronization
 import TestSupport
 
@@ -31,6 +32,22 @@ final class ConcurrencyCounter: Sendable {
     }
 
     func leave() { counts.withLock { $0.inside -= 1 } }
+
+    /// Adds operations to the queue that wait for each other in groups of `width`, and waits for their end. Fewer than `width`
+    /// operations at a time would wait forever, and more are counted.
+    func fill(_ queue: OperationQueue, width: Int, groups: Int) {
+        for _ in 0..<groups {
+            let meeting = Gate(width)
+            for _ in 0..<width {
+                queue.addOperation {
+                    self.enter()
+                    meeting.meet()
+                    self.leave()
+                }
+            }
+        }
+        queue.waitUntilAllOperationsAreFinished()
+    }
 
     var inside: Int { counts.withLock { $0.inside } }
     var most: Int { counts.withLock { $0.most } }
