@@ -95,7 +95,7 @@ typealias OperationQueue = Operations.OperationQueue
             let loader = ImageLoader()
             let token = loader.load(server.url + "/photo.jpg", options: .thumbnail(256))
             guard let transfer = token.transfer else { return fail("nothing transfers") }
-            for await progress in transfer.transferProgressUpdates where progress.received == half { break }
+            for await progress in transfer.downloadProgressUpdates() where progress.completedBytes == half { break }
             transfer.pause()
             await server.openConnections(are: 0)
             check(token.outcomeSoFar == nil, "it waits")
@@ -115,9 +115,9 @@ typealias OperationQueue = Operations.OperationQueue
         }) { server in
             let loader = ImageLoader()
             let prefetcher = ImagePrefetcher((0..<10).map { "\(server.url)/\($0)" }, with: loader)
-            for await counts in prefetcher.progress where counts.isComplete {
-                check(counts.finished == 10 && counts.skipped == 1, "nine came")
-                print("Ahead: \(counts.finished) of \(counts.total), \(counts.skipped) skipped.")
+            for await progress in prefetcher.progressUpdates where progress.isComplete {
+                check(progress.finished == 10 && progress.failed == 1, "nine came")
+                print("Ahead: \(progress.finished) of \(progress.total), \(progress.failed) failed.")
             }
             check(loader.imageInMemory(server.url + "/3") != nil, "they are there at once")
             do throws(ImageLoadError) {

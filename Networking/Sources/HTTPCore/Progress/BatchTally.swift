@@ -73,12 +73,12 @@ package struct BatchTally: Sendable {
         members[index].measured = plausible(members[index].measured)
         members[index].announced = plausible(members[index].announced)
         count(members[index], sign: 1)
-        progress.expected = unknown == 0 ? known : nil
+        progress.totalBytes = unknown == 0 ? known : nil
         return progress != before
     }
 
     private mutating func count(_ member: Member, sign: Int64) {
-        progress.received += sign * member.received
+        progress.completedBytes += sign * member.received
         if let expected = member.expected { known += sign * expected } else { unknown += Int(sign) }
     }
 

@@ -12,28 +12,23 @@ package struct ProgressFilter: Hashable, Sendable {
         self.minimumBytes = minimumBytes
     }
 
-    /// Returns a report of `total` bytes, or nil if the report is not significant. The filter always passes the first
-    /// report and the report that completes the transfer. The filter also passes every report after `total` has
-    /// decreased or `expected` has changed.
-    package mutating func report(total: Int64, expected: Int64?) -> TransferProgress? {
-        guard let last = reported, total >= last.total, expected == last.expected else {
+    /// Returns a report of `completed` bytes, or nil if the report is not significant. The filter always passes the first
+    /// report and the report that completes the transfer. The filter also passes every report after `completed` has
+    /// decreased or `total` has changed.
+    package mutating func report(completed: Int64, total: Int64?) -> TransferProgress? {
+        guard let last = reported, completed >= last.completedBytes, total == last.totalBytes else {
             // After a restart from the first byte, all bytes are new.
-            let before = reported.map { total >= $0.total ? $0.total : 0 } ?? 0
-            return pass(TransferProgress(new: total - before, total: total, expected: expected))
+            let before = reported.map { completed >= $0.completedBytes ? $0.completedBytes : 0 } ?? 0
+            return pass(TransferProgress(newBytes: completed - before, completedBytes: completed, totalBytes: total))
         }
-        let next = TransferProgress(new: total - last.total, total: total, expected: expected)
-        guard next.new > 0 else { return nil }
+        let new = completed - last.completedBytes
+        guard new > 0 else { return nil }
+        let next = TransferProgress(newBytes: new, completedBytes: completed, totalBytes: total)
         if next.isComplete { return last.isComplete && minimumStep > 0 ? nil : pass(next) }
         if let fraction = next.fraction, let before = last.fraction {
             return fraction - before >= minimumStep ? pass(next) : nil
         }
-        return next.new >= minimumBytes ? pass(next) : nil
-    }
-
-    /// Returns the last report of a transfer whose length was unknown, or nil if the last report was already complete.
-    package mutating func finish(total: Int64) -> TransferProgress? {
-        if let reported, reported.total == total, reported.expected == total { return nil }
-        return pass(TransferProgress(new: total - (reported?.total ?? 0), total: total, expected: total))
+        return new >= minimumBytes ? pass(next) : nil
     }
 
     private mutating func pass(_ progress: TransferProgress) -> TransferProgress {

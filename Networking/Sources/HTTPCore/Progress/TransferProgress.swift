@@ -1,25 +1,25 @@
-/// The progress of a transfer, in bytes.
+/// The progress of a transfer in one direction, in bytes.
 public struct TransferProgress: Hashable, Sendable {
-    /// The bytes since the last report.
-    public let new: Int64
-    /// The bytes since the start, including the bytes of an earlier attempt.
-    public let total: Int64
-    /// The final number of bytes, or nil if the server has not announced a length.
-    public let expected: Int64?
+    /// The bytes since the previous element of a sequence. In a value that is read by itself: all bytes so far.
+    public let newBytes: Int64
+    /// The bytes so far, including the bytes of earlier attempts.
+    public let completedBytes: Int64
+    /// The final number of bytes, or nil if it is unknown.
+    public let totalBytes: Int64?
 
-    /// Creates a report.
-    public init(new: Int64, total: Int64, expected: Int64?) {
-        self.new = new
-        self.total = total
-        self.expected = expected
+    /// Creates a progress. The default of `newBytes` is `completedBytes`.
+    public init(newBytes: Int64? = nil, completedBytes: Int64, totalBytes: Int64?) {
+        self.newBytes = newBytes ?? completedBytes
+        self.completedBytes = completedBytes
+        self.totalBytes = totalBytes
     }
 
-    /// The completed fraction from 0 to 1, or nil if `expected` is nil. The fraction of an empty transfer is 1.
+    /// The completed fraction from 0 to 1, or nil if `totalBytes` is nil. The fraction of an empty transfer is 1.
     public var fraction: Double? {
-        guard let expected, expected >= 0 else { return nil }
-        return expected == 0 ? 1 : min(max(Double(total) / Double(expected), 0), 1)
+        guard let totalBytes, totalBytes >= 0 else { return nil }
+        return totalBytes == 0 ? 1 : min(max(Double(completedBytes) / Double(totalBytes), 0), 1)
     }
 
-    /// Whether all expected bytes have arrived. The value is false if `expected` is nil.
-    public var isComplete: Bool { expected.map { total >= $0 } ?? false }
+    /// Whether all bytes have been transferred. The value is false if `totalBytes` is nil.
+    public var isComplete: Bool { totalBytes.map { completedBytes >= $0 } ?? false }
 }

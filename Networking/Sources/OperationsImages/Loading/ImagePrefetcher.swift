@@ -1,4 +1,4 @@
-import HTTPCore
+public import HTTPCore
 public import Operations
 import OperationsNetworking
 
@@ -7,25 +7,12 @@ import OperationsNetworking
 ///
 /// ```swift
 /// let prefetcher = ImagePrefetcher(urls, with: loader)
-/// for await counts in prefetcher.progress { print(counts.finished, "of", counts.total) }
+/// for await progress in prefetcher.progressUpdates { print(progress.finished, "of", progress.total) }
 /// ```
 ///
 /// A deallocated prefetcher continues to load. Prefetchers are independent, so that the cancellation of one does not
 /// affect the others.
 public final class ImagePrefetcher: Sendable {
-    /// The progress of a prefetcher in images.
-    public struct Counts: Hashable, Sendable {
-        /// The number of images that have ended, with or without a failure.
-        public internal(set) var finished = 0
-        /// The number of images that failed or were cancelled.
-        public internal(set) var skipped = 0
-        /// The number of images in the list.
-        public let total: Int
-
-        /// Whether all images have ended.
-        public var isComplete: Bool { finished >= total }
-    }
-
     private let tally: Tally
     private let tokens: [ImageRequestHandle]
 
@@ -44,21 +31,21 @@ public final class ImagePrefetcher: Sendable {
         let tally = Tally(total: urls.count)
         self.tally = tally
         tokens = urls.map { loader.load($0, options: options, priority: priority) }
-        for token in tokens { token.whenOver { tally.add($0) } }
+        for (index, token) in tokens.enumerated() { token.whenOver { tally.ended(index, $0) } }
     }
 
-    /// The current progress.
-    public var counts: Counts { tally.counts }
+    /// The progress by number of images. Images that failed or were cancelled count as failed. The bytes are not counted.
+    public var progress: BatchProgress { tally.progress }
 
     /// A stream of the progress after each change. If the reader is slow, newer values replace older values. The stream
     /// ends with the last image.
-    public var progress: AsyncStream<Counts> { tally.progress }
+    public var progressUpdates: AsyncStream<BatchProgress> { tally.progressUpdates }
 
     /// Suspends until all images have ended, or until the task is cancelled. Returns the progress at that time.
     @discardableResult
-    public func waitUntilFinished() async -> Counts {
-        for await _ in progress {}
-        return counts
+    public func waitUntilFinished() async -> BatchProgress {
+        for await _ in progressUpdates {}
+        return progress
     }
 
     /// Cancels the images that have not arrived yet.
@@ -71,28 +58,27 @@ public final class ImagePrefetcher: Sendable {
 }
 
 extension ImagePrefetcher {
-    /// The counts of a prefetcher, and the streams that receive them.
+    /// The progress of a prefetcher, and the streams that receive it.
     private final class Tally: Sendable {
-        private let state: Locked<Counts>
-        private let followers = Broadcast<Counts>()
+        private let state: Locked<BatchTally>
+        private let followers = Broadcast<BatchProgress>()
 
         init(total: Int) {
-            state = Locked(Counts(total: total))
-            if counts.isComplete { followers.finish() }
+            state = Locked(BatchTally(count: total, stopsAtFailure: false))
+            if progress.isComplete { followers.finish() }
         }
 
-        var counts: Counts { state.withLock { $0 } }
+        var progress: BatchProgress { state.withLock { $0.progress } }
+        var progressUpdates: AsyncStream<BatchProgress> { followers.latest { progress } }
 
-        func add(_ outcome: ImageRequestHandle.Outcome) {
-            let isComplete = state.withLock { counts in
-                counts.finished += 1
-                if case .failure = outcome { counts.skipped += 1 }
-                return counts.isComplete
+        func ended(_ index: Int, _ outcome: ImageRequestHandle.Outcome) {
+            let isComplete = state.withLock { tally in
+                let ending: BatchTally.Ending = if case .failure = outcome { .failed } else { .succeeded }
+                _ = tally.ended(index, received: 0, ending)
+                return tally.progress.isComplete
             }
-            followers.tellLatest { counts }
+            followers.tellLatest { progress }
             if isComplete { followers.finish() }
         }
-
-        var progress: AsyncStream<Counts> { followers.latest { counts } }
     }
 }

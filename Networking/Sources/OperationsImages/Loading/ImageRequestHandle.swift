@@ -95,7 +95,7 @@ public final class ImageRequestHandle: Sendable {
 
     /// A stream of the received bytes, in steps of `ImageLoader.Configuration.minimumProgressStep`. The stream ends
     /// with the request, and ends immediately if no transfer is necessary. Each access creates a new stream.
-    public var progress: AsyncStream<TransferProgress> {
+    public var progressUpdates: AsyncStream<TransferProgress> {
         let (stream, continuation) = AsyncStream.makeStream(of: TransferProgress.self)
         let (pipeline, number) = state.withLock { state -> (ImagePipeline?, Int) in
             let number = state.nextNumber()
@@ -152,7 +152,7 @@ public final class ImageRequestHandle: Sendable {
             state.followers.compactMap { number, follower -> (Follower, TransferProgress)? in
                 guard report.number > follower.number else { return nil }
                 state.followers[number]?.number = report.number
-                return state.followers[number]?.filter.report(total: progress.received, expected: progress.expected)
+                return state.followers[number]?.filter.report(completed: progress.received, total: progress.expected)
                     .map { (follower, $0) }
             }
         }

@@ -1,14 +1,14 @@
 import HTTPCore
 import HTTPTypes
-public import NIOCore
+import NIOCore
 import Operations
 
-/// The body of a response as a sequence. The server and the network determine the size of the portions.
+/// The body of a response as a sequence of chunks. The server and the network determine the size of the chunks.
 ///
 /// At most 256 KiB wait for the consumer, and then the transfer stops reading from the server. One task may iterate, once.
 /// Ending the iteration early cancels the operation.
 public struct HTTPBodyStream: AsyncSequence, Sendable {
-    public typealias Element = ByteBuffer
+    public typealias Element = HTTPBodyChunk
 
     let channel: BodyChannel
 
@@ -25,10 +25,10 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
 
         deinit { channel.readerIsGone() }
 
-        /// Returns the next portion; nil at the end of the body.
+        /// Returns the next chunk; nil at the end of the body.
         ///
         /// - Throws: `HTTPError`, if the transfer fails or is cancelled.
-        public func next() async throws -> ByteBuffer? { try await channel.next() }
+        public func next() async throws -> HTTPBodyChunk? { try await channel.next().map(HTTPBodyChunk.init(_:)) }
     }
 }
 

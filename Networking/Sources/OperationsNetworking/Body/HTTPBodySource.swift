@@ -1,5 +1,5 @@
 import HTTPCore
-public import NIOCore
+import NIOCore
 import Operations
 
 /// A request body that is produced while it is sent: an asynchronous sequence of portions. The connection requests the next
@@ -14,21 +14,21 @@ public final class HTTPBodySource: Sendable {
     private let stream: @Sendable (Sending) -> OutgoingStream
     private let isTaken = Locked(false)
 
-    /// Creates a body from byte buffers.
+    /// Creates a body from collections of bytes, such as arrays, `Data`, or the chunks of another body. Chunks are sent
+    /// without a copy.
     ///
     /// - Parameters:
     ///   - portions: The sequence of portions. One task iterates the sequence, at most once.
     ///   - length: The length of all portions together, in bytes. The request fails if the actual length differs.
-    public init<Portions: AsyncSequence & Sendable>(_ portions: Portions, length: Int64? = nil)
+    public convenience init<Portions: AsyncSequence & Sendable>(_ portions: Portions, length: Int64? = nil)
+    where Portions.Element: Collection<UInt8> & Sendable {
+        self.init(buffers: portions.map { @Sendable in HTTPBodyChunk.buffer(of: $0) }, length: length)
+    }
+
+    init<Portions: AsyncSequence & Sendable>(buffers portions: Portions, length: Int64? = nil)
     where Portions.Element == ByteBuffer {
         self.length = length
         stream = { OutgoingStream(portions, length: length, $0) }
-    }
-
-    /// Creates a body from collections of bytes, such as arrays or `Data`.
-    public convenience init<Portions: AsyncSequence & Sendable>(_ portions: Portions, length: Int64? = nil)
-    where Portions.Element: Collection<UInt8> & Sendable {
-        self.init(portions.map { @Sendable in ByteBuffer(bytes: $0) }, length: length)
     }
 
     /// Returns the stream for one exchange.

@@ -3,39 +3,50 @@ public import HTTPCore
 import Operations
 
 extension HTTPOperation {
-    /// Returns reports of received body bytes: the bytes since the previous report, the bytes so far, and the expected total.
+    /// The received bytes of the response body, including those of earlier attempts.
+    public final var downloadProgress: TransferProgress { transferProgress.download }
+
+    /// The bytes of the request body that were handed to the connection.
+    public final var uploadProgress: TransferProgress { transferProgress.upload }
+
+    /// Returns the current ``downloadProgress``, and then each significant change.
     ///
-    /// The first report states the bytes that are already present. The last report is complete if the body is complete. A slow
-    /// consumer receives one report in place of several. The sequence ends with the operation.
+    /// The last element is complete if the body is complete. A slow consumer receives one element in place of several. The
+    /// sequence ends with the operation.
     ///
     /// - Parameters:
-    ///   - minimumStep: The smallest progress to report, as a fraction of the whole from 0 to 1.
-    ///   - minimumBytes: The smallest progress to report, in bytes, while the total is unknown.
-    public final func downloadReports(minimumStep: Double = 0, minimumBytes: Int64 = 0) -> TransferReports {
-        reports(.init(minimumStep: minimumStep, minimumBytes: minimumBytes)) { ($0.received, $0.expected) }
+    ///   - minimumStep: The smallest change to report, as a fraction of the whole from 0 to 1.
+    ///   - minimumBytes: The smallest change to report, in bytes, while the total is unknown.
+    public final func downloadProgressUpdates(
+        minimumStep: Double = 0, minimumBytes: Int64 = 0
+    ) -> some AsyncSequence<TransferProgress, Never> & Sendable {
+        updates(.init(minimumStep: minimumStep, minimumBytes: minimumBytes)) { $0.download }
     }
 
-    /// Returns reports of sent body bytes. The parameters are those of ``downloadReports(minimumStep:minimumBytes:)``.
-    public final func uploadReports(minimumStep: Double = 0, minimumBytes: Int64 = 0) -> TransferReports {
-        reports(.init(minimumStep: minimumStep, minimumBytes: minimumBytes)) { ($0.sent, $0.toSend) }
+    /// Returns the current ``uploadProgress``, and then each significant change. The parameters are those of
+    /// ``downloadProgressUpdates(minimumStep:minimumBytes:)``.
+    public final func uploadProgressUpdates(
+        minimumStep: Double = 0, minimumBytes: Int64 = 0
+    ) -> some AsyncSequence<TransferProgress, Never> & Sendable {
+        updates(.init(minimumStep: minimumStep, minimumBytes: minimumBytes)) { $0.upload }
     }
 
-    private func reports(
-        _ filter: ProgressFilter, _ part: @escaping @Sendable (HTTPProgress) -> (Int64, Int64?)
-    ) -> TransferReports {
-        TransferReports(updates: transfer.progressUpdates(), filter: filter, part: part)
+    private func updates(
+        _ filter: ProgressFilter, _ direction: @escaping Direction
+    ) -> FilteredProgress {
+        FilteredProgress(updates: transferProgressUpdates, filter: filter, direction: direction)
     }
 
     /// Returns a new `Progress` that counts the received bytes. The progress is indeterminate while the total is unknown.
     ///
     /// Cancelling the progress cancels the operation. Pausing or resuming the progress pauses or resumes the operation. Use the
     /// progress for display, or add it to another progress. The progress changes on the thread on which bytes arrive.
-    public final func makeDownloadProgress() -> Progress { progress { ($0.received, $0.expected) } }
+    public final func makeDownloadProgress() -> Progress { makeProgress { $0.download } }
 
     /// Returns a new `Progress` that counts the sent bytes, like ``makeDownloadProgress()``.
-    public final func makeUploadProgress() -> Progress { progress { ($0.sent, $0.toSend) } }
+    public final func makeUploadProgress() -> Progress { makeProgress { $0.upload } }
 
-    private func progress(_ part: @escaping @Sendable (HTTPProgress) -> (Int64, Int64?)) -> Progress {
+    private func makeProgress(_ direction: @escaping Direction) -> Progress {
         // `Progress()` without `parent: nil` would become a child of the caller's current progress.
         let progress = Progress(parent: nil, userInfo: nil)
         progress.kind = .file
@@ -46,39 +57,46 @@ extension HTTPOperation {
         progress.resumingHandler = { [weak self] in self?.resume() }
         transfer.madeFollowers().latest({ transfer.currentProgress }) { [weak progress] now in
             guard let progress else { return }
-            let (done, expected) = part(now)
-            let total = expected ?? -1
+            let now = direction(now)
+            let total = now.totalBytes ?? -1
             if progress.totalUnitCount != total { progress.totalUnitCount = total }
-            if progress.completedUnitCount != done { progress.completedUnitCount = done }
+            if progress.completedUnitCount != now.completedBytes { progress.completedUnitCount = now.completedBytes }
         }
         return progress
     }
+
+    /// The progress in both directions.
+    package final var transferProgress: HTTPProgress { transfer.currentProgress }
+
+    /// The current progress in both directions, and then each change.
+    package final var transferProgressUpdates: AsyncStream<HTTPProgress> { transfer.progressUpdates() }
 }
 
-/// A sequence of reports of the progress of a transfer.
-public struct TransferReports: AsyncSequence, Sendable {
-    public typealias Element = TransferProgress
+private typealias Direction = @Sendable (HTTPProgress) -> TransferProgress
 
+/// The significant changes of the progress in one direction.
+private struct FilteredProgress: AsyncSequence, Sendable {
     let updates: AsyncStream<HTTPProgress>
     let filter: ProgressFilter
-    let part: @Sendable (HTTPProgress) -> (total: Int64, expected: Int64?)
+    let direction: Direction
 
-    public func makeAsyncIterator() -> Iterator {
-        Iterator(updates: updates.makeAsyncIterator(), filter: filter, part: part)
+    func makeAsyncIterator() -> Iterator {
+        Iterator(updates: updates.makeAsyncIterator(), filter: filter, direction: direction)
     }
 
-    /// The iterator of the reports.
-    public struct Iterator: AsyncIteratorProtocol {
+    struct Iterator: AsyncIteratorProtocol {
         var updates: AsyncStream<HTTPProgress>.Iterator
         var filter: ProgressFilter
-        let part: @Sendable (HTTPProgress) -> (total: Int64, expected: Int64?)
+        let direction: Direction
 
-        /// Returns the next report; nil after the operation has ended.
-        @concurrent
-        public mutating func next() async -> TransferProgress? {
-            while let now = await updates.next() {
-                let (total, expected) = part(now)
-                if let report = filter.report(total: total, expected: expected) { return report }
+        mutating func next() async -> TransferProgress? { await next(isolation: nil) }
+
+        mutating func next(isolation actor: isolated (any Actor)?) async -> TransferProgress? {
+            while let now = await updates.next(isolation: actor) {
+                let progress = direction(now)
+                if let report = filter.report(completed: progress.completedBytes, total: progress.totalBytes) {
+                    return report
+                }
             }
             return nil
         }

@@ -51,13 +51,6 @@ public class HTTPOperation: AsyncOperation, @unchecked Sendable {
     /// Measurements of the transfer so far.
     public final var metrics: HTTPMetrics { transfer.record.withLock { $0.metrics } }
 
-    /// The number of bytes received and sent so far.
-    public final var transferProgress: HTTPProgress { transfer.currentProgress }
-
-    /// The current progress, and then each change. A slow consumer receives the latest value only. The stream ends with the
-    /// operation.
-    public final var transferProgressUpdates: AsyncStream<HTTPProgress> { transfer.progressUpdates() }
-
     /// The rate of body bytes in both directions over the last five seconds, in bytes per second.
     public final var measuredBandwidth: Double {
         let now = session.ticker.nanoseconds

@@ -5,32 +5,32 @@ import Testing
 @Suite struct BatchTallyTests {
     @Test func `an empty batch is complete`() {
         let progress = BatchTally(count: 0, stopsAtFailure: true).progress
-        #expect(progress.isComplete && progress.fraction == 1 && progress.expected == 0)
+        #expect(progress.isComplete && progress.fraction == 1 && progress.totalBytes == 0)
     }
 
     @Test func `the total is known once each member's length is known, from HEAD or from its response`() {
         var tally = BatchTally(count: 3, stopsAtFailure: false)
-        #expect(tally.progress.expected == nil)
+        #expect(tally.progress.totalBytes == nil)
         let areNews = [
             tally.measured(0, 10), tally.measured(1, nil), tally.moved(1, received: 5, expected: 20),
             tally.measured(2, 30),
         ]
         #expect(areNews == [false, false, true, true])
-        #expect(tally.progress.expected == 60 && tally.progress.received == 5)
+        #expect(tally.progress.totalBytes == 60 && tally.progress.completedBytes == 5)
         // The response has precedence over HEAD.
         let answer1 = tally.moved(0, received: 0, expected: 40)
         #expect(answer1)
-        #expect(tally.progress.expected == 90)
+        #expect(tally.progress.totalBytes == 90)
         // A response without a length keeps the length from HEAD until more bytes arrive.
         let answer2 = tally.moved(2, received: 30, expected: nil)
         #expect(answer2)
-        #expect(tally.progress.expected == 90)
+        #expect(tally.progress.totalBytes == 90)
         let answer3 = tally.moved(2, received: 31, expected: nil)
         #expect(answer3)
-        #expect(tally.progress.expected == nil)
+        #expect(tally.progress.totalBytes == nil)
         let answer4 = tally.ended(2, received: 35, .succeeded)
         #expect(!answer4)
-        #expect(tally.progress.expected == 95 && tally.progress.received == 40 && tally.progress.finished == 1)
+        #expect(tally.progress.totalBytes == 95 && tally.progress.completedBytes == 40 && tally.progress.finished == 1)
     }
 
     @Test func `a member that ends early counts its received bytes, and later events do not count`() {
@@ -39,14 +39,14 @@ import Testing
         _ = tally.measured(1, 100)
         let answer5 = tally.ended(0, received: 40, .failed)
         #expect(!answer5)
-        #expect(tally.progress.expected == 140 && tally.progress.failed == 1)
+        #expect(tally.progress.totalBytes == 140 && tally.progress.failed == 1)
         let answer6 = tally.moved(0, received: 100, expected: 100)
         #expect(!answer6)
         let answer7 = tally.ended(0, received: 100, .succeeded)
         #expect(!answer7)
         let answer8 = tally.ended(1, received: 100, .succeeded)
         #expect(!answer8)
-        #expect(tally.progress.isComplete && tally.progress.received == 140 && tally.progress.fraction == 1)
+        #expect(tally.progress.isComplete && tally.progress.completedBytes == 140 && tally.progress.fraction == 1)
         #expect(tally.progress.failed == 1)
     }
 
@@ -69,14 +69,14 @@ import Testing
             _ = tally.measured(index, .max)
             _ = tally.moved(index, received: .max, expected: .max)
         }
-        #expect(tally.progress.expected == nil && tally.progress.received > 0)
+        #expect(tally.progress.totalBytes == nil && tally.progress.completedBytes > 0)
         _ = tally.moved(0, received: -1, expected: -1)
         _ = tally.measured(7, 1)
         let answer13 = tally.ended(-1, received: 0, .failed)
         #expect(!answer13)
         _ = tally.ended(0, received: 0, .failed)
         _ = tally.ended(1, received: 3, .failed)
-        #expect(tally.progress.expected == 3 && tally.progress.received == 3)
+        #expect(tally.progress.totalBytes == 3 && tally.progress.completedBytes == 3)
     }
 
     @Test(arguments: 0..<UInt64(50)) func `the tally equals the sum over all members`(seed: UInt64) {
@@ -106,8 +106,8 @@ import Testing
                 return member.measured.flatMap { $0 < member.received ? nil : $0 }
             }
             let sum = lengths.contains(nil) ? nil : lengths.compactMap { $0 }.reduce(0, +)
-            #expect(tally.progress.expected == sum)
-            #expect(tally.progress.received == model.map(\.received).reduce(0, +))
+            #expect(tally.progress.totalBytes == sum)
+            #expect(tally.progress.completedBytes == model.map(\.received).reduce(0, +))
             #expect(tally.progress.finished == model.filter(\.ended).count)
         }
     }

@@ -66,7 +66,7 @@ import Testing
             let again = loader.load(server.url + "/a")
             #expect((try? again.outcomeSoFar?.get().source) == .memory)
             #expect(await again.ending == "4x2 memory")
-            for await _ in again.progress { Issue.record("nothing is transferred") }
+            for await _ in again.progressUpdates { Issue.record("nothing is transferred") }
             loader.clearMemory()
             #expect(loader.imageInMemory(server.url + "/a") == nil && loader.memoryByteCount == 0)
             #expect(server.requests.count == 1 && decoder.calls.entries.count == 1)
@@ -105,16 +105,16 @@ import Testing
             let loader = ImageLoader.plain { $0.minimumProgressStep = 0.1 }
             loader.isSuspended = true
             let token = loader.load(server.url + "/a")
-            let reports = token.progress
+            let reports = token.progressUpdates
             loader.isSuspended = false
             await gate.reached()
-            let late = token.progress
+            let late = token.progressUpdates
             gate.open()
             for stream in [reports, late] {
                 var (sum, count, last) = (Int64(0), 0, Int64(0))
                 for await report in stream {
-                    (sum, count, last) = (sum + report.new, count + 1, report.total)
-                    #expect(report.expected == 1_000_000)
+                    (sum, count, last) = (sum + report.newBytes, count + 1, report.completedBytes)
+                    #expect(report.totalBytes == 1_000_000)
                 }
                 #expect(sum == 1_000_000 && last == 1_000_000 && count <= 12)
             }

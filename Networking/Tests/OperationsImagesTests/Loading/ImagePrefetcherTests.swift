@@ -14,21 +14,21 @@ import Testing
             let urls = (0..<20).map { "\(server.url)/\($0)" } + [server.url + "/0"]
             let prefetcher = ImagePrefetcher(urls, with: loader)
             var finished = -1
-            for await counts in prefetcher.progress {
-                #expect(counts.finished > finished && counts.total == 21)
-                finished = counts.finished
+            for await progress in prefetcher.progressUpdates {
+                #expect(progress.finished > finished && progress.total == 21)
+                finished = progress.finished
             }
-            #expect(prefetcher.counts.finished == 21 && prefetcher.counts.skipped == 2)
+            #expect(prefetcher.progress.finished == 21 && prefetcher.progress.failed == 2)
             #expect(loader.imageInMemory(server.url + "/7") != nil && server.requests.count == 20)
-            let counts = await ImagePrefetcher(urls, with: loader).waitUntilFinished()
-            #expect(counts.isComplete && server.requests.count == 20)
+            let progress = await ImagePrefetcher(urls, with: loader).waitUntilFinished()
+            #expect(progress.isComplete && server.requests.count == 20)
         }
     }
 
     @Test func `an empty list is complete`() async {
         let prefetcher = ImagePrefetcher([], with: .plain())
-        let counts = await prefetcher.waitUntilFinished()
-        #expect(counts.isComplete && counts.total == 0 && counts.skipped == 0)
+        let progress = await prefetcher.waitUntilFinished()
+        #expect(progress.isComplete && progress.total == 0 && progress.failed == 0)
         prefetcher.cancel()
     }
 
@@ -58,12 +58,12 @@ import Testing
             let other = ImagePrefetcher(urls(2..<6), with: loader)
             let wanted = loader.load(server.url + "/1")
             one.cancel()
-            #expect(one.counts.isComplete && one.counts.skipped == 4 && other.counts.finished == 0)
+            #expect(one.progress.isComplete && one.progress.failed == 4 && other.progress.finished == 0)
             other.setPriority(.high)
             gate.open()
             #expect(await wanted.ending == "4x2 network")
             await other.waitUntilFinished()
-            #expect(other.counts.skipped == 0)
+            #expect(other.progress.failed == 0)
             #expect(Set(server.requests.map(\.path)) == ["/0", "/1", "/2", "/3", "/4", "/5"])
         }
     }

@@ -76,7 +76,7 @@ import Testing
                 [.download("/1000", to: folder.file("a")), .download("/20000", to: folder.file("b"))],
                 measuresFirst: true)
             await gate.reached(2)
-            #expect(batch.batchProgress.expected == 21_000 && batch.batchProgress.received == 0)
+            #expect(batch.batchProgress.totalBytes == 21_000 && batch.batchProgress.completedBytes == 0)
             #expect(
                 server.requests.prefix(2).allSatisfy { $0.method == .head && $0.fields[.acceptEncoding] == "identity" })
             gate.open()
@@ -84,7 +84,7 @@ import Testing
             #expect(paths == [folder.file("a"), folder.file("b")] && folder.names == ["a", "b"])
             #expect(server.requests.count == 4)
             let progress = batch.batchProgress
-            #expect(progress.received == 21_000 && progress.expected == 21_000 && progress.fraction == 1)
+            #expect(progress.completedBytes == 21_000 && progress.totalBytes == 21_000 && progress.fraction == 1)
         }
     }
 
@@ -98,14 +98,14 @@ import Testing
             client.isSuspended = false
             var last = BatchProgress(total: 5)
             for await progress in updates {
-                #expect(progress.finished >= last.finished && progress.received >= last.received)
-                if let expected = progress.expected { #expect(progress.received <= expected) }
+                #expect(progress.finished >= last.finished && progress.completedBytes >= last.completedBytes)
+                if let expected = progress.totalBytes { #expect(progress.completedBytes <= expected) }
                 last = progress
             }
             #expect(last.isComplete && last.failed == 1)
             let results = await batch.results
             let count = results.reduce(0) { $0 + ((try? $1.get().count) ?? 0) }
-            #expect(count == 610_003 && last.received >= 610_003 && last.expected == last.received)
+            #expect(count == 610_003 && last.completedBytes >= 610_003 && last.totalBytes == last.completedBytes)
         }
     }
 
@@ -127,11 +127,11 @@ import Testing
             let batch = client.batch(
                 [get("/7"), get("/8"), get("/plain/9"), get("/10")], as: .data, measuresFirst: true)
             await gate.reached(4)
-            #expect(batch.batchProgress.expected == nil && batch.batchProgress.failed == 0)
+            #expect(batch.batchProgress.totalBytes == nil && batch.batchProgress.failed == 0)
             gate.open()
             let values = try await batch.values
             #expect(values.map(\.count) == [7, 8, 9, 10])
-            #expect(batch.batchProgress.expected == 34 && batch.batchProgress.failed == 0)
+            #expect(batch.batchProgress.totalBytes == 34 && batch.batchProgress.failed == 0)
         }
     }
 
@@ -245,7 +245,7 @@ import Testing
                 .download("/own", to: folder.file("x")),
                 .request(get("/shared"), as: HTTPSerializer<Data>.data.map { "\($0.count)" }),
             ])
-            for await progress in batch.batchProgressUpdates where progress.received == 90_000 { break }
+            for await progress in batch.batchProgressUpdates where progress.completedBytes == 90_000 { break }
             batch.pause()
             // The paused member has freed its slot.
             await client.queue.addTask {}.waitUntilFinished()
@@ -258,7 +258,7 @@ import Testing
             let values = try await batch.values
             #expect(values == [folder.file("x"), "90000"])
             #expect(server.requests.last?.fields[.range] == "bytes=60000-")
-            #expect(batch.batchProgress.received == 180_000 && batch.batchProgress.expected == 180_000)
+            #expect(batch.batchProgress.completedBytes == 180_000 && batch.batchProgress.totalBytes == 180_000)
         }
     }
 

@@ -196,7 +196,7 @@ private struct Subject: Sendable {
             let body = operation.body
             value = {
                 var data = Data()
-                for try await portion in body { data.append(contentsOf: portion.readableBytesView) }
+                for try await portion in body { data.append(contentsOf: portion) }
                 return data
             }
         }

@@ -17,13 +17,13 @@ import Testing
     ) async throws {
         try await withServer({ _ in LoopbackResponse(body: .pattern(length: 500_000), framing: framing) }) { server in
             let operation = HTTPDataOperation(get(server.url + "/"), session: session)
-            let reports = operation.downloadReports()
+            let reports = operation.downloadProgressUpdates()
             queue.addOperation(operation)
             var all: [TransferProgress] = []
             for await report in reports { all.append(report) }
-            #expect(all.map(\.new).reduce(0, +) == 500_000)
-            #expect(all.last?.total == 500_000 && all.last?.isComplete == true)
-            #expect(framing == .chunked || all.dropFirst().allSatisfy { $0.expected == 500_000 })
+            #expect(all.map(\.newBytes).reduce(0, +) == 500_000)
+            #expect(all.last?.completedBytes == 500_000 && all.last?.isComplete == true)
+            #expect(framing == .chunked || all.dropFirst().allSatisfy { $0.totalBytes == 500_000 })
         }
     }
 
@@ -33,13 +33,13 @@ import Testing
         try await withServer({ _ in LoopbackResponse(body: body).with(.stalls(.afterBody(100), until: gate)) }) {
             server in
             let operation = HTTPDataOperation(get(server.url + "/"), session: session)
-            let reports = operation.downloadReports(minimumStep: 0.5)
+            let reports = operation.downloadProgressUpdates(minimumStep: 0.5)
             queue.addOperation(operation)
             for await progress in operation.transferProgressUpdates where progress.received == 100 { break }
             gate.open()
             _ = try await operation.value
             var totals: [Int64] = []
-            for await report in reports { totals.append(report.total) }
+            for await report in reports { totals.append(report.completedBytes) }
             #expect(!totals.contains(100) && totals.last == 1000)
         }
     }
@@ -78,10 +78,10 @@ import Testing
         try await withServer({ _ in LoopbackResponse.text("ok") }) { server in
             let request = HTTPRequestDescription(.post, server.url + "/", body: .bytes(Data(count: 200_000)))
             let operation = HTTPDataOperation(request, session: session)
-            let (reports, progress) = (operation.uploadReports(), operation.makeUploadProgress())
+            let (reports, progress) = (operation.uploadProgressUpdates(), operation.makeUploadProgress())
             queue.addOperation(operation)
             var new: Int64 = 0
-            for await report in reports { new += report.new }
+            for await report in reports { new += report.newBytes }
             #expect(new == 200_000)
             #expect(progress.completedUnitCount == 200_000 && progress.totalUnitCount == 200_000)
         }

@@ -23,7 +23,7 @@ import Testing
             let operation = HTTPStreamOperation(get(server.url + "/"), session: session)
             queue.addOperation(operation)
             let iterator = operation.body.makeAsyncIterator()
-            var count = try await iterator.next()?.readableBytes ?? 0
+            var count = try await iterator.next()?.count ?? 0
             // The channel is full, so the transfer no longer reads from the server.
             let full = Int64(count + BodyChannel.capacity)
             while !operation.transfer.record.withLock({ $0.received >= full && $0.waitsForReader }) {
@@ -34,7 +34,7 @@ import Testing
                 while clock.sleeperCount == 0, !operation.isFinished { await Task.yield() }
             }
             #expect(operation.transferProgress.received < 2 << 20)
-            while let portion = try await iterator.next() { count += portion.readableBytes }
+            while let portion = try await iterator.next() { count += portion.count }
             #expect(count == 3 << 20)
         }
     }
@@ -110,14 +110,14 @@ import Testing
             for _ in 0..<4 {
                 let target = operation.transferProgress.received + Int64(BodyChannel.capacity) / 2
                 while operation.transferProgress.received < target, let portion = try await iterator.next() {
-                    all += portion.readableBytesView
+                    all += portion
                 }
                 operation.pause()
                 await queue.addTask {}.waitUntilFinished()
                 #expect(operation.state == .paused)
                 operation.resume()
             }
-            while let portion = try await iterator.next() { all += portion.readableBytesView }
+            while let portion = try await iterator.next() { all += portion }
             #expect(all == bytes.bytes)
             #expect(server.requests.count == 5)
         }
@@ -153,7 +153,7 @@ import Testing
         let reader = Task {
             let iterator = HTTPBodyStream(channel: channel).makeAsyncIterator()
             var count = 0
-            while let portion = try await iterator.next() { count += portion.readableBytes }
+            while let portion = try await iterator.next() { count += portion.count }
             return count
         }
         for _ in 0..<yields { await Task.yield() }

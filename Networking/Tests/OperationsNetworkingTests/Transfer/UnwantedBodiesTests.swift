@@ -110,7 +110,8 @@ import Testing
                 let made = Endless.Sentinel()
                 sentinel = Weak(made)
                 let operation = HTTPDataOperation(
-                    HTTPRequestDescription(.put, server.url + "/"), sending: HTTPBodySource(Endless(sentinel: made)),
+                    HTTPRequestDescription(.put, server.url + "/"),
+                    sending: HTTPBodySource(buffers: Endless(sentinel: made)),
                     as: .text, session: session)
                 queue.addOperation(operation)
                 let why = await reason { try await operation.value }

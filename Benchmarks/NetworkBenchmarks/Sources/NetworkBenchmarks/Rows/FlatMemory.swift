@@ -75,7 +75,7 @@ enum GrowthTask: String, CaseIterable {
         case .stream:
             let operation = HTTPStreamOperation(HTTPRequestDescription(.get, url), session: session)
             OperationQueue().addOperation(operation)
-            for try await bytes in operation.body { bytes.withUnsafeReadableBytes { check.take($0) } }
+            for try await bytes in operation.body { bytes.withUnsafeBytes { check.take($0) } }
             try check.finish(mebibytes: mebibytes)
         case .download:
             let target = "\(folder)/downloaded"
