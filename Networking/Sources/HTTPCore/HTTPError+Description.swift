@@ -20,7 +20,6 @@ extension HTTPError.Reason {
         case .timedOut(.total): "did not finish within the time limit"
         case .truncated(let received, let expected):
             "ended after \(received) bytes" + (expected.map { " of \($0)" } ?? "")
-        case .overlong(let expected): "sent more than the announced \(expected) bytes"
         case .bodyTooLarge(let limit): "exceeds the limit of \(limit) bytes in memory"
         case .decompressionLimitExceeded: "exceeds the limit for decompressed data"
         case .undecodableEncoding(let problem): "cannot be decompressed: \(problem)"

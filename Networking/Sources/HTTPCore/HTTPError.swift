@@ -34,8 +34,6 @@ public struct HTTPError: Error, Sendable {
         /// The connection ended before the body was complete. `expected` is the announced length in bytes, or nil if no
         /// length was announced.
         case truncated(received: Int64, expected: Int64?)
-        /// The body has more bytes than announced.
-        case overlong(expected: Int64)
         /// The body exceeds the limit for bodies in memory, in bytes.
         case bodyTooLarge(limit: Int)
         /// The decompressed body exceeds its limit.

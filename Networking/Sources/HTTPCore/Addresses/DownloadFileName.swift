@@ -1,5 +1,3 @@
-package import HTTPTypes
-
 /// Names for the files of downloads. A usable name is exactly one component of a path.
 public enum DownloadFileName {
     /// The maximum length of a file name on Linux, in bytes of UTF-8.
@@ -29,18 +27,6 @@ public enum DownloadFileName {
         let end = tail.lastIndex { !$0.properties.isWhitespace }.map { tail.index(after: $0) } ?? tail.startIndex
         let clean = shortened(String(String.UnicodeScalarView(tail[..<end])))
         return isUsable(clean) ? clean : fallback
-    }
-
-    /// Returns a file name for a response, from Content-Disposition or else from the last segment of the address.
-    package static func suggested(
-        by fields: HTTPFields, at address: HTTPAddress, fallback: String = "download"
-    ) -> String {
-        if let name = fields[values: .contentDisposition].lazy.compactMap(ContentDisposition.fileName).first {
-            let clean = sanitized(name, fallback: "")
-            if !clean.isEmpty { return clean }
-        }
-        let last = address.path.split(separator: "/").last ?? ""
-        return sanitized(String(decoding: PercentEncoding.decode(last), as: UTF8.self), fallback: fallback)
     }
 
     private static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {

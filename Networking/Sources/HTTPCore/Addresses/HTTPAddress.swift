@@ -132,12 +132,6 @@ public struct HTTPAddress: Hashable, Sendable {
 
     public func withFragment(_ fragment: String?) -> HTTPAddress { with { $0.fragment = fragment } }
 
-    /// Returns the address with an encoded query added to its query.
-    public func appending(query more: String) -> HTTPAddress {
-        if more.isEmpty { return self }
-        return with { $0.query = $0.query.map { $0.isEmpty ? more : "\($0)&\(more)" } ?? more }
-    }
-
     private func with(_ change: (inout Parts) -> Void) -> HTTPAddress {
         var parts = storage.parts
         change(&parts)

@@ -12,9 +12,6 @@ package struct AuthenticationAttempts: Sendable {
     package enum Peer: Hashable, Sendable {
         case origin(HTTPAddress.Origin)
         case proxy
-
-        package var challengeField: HTTPField.Name { self == .proxy ? .proxyAuthenticate : .wwwAuthenticate }
-        package var authorizationField: HTTPField.Name { self == .proxy ? .proxyAuthorization : .authorization }
     }
 
     /// The next action after a challenge.

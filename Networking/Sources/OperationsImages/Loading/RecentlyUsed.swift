@@ -11,8 +11,8 @@ struct RecentlyUsed<Key: Hashable, Value> {
         var newer: Int?
     }
 
-    private(set) var costLimit: Int
-    private(set) var countLimit: Int
+    let costLimit: Int
+    let countLimit: Int
     /// The cost of all values.
     private(set) var cost = 0
     private var nodes: [Node?] = []
@@ -73,11 +73,6 @@ struct RecentlyUsed<Key: Hashable, Value> {
     /// Removes the values whose keys satisfy the condition. The method takes linear time.
     mutating func removeAll(where isGone: (Key) -> Bool = { _ in true }) -> [Value] {
         keys.filter(isGone).compactMap { remove($0) }
-    }
-
-    mutating func setLimits(cost: Int, count: Int) -> [Value] {
-        (costLimit, countLimit) = (max(0, cost), max(0, count))
-        return trim()
     }
 
     private mutating func trim() -> [Value] {

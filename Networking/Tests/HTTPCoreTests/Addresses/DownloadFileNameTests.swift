@@ -54,42 +54,4 @@ import Testing
         let name = (0..<random.below(400)).map { _ in random.pick(pieces) }.joined()
         #expect(DownloadFileName.isUsable(DownloadFileName.sanitized(name)))
     }
-
-    @Test(
-        arguments: [
-            (#"attachment; filename="a.txt""#, "a.txt"), ("attachment; filename=a.txt", "a.txt"), ("inline", nil),
-            ("", nil),
-            ("attachment; filename=", nil), (#"attachment; filename="""#, nil), (#"attachment; filename="a"#, "\"a"),
-            ("attachment; filename=a b ü/c ; x=y", "a b ü/c"),
-            (#"attachment; FileName = "a \"b\".txt""#, #"a "b".txt"#),
-            (#"attachment; filename="a;b.txt"; x=y"#, "a;b.txt"),
-            ("attachment; filename*=UTF-8''%e2%82%ac%20rates.txt", "€ rates.txt"),
-            (#"attachment; filename="EURO.txt"; filename*=utf-8'en'%e2%82%ac.txt"#, "€.txt"),
-            ("attachment; filename*=UTF-8''%ff; filename=b.txt", "b.txt"),
-            ("attachment; filename*=iso-8859-1''%fc", "ü"),
-            ("attachment; filename*=koi8-r''%fc; filename=c", "c"), ("attachment; filename*=nonsense; filename=c", "c"),
-            ("attachment; filename=a; filename=b", "a"), (#"attachment; x="filename=evil"; filename=a"#, "a"),
-            ("attachment; filename*=UTF-8''..%2f..%2fpasswd", "../../passwd"), ("filename=a", nil),
-            (";filename=a", "a"),
-        ] as [(String, String?)])
-    func `Content-Disposition names the file`(value: String, name: String?) {
-        #expect(ContentDisposition.fileName(value) == name)
-    }
-
-    @Test(
-        arguments: [
-            ("http://h/a/b.txt", nil, "b.txt"), ("http://h/", nil, "download"), ("http://h/a/", nil, "a"),
-            ("http://h/%2e%2e%2fx", nil, "x"), ("http://h/a%00b", nil, "ab"), ("http://h/a?b/c", nil, "a"),
-            ("http://h/%FF", nil, "\u{FFFD}"), ("http://h/a", "attachment; filename=../../b", "b"),
-            ("http://h/a", "attachment; filename=..", "a"),
-            ("http://h/a", "attachment; filename*=UTF-8''..%2fpasswd", "passwd"),
-        ] as [(String, String?, String)])
-    func `a download is named by the response, or else by its address`(
-        url: String, disposition: String?, name: String
-    ) throws {
-        var fields = HTTPFields()
-        fields[.contentDisposition] = disposition
-        let address = try #require(HTTPAddress(url))
-        #expect(DownloadFileName.suggested(by: fields, at: address) == name)
-    }
 }

@@ -127,10 +127,6 @@ import Testing
         #expect(address.requestTarget == "/a?b=c")
         #expect(address.origin.authority == "host:8080")
         #expect(address.withoutFragment.description == "http://host:8080/a?b=c")
-        #expect(address.appending(query: "x=1").requestTarget == "/a?b=c&x=1")
-        #expect(HTTPAddress("http://h/")?.appending(query: "x=1").requestTarget == "/?x=1")
-        #expect(HTTPAddress("http://h/?")?.appending(query: "x").requestTarget == "/?x")
-        #expect(HTTPAddress("http://h/")?.appending(query: "").requestTarget == "/")
     }
 
     @Test func `an address is encoded with its password and decoded again, and invalid text is refused`() throws {

@@ -31,7 +31,7 @@ import Testing
         let lasting: [HTTPError.Reason] =
             [
                 .cancelled, .invalidURL, .invalidHeader(name: ""), .certificateRefused(Broken()), .timedOut(.total),
-                .overlong(expected: 1), .bodyTooLarge(limit: 1), .decompressionLimitExceeded, .redirectLoop,
+                .bodyTooLarge(limit: 1), .decompressionLimitExceeded, .redirectLoop,
                 .unauthorized,
                 .tooManyRedirects(limit: 1), .emptyBody, .undecodable(Broken()), .noSpace, .notInCache,
                 .bodyNotRepeatable,
