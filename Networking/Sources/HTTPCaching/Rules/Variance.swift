@@ -1,4 +1,5 @@
 import Crypto
+import HTTPCore
 package import HTTPTypes
 
 /// The request fields by which a response varies (RFC 9111 §4.1).
@@ -32,7 +33,7 @@ package enum Variance: Equatable, Sendable {
             }
             digest.update(data: Array("\(line)\n".utf8))
         }
-        return digest.finalize().hexadecimal
+        return digest.finalize().hexadecimal()
     }
 
     /// Joins the lines of a field and removes spaces around commas, which does not change the meaning of a list.
@@ -42,12 +43,5 @@ package enum Variance: Equatable, Sendable {
                 let start = member.drop { $0 == " " || $0 == "\t" }
                 return String(start.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
             }.joined(separator: ",")
-    }
-}
-
-extension SHA256.Digest {
-    var hexadecimal: String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 }

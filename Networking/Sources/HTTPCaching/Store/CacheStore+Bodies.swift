@@ -1,3 +1,4 @@
+import HTTPCore
 import Crypto
 import Foundation
 
@@ -120,7 +121,7 @@ extension CacheStore {
         }
         guard entry.size <= Self.smallBody else { return CachedBody(file, size: entry.size) }
         let data = try file.read(at: 0, count: Int(entry.size))
-        guard SHA256.hash(data: data).hexadecimal == entry.digest else {
+        guard SHA256.hash(data: data).hexadecimal() == entry.digest else {
             report(.damagedBody(path: file.path))
             files.remove(entry.digest)
             return nil

@@ -1,3 +1,4 @@
+import HTTPCore
 import Crypto
 import Foundation
 
@@ -16,7 +17,7 @@ extension CacheStore {
     func store(
         _ data: Data, forKey key: String, variant: String, retention: HTTPCachePolicy.Retention, now: Date
     ) -> Bool {
-        let digest = SHA256.hash(data: data).hexadecimal
+        let digest = SHA256.hash(data: data).hexadecimal()
         let entry = CacheEntry(key: key, variant: variant, digest: digest, size: Int64(data.count), now: now)
         return commit(entry, .memory(data), in: shelf(retention), now: now)
     }

@@ -1,3 +1,4 @@
+import HTTPCore
 import Crypto
 package import Foundation
 
@@ -72,7 +73,7 @@ package actor CacheWriter {
         do {
             if file != nil { try spill() }
             let entry = try CacheEntry(
-                response: response, key: key, variant: variant, digest: digest.finalize().hexadecimal, size: count,
+                response: response, key: key, variant: variant, digest: digest.finalize().hexadecimal(), size: count,
                 now: now)
             let body = file.map { FinishedBody.file($0) } ?? .memory(buffer)
             (file, buffer) = (nil, Data())

@@ -1,3 +1,5 @@
+import HTTPCore
+
 /// The addresses that have failed recently, at most ten thousand. The type is a value without a clock, and times are
 /// durations since a fixed moment.
 ///

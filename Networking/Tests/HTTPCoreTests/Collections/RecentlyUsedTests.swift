@@ -1,4 +1,4 @@
-@testable import OperationsImages
+import HTTPCore
 import TestSupport
 import Testing
 

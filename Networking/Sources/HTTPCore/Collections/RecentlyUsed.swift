@@ -2,7 +2,7 @@
 /// time, except the methods that visit all values.
 ///
 /// Methods return the removed values, so that the caller can release them without a lock.
-struct RecentlyUsed<Key: Hashable, Value> {
+package struct RecentlyUsed<Key: Hashable, Value> {
     private struct Node {
         let key: Key
         let value: Value
@@ -11,24 +11,24 @@ struct RecentlyUsed<Key: Hashable, Value> {
         var newer: Int?
     }
 
-    let costLimit: Int
-    let countLimit: Int
+    package let costLimit: Int
+    package let countLimit: Int
     /// The cost of all values.
-    private(set) var cost = 0
+    package private(set) var cost = 0
     private var nodes: [Node?] = []
     private var free: [Int] = []
     private var places: [Key: Int] = [:]
     private var (oldest, newest): (Int?, Int?) = (nil, nil)
 
-    init(costLimit: Int, countLimit: Int) {
+    package init(costLimit: Int, countLimit: Int) {
         self.costLimit = max(0, costLimit)
         self.countLimit = max(0, countLimit)
     }
 
-    var count: Int { places.count }
+    package var count: Int { places.count }
 
     /// The keys from the least recently used to the most recently used. The property takes linear time.
-    var keys: [Key] {
+    package var keys: [Key] {
         Array(
             sequence(state: oldest) { place in
                 guard let node = place.flatMap({ nodes[$0] }) else { return nil }
@@ -38,18 +38,18 @@ struct RecentlyUsed<Key: Hashable, Value> {
     }
 
     /// Returns a value and marks it as the most recently used value.
-    mutating func use(_ key: Key) -> Value? {
+    package mutating func use(_ key: Key) -> Value? {
         guard let place = places[key], let node = unlink(place) else { return nil }
         link(place, node)
         return node.value
     }
 
     /// Returns a value without counting a use.
-    func peek(_ key: Key) -> Value? { places[key].flatMap { nodes[$0]?.value } }
+    package func peek(_ key: Key) -> Value? { places[key].flatMap { nodes[$0]?.value } }
 
     /// Adds a value as the most recently used value, unless the value alone exceeds a limit. Returns the values that
     /// are not kept, which can include the value itself.
-    mutating func insert(_ value: Value, for key: Key, cost: Int) -> [Value] {
+    package mutating func insert(_ value: Value, for key: Key, cost: Int) -> [Value] {
         var gone = remove(key).map { [$0] } ?? []
         let cost = max(0, cost)
         guard cost <= costLimit, countLimit > 0 else { return gone + [value] }
@@ -63,7 +63,7 @@ struct RecentlyUsed<Key: Hashable, Value> {
         return gone
     }
 
-    mutating func remove(_ key: Key) -> Value? {
+    package mutating func remove(_ key: Key) -> Value? {
         guard let place = places.removeValue(forKey: key), let node = unlink(place) else { return nil }
         free.append(place)
         cost -= node.cost
@@ -71,7 +71,7 @@ struct RecentlyUsed<Key: Hashable, Value> {
     }
 
     /// Removes the values whose keys satisfy the condition. The method takes linear time.
-    mutating func removeAll(where isGone: (Key) -> Bool = { _ in true }) -> [Value] {
+    package mutating func removeAll(where isGone: (Key) -> Bool = { _ in true }) -> [Value] {
         keys.filter(isGone).compactMap { remove($0) }
     }
 
