@@ -18,6 +18,18 @@ import Testing
         #expect(log.entries == [1, 2, 3])
     }
 
+    @Test func `sleepers with the same deadline resume in the order in which they began to sleep`() {
+        let (executor, clock, log) = (ManualExecutor(), VirtualClock(), Journal<Int>())
+        for number in 0..<20 {
+            executor.task {
+                try await clock.sleep(for: .seconds(1))
+                log.append(number)
+            }
+        }
+        executor.runUntilIdle(advancing: clock)
+        #expect(log.entries == Array(0..<20))
+    }
+
     @Test func `a clock never goes back`() {
         let clock = VirtualClock()
         clock.advance(by: .seconds(5))

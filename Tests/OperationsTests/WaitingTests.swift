@@ -1,7 +1,8 @@
-import Operations
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import Operations
 
 /// Rules W3 and W4: waiting, by threads.
 @Suite(.timeLimit(.minutes(5))) struct WaitingTests {
@@ -29,6 +30,22 @@ import Testing
             if queue.countNow != 0 || !operation.isFinished { wrong += 1 }
         }
         #expect(wrong == 0)
+    }
+
+    /// Rule M8 forbids the same in a serial queue.
+    @Test func `an operation of a queue with two places may wait for an operation that has not started`() {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 2
+        let (dependency, later) = (BlockOperation {}, BlockOperation {})
+        later.addDependency(dependency)
+        let isRefused = Guarded(false)
+        queue.addOperation {
+            queue.addOperation(later)
+            do { try later.checkWait() } catch { isRefused.withLock { $0 = true } }
+            dependency.start()
+        }
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(!isRefused.withLock { $0 })
     }
 
     /// Rule W3.

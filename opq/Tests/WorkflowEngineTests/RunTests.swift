@@ -49,16 +49,18 @@ struct RunTests {
         #expect(try directory.text(of: "log") == "first\nf\nf\nlast\n")
     }
 
+    /// A queue that starts operations as they arrive starts one before it has 100 of them.
     @Test func `the first operation of a queue is the one of the highest priority`() async throws {
+        let numbers = (0..<100).map(String.init).joined(separator: ",")
         let text = """
             queues: {q: {concurrency: 1}}
             operations:
-              low: {run: "echo low >> log", queue: q, priority: low}
+              low: {run: "echo low >> log", queue: q, priority: low, each: [\(numbers)]}
               high: {run: "echo high >> log", queue: q, priority: high}
             """
         let directory = try TemporaryDirectory()
         _ = try await outcomes(of: text, in: directory)
-        #expect(try directory.text(of: "log") == "high\nlow\n")
+        #expect(try directory.text(of: "log") == "high\n" + String(repeating: "low\n", count: 100))
     }
 
     @Test func `a barrier that succeeded does not run again when the run is cancelled`() async throws {

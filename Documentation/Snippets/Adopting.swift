@@ -1,0 +1,11 @@
+import Dispatch
+import OpenCombine
+import Operations
+import OperationsCombine
+import Synchronization
+
+let queue = OperationQueue()
+let (operation, download) = (BlockOperation {}, BlockOperation {})
+nonisolated(unsafe) let typed = PassthroughSubject<String, Never>()
+func draw() -> [UInt8] { [] }
+func show(_ text: String) {}

@@ -1,0 +1,11 @@
+import Operations
+
+final class Download: Operation, @unchecked Sendable {
+    init(_ url: String) {}
+}
+
+let queue = OperationQueue()
+let clock = ContinuousClock()
+let policy = RetryPolicy(retries: 1)
+let url = ""
+func draw(_ attempt: Int) async throws {}

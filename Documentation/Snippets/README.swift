@@ -1,0 +1,3 @@
+import Operations
+
+let queue = OperationQueue()

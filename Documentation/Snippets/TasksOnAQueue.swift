@@ -1,0 +1,5 @@
+import Operations
+
+let queue = OperationQueue()
+let (file, files) = ("", [""])
+func index(_ file: String) async {}
