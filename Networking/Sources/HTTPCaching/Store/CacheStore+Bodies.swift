@@ -1,6 +1,6 @@
-import HTTPCore
 import Crypto
 import Foundation
+import HTTPCore
 
 /// A complete body.
 enum FinishedBody: Sendable {

@@ -1,6 +1,6 @@
-import HTTPCore
 import Crypto
 import Foundation
+import HTTPCore
 
 extension CacheStore {
     func data(forKey key: String, variant: String, now: Date) async -> Data? {

@@ -1,6 +1,6 @@
-import HTTPCore
 import Crypto
 package import Foundation
+import HTTPCore
 
 /// A writer that receives the body of a response in pieces, and stores the complete body. The writer reports failures
 /// to the cache's `onError`. A failure does not affect the request.
