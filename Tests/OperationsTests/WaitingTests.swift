@@ -32,7 +32,7 @@ import Testing
         #expect(wrong == 0)
     }
 
-    /// Rule M8 forbids the same in a serial queue.
+    /// Rule M8 forbids this wait in a serial queue only.
     @Test func `an operation of a queue with two places may wait for an operation that has not started`() {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 2
