@@ -29,15 +29,15 @@ typealias OperationQueue = Operations.OperationQueue
         try await HTTPTestServer.with(handler: { album.photo.response(to: $0) }) { server in
             let loader = ImageLoader()
             let sizes = [64, 256, 1024]
-            let tokens = (0..<9).map { loader.load(server.url + "/photo.jpg", options: .thumbnail(sizes[$0 % 3])) }
-            for (index, token) in tokens.enumerated() {
-                let image = try await token.value.image
+            let handles = (0..<9).map { loader.load(server.url + "/photo.jpg", options: .thumbnail(sizes[$0 % 3])) }
+            for (index, handle) in handles.enumerated() {
+                let image = try await handle.value.image
                 check(image.width == sizes[index % 3] && image.height == image.width * 3 / 4, "a size is right")
                 check(image.format == .jpeg, "it is a JPEG")
             }
             let count = server.requests.count
             check(count == 1, "one transfer")
-            print("Nine wishes for three sizes made \(count) transfer of \(album.photo.body.length) bytes.")
+            print("Nine requests for three sizes made \(count) transfer of \(album.photo.body.length) bytes.")
             check(loader.imageInMemory(server.url + "/photo.jpg", options: .thumbnail(64)) != nil, "it is in memory")
             print("In memory: \(loader.memoryCount) images of \(loader.memoryByteCount) bytes.")
         }
@@ -71,13 +71,13 @@ typealias OperationQueue = Operations.OperationQueue
             var configuration = ImageLoader.Configuration()
             configuration.maxConcurrentTransfers = 1
             let loader = ImageLoader(configuration)
-            let tokens = (1...6).map { loader.load("\(server.url)/\($0)", priority: .low) }
+            let handles = (1...6).map { loader.load("\(server.url)/\($0)", priority: .low) }
             await gate.reached()
             let visible = loader.load(server.url + "/5", priority: .high)
-            check(visible.transfer === tokens[4].transfer, "it has joined the transfer")
+            check(visible.transfer === handles[4].transfer, "it has joined the transfer")
             check(visible.transfer?.queuePriority == .high, "the transfer has risen")
             gate.open()
-            for token in tokens + [visible] { _ = try await token.value }
+            for handle in handles + [visible] { _ = try await handle.value }
             let order = server.requests.map { String($0.path.dropFirst()) }
             check(order == ["1", "5", "2", "3", "4", "6"], "what is visible comes next: \(order)")
             print("Photograph 5 was scrolled into view: they came as \(order.joined(separator: ", ")).")
@@ -93,14 +93,14 @@ typealias OperationQueue = Operations.OperationQueue
             return request.number == 1 ? response.with(.stalls(.afterBody(half), until: gate)) : response
         }) { server in
             let loader = ImageLoader()
-            let token = loader.load(server.url + "/photo.jpg", options: .thumbnail(256))
-            guard let transfer = token.transfer else { return fail("nothing transfers") }
+            let handle = loader.load(server.url + "/photo.jpg", options: .thumbnail(256))
+            guard let transfer = handle.transfer else { return fail("nothing transfers") }
             for await progress in transfer.downloadProgressUpdates() where progress.completedBytes == half { break }
-            transfer.pause()
+            handle.pause()
             await server.openConnections(are: 0)
-            check(token.outcomeSoFar == nil, "it waits")
-            transfer.resume()
-            let image = try await token.value.image
+            check(handle.result == nil, "it waits")
+            handle.resume()
+            let image = try await handle.value.image
             check(image.width == 256, "the image is whole")
             let range = server.requests.last?.fields[.range] ?? "no range"
             check(range == "bytes=\(half)-", "the transfer continued where it stopped: \(range)")

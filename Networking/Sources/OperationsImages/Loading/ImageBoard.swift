@@ -5,7 +5,7 @@ import OperationsNetworking
 ///
 /// An *original* is the transferred file, and a *variant* is the result of a decoder. Equal requests share a variant,
 /// and variants of equal transfers share an original. Each variant and each original has the highest priority of its
-/// waiters.
+/// waiters. The transfer of an original pauses when all its requests are paused.
 ///
 ///     variant    sought ──► waiting ──► decoding ──► ended
 ///     (on disk)    └──────────────────────┬─────────► ended
@@ -50,8 +50,8 @@ struct ImageBoard {
 
         let key: VariantKey
         let original: Int
-        /// The variant's identifier among the waiters of the original.
-        let seat: Int
+        /// The variant's number among the waiters of the original.
+        let waiter: Int
         var stage = Stage.sought
     }
 
@@ -63,8 +63,10 @@ struct ImageBoard {
         var variants: Set<Int> = []
     }
 
-    private var wishes = Coalescer<VariantKey, Int>()
-    private var seats = Coalescer<OriginalKey, Int>()
+    /// The requests wait for variants.
+    private var requests = Coalescer<VariantKey>()
+    /// The variants wait for originals.
+    private var waitingVariants = Coalescer<OriginalKey>()
     private var variants: [Int: Variant] = [:]
     private var originals: [Int: Original] = [:]
 
@@ -82,58 +84,57 @@ struct ImageBoard {
         let begins: Bool
     }
 
-    mutating func join(_ key: VariantKey, priority: Int) -> Joining {
-        let (waiter, joining) = wishes.join(key, priority: priority)
+    mutating func join(_ key: VariantKey, _ demand: TransferDemand) -> Joining {
+        let (waiter, joining) = requests.join(key, demand)
         switch joining {
         case .begin(let variant):
-            let (seat, sitting) = seats.join(key.original, priority: priority)
+            let (ofVariant, variantJoining) = waitingVariants.join(key.original, demand)
             let original: Int
-            switch sitting {
+            switch variantJoining {
             case .begin(let new):
                 original = new
                 originals[new] = Original(key: key.original)
-            case .joined(let known, _): original = known
+            case .joined(let change): original = change.transfer
             }
-            variants[variant] = Variant(key: key, original: original, seat: seat)
+            variants[variant] = Variant(key: key, original: original, waiter: ofVariant)
             originals[original]?.variants.insert(variant)
             return Joining(waiter: waiter, variant: variant, original: original, begins: true)
-        case .joined(let variant, let raised):
-            let known = variants[variant]!
-            if let raised { _ = seats.setPriority(raised, of: known.seat) }
-            return Joining(waiter: waiter, variant: variant, original: known.original, begins: false)
+        case .joined(let change):
+            let original = apply(change)
+            return Joining(waiter: waiter, variant: change.transfer, original: original, begins: false)
         }
+    }
+
+    /// Passes the demand on a variant to its original. Returns the original.
+    private mutating func apply(_ change: Coalescer<VariantKey>.Change) -> Int {
+        let variant = variants[change.transfer]!
+        _ = waitingVariants.set(change.new, of: variant.waiter)
+        return variant.original
     }
 
     /// The result of a waiter's departure.
     enum Leaving: Equatable {
         /// The waiter has already received its image or has already left.
-        case needless
-        /// Other waiters remain, perhaps with a lower priority.
-        case goesOn(variant: Int, original: Int)
+        case hadLeft
+        /// Other waiters remain, perhaps with a lower priority, or paused.
+        case continues(variant: Int, original: Int)
         /// The variant has no waiter any more. `isLast` states whether the original is removed too.
         case stops(variant: Int, original: Int, isLast: Bool)
     }
 
     mutating func leave(_ waiter: Waiter) -> Leaving {
-        switch wishes.leave(waiter) {
-        case .needless: return .needless
-        case .goesOn(let variant, let urgency):
-            let known = variants[variant]!
-            _ = seats.setPriority(urgency, of: known.seat)
-            return .goesOn(variant: variant, original: known.original)
+        switch requests.leave(waiter) {
+        case .hadLeft: return .hadLeft
+        case .continues(let change): return .continues(variant: change.transfer, original: apply(change))
         case .stop(let variant):
             let known = variants[variant]!
             return .stops(variant: variant, original: known.original, isLast: remove(variant))
         }
     }
 
-    /// Changes the priority of a waiter. Returns nil if the waiter no longer waits.
-    mutating func setPriority(_ priority: Int, of waiter: Waiter) -> (variant: Int, original: Int)? {
-        guard let (variant, urgency) = wishes.setPriority(priority, of: waiter), let known = variants[variant] else {
-            return nil
-        }
-        _ = seats.setPriority(urgency, of: known.seat)
-        return (variant, known.original)
+    /// Changes the demand of a waiter. Returns nil if the waiter no longer waits.
+    mutating func set(_ demand: TransferDemand, of waiter: Waiter) -> (variant: Int, original: Int)? {
+        requests.set(demand, of: waiter).map { ($0.transfer, apply($0)) }
     }
 
     // MARK: - Questions
@@ -142,14 +143,20 @@ struct ImageBoard {
     func key(ofOriginal original: Int) -> OriginalKey? { originals[original]?.key }
     func original(ofVariant variant: Int) -> Int? { variants[variant]?.original }
     func original(ofWaiter waiter: Waiter) -> Int? {
-        wishes.key(of: waiter).flatMap { wishes.transfer(of: $0) }.flatMap { variants[$0]?.original }
+        requests.key(of: waiter).flatMap { requests.transfer(of: $0) }.flatMap { variants[$0]?.original }
     }
-    func urgency(ofVariant variant: Int) -> Int? { variants[variant].flatMap { wishes.urgency(of: $0.key) } }
-    func urgency(ofOriginal original: Int) -> Int? { originals[original].flatMap { seats.urgency(of: $0.key) } }
+    func demand(ofVariant variant: Int) -> TransferDemand? {
+        variants[variant].flatMap { requests.demand(of: $0.key) }
+    }
+    /// Returns the demand on the transfer of an original. The transfer pauses when all requests for its variants are paused,
+    /// also while some variants are looked for on disk or decoded.
+    func demand(ofOriginal original: Int) -> TransferDemand? {
+        originals[original].flatMap { waitingVariants.demand(of: $0.key) }
+    }
 
     /// Returns all waiters of the original's variants.
     func waiters(ofOriginal original: Int) -> [Waiter] {
-        originals[original]?.variants.flatMap { variants[$0].map { wishes.waiters(of: $0.key) } ?? [] } ?? []
+        originals[original]?.variants.flatMap { variants[$0].map { requests.waiters(of: $0.key) } ?? [] } ?? []
     }
 
     // MARK: - Stages
@@ -227,6 +234,7 @@ struct ImageBoard {
     /// The end of a variant.
     struct Ending: Equatable {
         let variant: Int
+        let original: Int
         let waiters: [Waiter]
         /// Whether the original has no variant any more.
         let isLast: Bool
@@ -242,16 +250,16 @@ struct ImageBoard {
     /// Handles the end of a variant, with or without an image. Returns nil if the variant has no waiter.
     mutating func ends(_ variant: Int) -> Ending? {
         guard let known = variants[variant] else { return nil }
-        let waiters = wishes.waiters(of: known.key).sorted()
-        wishes.ended(variant, of: known.key)
-        return Ending(variant: variant, waiters: waiters, isLast: remove(variant))
+        let waiters = requests.waiters(of: known.key).sorted()
+        requests.ended(variant, of: known.key)
+        return Ending(variant: variant, original: known.original, waiters: waiters, isLast: remove(variant))
     }
 
     /// Removes a variant. Returns whether the original was removed too.
     private mutating func remove(_ variant: Int) -> Bool {
         guard let known = variants.removeValue(forKey: variant) else { return false }
         originals[known.original]?.variants.remove(variant)
-        guard case .stop = seats.leave(known.seat) else { return false }
+        guard case .stop = waitingVariants.leave(known.waiter) else { return false }
         originals[known.original] = nil
         return true
     }

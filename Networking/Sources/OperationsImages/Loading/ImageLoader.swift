@@ -9,8 +9,8 @@ public import OperationsNetworking
 /// var configuration = ImageLoader.Configuration()
 /// configuration.cache = try HTTPCache(directory: URL.cachesDirectory.appending(path: "photos"))
 /// let loader = ImageLoader(configuration)
-/// let token = loader.load("https://example.org/photo.jpg", options: .thumbnail(256))
-/// let photo = try await token.value.image
+/// let handle = loader.load("https://example.org/photo.jpg", options: .thumbnail(256))
+/// let photo = try await handle.value.image
 /// ```
 ///
 /// Equal requests share all work, and requests for other sizes share the transfer. When the loader is deallocated, its
@@ -33,7 +33,7 @@ public final class ImageLoader: Sendable {
 
     // MARK: - Images
 
-    /// Requests an image. An image in memory is available in `ImageRequestHandle.outcomeSoFar` when the method returns. An
+    /// Requests an image. An image in memory is available in `ImageRequestHandle.result` when the method returns. An
     /// address that has failed recently fails again immediately.
     public func load(
         _ url: String, options: ImageLoadOptions = ImageLoadOptions(), priority: Operation.QueuePriority = .normal

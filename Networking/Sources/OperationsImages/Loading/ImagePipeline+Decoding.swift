@@ -32,7 +32,7 @@ extension ImagePipeline {
             self.decoded(variant, result, file)
         }
         guard keep(decoding, for: variant) else { return }
-        adjustPriority(variant: variant)
+        applyDemand(variant: variant)
         decodings.addOperation(decoding)
     }
 

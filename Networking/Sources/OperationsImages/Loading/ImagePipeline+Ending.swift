@@ -7,22 +7,31 @@ import OperationsNetworking
 extension ImagePipeline {
     /// The objects of ended requests, which the pipeline releases without the lock.
     private struct Ended {
-        var tokens: [ImageRequestHandle] = []
+        var promises: [ImagePromise] = []
+        /// The originals that other variants still need.
+        var remaining: Set<Int> = []
         var operations: [Operation?] = []
         var originals: [OriginalWork?] = []
         var images: [DecodedImage] = []
         var failures: [FailureCache.Failure?] = []
         var idleWaiters: [CheckedContinuation<Void, Never>] = []
 
-        mutating func add(_ ending: ImageBoard.Ending, original: Int?, from state: inout State) {
-            tokens += ending.waiters.compactMap { state.tokens.removeValue(forKey: $0) }
+        mutating func add(_ ending: ImageBoard.Ending, from state: inout State) {
+            promises += ending.waiters.compactMap { state.promises.removeValue(forKey: $0) }
             operations.append(state.operations.removeValue(forKey: ending.variant))
-            if ending.isLast, let original { originals.append(state.originals.removeValue(forKey: original)) }
+            if ending.isLast {
+                originals.append(state.originals.removeValue(forKey: ending.original))
+                remaining.remove(ending.original)
+            } else {
+                remaining.insert(ending.original)
+            }
             idleWaiters += state.takeIdleWaiters()
         }
 
-        func tell(_ outcome: (ImageRequestHandle) -> ImageRequestHandle.Outcome) {
-            for token in tokens { token.end(outcome(token)) }
+        /// Ends the requests. Only paused requests may remain for an original.
+        func finish(in pipeline: ImagePipeline, _ result: (ImagePromise) -> ImagePromise.Outcome) {
+            for original in remaining { pipeline.applyDemand(original: original) }
+            for promise in promises { promise.end(result(promise)) }
             for waiter in idleWaiters { waiter.resume() }
         }
     }
@@ -42,20 +51,19 @@ extension ImagePipeline {
                 ended.images = state.memory.insert(image, for: memoryKey, cost: image.byteCount)
             }
             ended.failures.append(state.failures.forget(key.original.failureName))
-            ended.add(ending, original: original, from: &state)
+            ended.add(ending, from: &state)
             return (ended, key, isFirst)
         }
         guard let key else { return }
         // The write is enqueued before the waiters are notified, so that `waitUntilIdle` includes the write.
         if let file { store(image, of: file, key, isFirst: isFirst) }
-        ended.tell { .success(LoadedImage(image: image, source: file?.kept.source ?? .disk, url: $0.url)) }
+        ended.finish(in: self) { .success(LoadedImage(image: image, source: file?.kept.source ?? .disk, url: $0.url)) }
     }
 
     func fail(variant: Int, _ reason: ImageLoadError.Reason, _ file: Original) {
         let now = configuration.ticker.now()
         let ended = state.withLock { state in
             var ended = Ended()
-            let original = state.board.original(ofVariant: variant)
             guard let key = state.board.key(ofVariant: variant), let ending = state.board.ends(variant) else {
                 return ended
             }
@@ -63,10 +71,10 @@ extension ImagePipeline {
             let error = ImageLoadError(reason, url: shown, response: file.kept.response)
             ended.failures = state.failures.remember(
                 error, of: key.original.failureName, decoding: key.decoding, now: now)
-            ended.add(ending, original: original, from: &state)
+            ended.add(ending, from: &state)
             return ended
         }
-        ended.tell { .failure(ImageLoadError(reason, url: $0.url, response: file.kept.response)) }
+        ended.finish(in: self) { .failure(ImageLoadError(reason, url: $0.url, response: file.kept.response)) }
     }
 
     /// Fails the variants that wait for an original.
@@ -78,40 +86,40 @@ extension ImagePipeline {
             let error = ImageLoadError(reason, url: HTTPAddress.redacted(key.request.url), response: response)
             ended.failures = state.failures.remember(
                 error, of: key.failureName, decoding: ImageDecodingOptions(), now: now)
-            for ending in state.board.fails(original) { ended.add(ending, original: original, from: &state) }
+            for ending in state.board.fails(original) { ended.add(ending, from: &state) }
             return ended
         }
-        ended.tell { .failure(ImageLoadError(reason, url: $0.url, response: response)) }
+        ended.finish(in: self) { .failure(ImageLoadError(reason, url: $0.url, response: response)) }
     }
 
     // MARK: - Cancelling
 
     func cancel(_ waiter: Int) {
         var gone: (operation: Operation?, original: OriginalWork?)
-        let (token, leaving, idleWaiters) = state.withLock { state in
+        let (promise, leaving, idleWaiters) = state.withLock { state in
             let leaving = state.board.leave(waiter)
             if case .stops(let variant, let original, let isLast) = leaving {
                 gone.operation = state.operations.removeValue(forKey: variant)
                 if isLast { gone.original = state.originals.removeValue(forKey: original) }
             }
-            let token = leaving == .needless ? nil : state.tokens.removeValue(forKey: waiter)
-            return (token, leaving, state.takeIdleWaiters())
+            let promise = leaving == .hadLeft ? nil : state.promises.removeValue(forKey: waiter)
+            return (promise, leaving, state.takeIdleWaiters())
         }
         switch leaving {
-        case .needless: break
-        case .goesOn(let variant, let original), .stops(let variant, let original, isLast: false):
-            adjustPriority(variant: variant, original: original)
+        case .hadLeft: break
+        case .continues(let variant, let original), .stops(let variant, let original, isLast: false):
+            applyDemand(variant: variant, original: original)
         case .stops: break
         }
         gone.operation?.cancel()
         gone.original?.preparing?.cancel()
         gone.original?.http?.cancel()
-        if let token { token.end(.failure(ImageLoadError(.cancelled, url: token.url))) }
+        if let promise { promise.end(.failure(ImageLoadError(.cancelled, url: promise.url))) }
         for waiter in idleWaiters { waiter.resume() }
     }
 
     func cancelAll() {
-        let tokens = state.withLock { Array($0.tokens.values) }
-        for token in tokens { token.cancel() }
+        let promises = state.withLock { Array($0.promises.values) }
+        for promise in promises { promise.cancel() }
     }
 }

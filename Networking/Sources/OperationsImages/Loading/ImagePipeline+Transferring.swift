@@ -38,22 +38,20 @@ extension ImagePipeline {
             stale = nil
         }
         for field in stale?.validators.conditions ?? [:] { request.fields.append(field) }
-        guard let urgency = state.withLock({ $0.board.urgency(ofOriginal: original) }) else { return }
-        let http = client.load(request, as: .imageAnswer, priority: .init(rawValue: urgency) ?? .normal)
-        let (isWanted, isFollowed, old) = state.withLock { state in
+        guard let demand = state.withLock({ $0.board.demand(ofOriginal: original) }) else { return }
+        let http = client.load(request, as: .imageAnswer, demand)
+        let (isWanted, reportsProgress, old) = state.withLock { state in
             let old = state.originals[original]?.http
             state.originals[original]?.http = http
-            return (state.originals[original] != nil, state.originals[original]?.isFollowed == true, old)
+            return (state.originals[original] != nil, state.originals[original]?.reportsProgress == true, old)
         }
         withExtendedLifetime(old) {}
         guard isWanted else { return http.cancel() }
-        adjustPriority(original: original)
-        if isFollowed { pump(http, of: original) }
+        applyDemand(original: original)
+        if reportsProgress { reportProgress(of: http, for: original) }
         Task { [stale] in
             do {
-                // Awaiting the value would give the transfer this task's priority, which no caller requested.
-                await http.operation.waitUntilFinished()
-                try receive(try await http.value, of: original, by: http, stale)
+                try receive(try await http.value, of: original, by: http.transfer, stale)
             } catch let error as HTTPError {
                 fail(original, ImageLoadError.Reason(error.reason), error.response)
             } catch let refusal as Refusal {
@@ -70,7 +68,7 @@ extension ImagePipeline {
     }
 
     private func receive(
-        _ answer: ImageAnswer, of original: Int, by http: HTTPRequestHandle<ImageAnswer>, _ stale: StaleOriginal?
+        _ answer: ImageAnswer, of original: Int, by transfer: HTTPOperation?, _ stale: StaleOriginal?
     ) throws {
         guard let response = configuration.responseModifier.map({ $0(answer.response) }) ?? answer.response else {
             throw Refusal(reason: .responseRefused, response: answer.response)
@@ -81,8 +79,8 @@ extension ImagePipeline {
         let bytes: [UInt8]
         do { bytes = try opened(answer.body) } catch { throw Refusal(reason: .decryption(error), response: response) }
         // The last report precedes the image, so that a progress stream is complete before it ends.
-        tell(http.operation.transferProgress, of: original, isLast: true)
-        let source = http.operation.servedFromCache ? LoadedImage.Source.disk : .network
+        if let transfer { report(transfer.downloadProgress, for: original, isLast: true) }
+        let source = transfer?.servedFromCache == true ? LoadedImage.Source.disk : .network
         let data = configuration.decryptor.map { _ in answer.body }
         let kept = Original.Kept(encrypted: data, response: response, source: source, isStored: false)
         isPresent(original, Original(bytes: bytes, kept))
@@ -99,43 +97,36 @@ extension ImagePipeline {
 
     // MARK: - Progress
 
-    /// Sends progress reports to this waiter and to other followers of the same original.
-    func follow(_ waiter: Int) {
-        let (http, token, told, isNew, original) = state.withLock { state in
+    /// Begins to report progress to all requests for an original. Returns the last report.
+    func beginProgress(of waiter: Int) -> TransferProgress? {
+        let (http, original, work) = state.withLock { state in
             let original = state.board.original(ofWaiter: waiter)
             let work = original.flatMap { state.originals[$0] }
-            if let original { state.originals[original]?.isFollowed = true }
-            return (work?.http, state.tokens[waiter], work?.told, work?.isFollowed == false, original)
+            if let original { state.originals[original]?.reportsProgress = true }
+            return (work?.http, original, work)
         }
-        if let token, let told { token.tell(told) }
-        if isNew, let http, let original { pump(http, of: original) }
+        if let original, let http, work?.reportsProgress == false { reportProgress(of: http, for: original) }
+        return work?.progress
     }
 
-    private func pump(_ http: HTTPRequestHandle<ImageAnswer>, of original: Int) {
-        let updates = http.operation.transferProgressUpdates
-        Task { [weak self] in for await progress in updates { self?.tell(progress, of: original) } }
+    private func reportProgress(of http: HTTPRequestHandle<ImageAnswer>, for original: Int) {
+        http.transfer?.whenProgress { [weak self] in self?.report($0.download, for: original) }
     }
 
-    /// Sends a report with a number. Two concurrent reports can arrive in the wrong order, and the number lets the
-    /// receiver drop the older report.
-    private func tell(_ progress: HTTPProgress, of original: Int, isLast: Bool = false) {
-        let (tokens, report) = state.withLock { state -> ([ImageRequestHandle], NumberedProgress?) in
-            guard let work = state.originals[original], work.isFollowed, work.told?.isLast != true else {
-                return ([], nil)
-            }
-            let report = NumberedProgress(progress: progress, number: (work.told?.number ?? 0) + 1, isLast: isLast)
-            state.originals[original]?.told = report
-            return (state.board.waiters(ofOriginal: original).compactMap { state.tokens[$0] }, report)
+    private func report(_ progress: TransferProgress, for original: Int, isLast: Bool = false) {
+        let promises = state.withLock { state -> [ImagePromise] in
+            guard state.originals[original]?.reportsProgress == true else { return [] }
+            state.originals[original]?.progress = progress
+            return state.board.waiters(ofOriginal: original).compactMap { state.promises[$0] }
         }
-        guard let report else { return }
-        for token in tokens { token.tell(report) }
+        for promise in promises { promise.report(progress, isLast: isLast) }
     }
 
     func transfer(of waiter: Int) -> HTTPOperation? {
         let http = state.withLock { state in
             state.board.original(ofWaiter: waiter).flatMap { state.originals[$0]?.http }
         }
-        return http?.operation
+        return http?.transfer
     }
 }
 

@@ -34,8 +34,8 @@ final class ImagePipeline: Sendable {
         var board = ImageBoard()
         var memory: RecentlyUsed<MemoryKey, DecodedImage>
         var failures: FailureCache
-        /// The handles that wait for an image.
-        var tokens: [Int: ImageRequestHandle] = [:]
+        /// The requests that have not ended.
+        var promises: [Int: ImagePromise] = [:]
         var originals: [Int: OriginalWork] = [:]
         /// The operation that looks for a variant or decodes it.
         var operations: [Int: Operation] = [:]
@@ -44,9 +44,9 @@ final class ImagePipeline: Sendable {
         var lastWriting = 0
         var idleWaiters: [CheckedContinuation<Void, Never>] = []
 
-        /// Returns the tasks in `waitUntilIdle` if no handle waits, and clears the list.
+        /// Returns the tasks in `waitUntilIdle` if no request waits, and clears the list.
         mutating func takeIdleWaiters() -> [CheckedContinuation<Void, Never>] {
-            guard tokens.isEmpty else { return [] }
+            guard promises.isEmpty else { return [] }
             defer { idleWaiters = [] }
             return idleWaiters
         }
@@ -98,28 +98,33 @@ final class ImagePipeline: Sendable {
             request: request(for: url, options), name: name, policy: policy,
             changes: configuration.session.changeCount)
         let key = ImageBoard.VariantKey(original: original, decoding: options.decoding)
-        let (token, joining) = state.withLock { state -> (ImageRequestHandle, ImageBoard.Joining?) in
+        let demand = TransferDemand(priority)
+        func promise(_ participant: ImageParticipant? = nil, _ result: ImagePromise.Outcome? = nil) -> ImagePromise {
+            ImagePromise(
+                url: shown, cancellation: ImageLoadError(.cancelled, url: shown), demand: demand,
+                minimumStep: configuration.minimumProgressStep, participant: participant, result: result)
+        }
+        let (promise, joining) = state.withLock { state -> (ImagePromise, ImageBoard.Joining?) in
             if policy.readsMemory, !policy.refreshes, let image = state.memory.use(MemoryKey(name, options.decoding)) {
-                let loaded = LoadedImage(image: image, source: .memory, url: shown)
-                return (ImageRequestHandle(url: shown, outcome: .success(loaded), priority: priority), nil)
+                return (promise(nil, .success(LoadedImage(image: image, source: .memory, url: shown))), nil)
             }
             if !options.retryFailed,
                 let failure = state.failures.failure(of: original.failureName, decoding: options.decoding, now: now)
             {
                 let error = ImageLoadError(.failedBefore(failure.reason), url: shown, response: failure.response)
-                return (ImageRequestHandle(url: shown, outcome: .failure(error), priority: priority), nil)
+                return (promise(nil, .failure(error)), nil)
             }
-            let joining = state.board.join(key, priority: priority.rawValue)
-            let token = ImageRequestHandle(url: shown, waiter: joining.waiter, pipeline: self, priority: priority)
-            state.tokens[joining.waiter] = token
+            let joining = state.board.join(key, demand)
+            let promise = promise(ImageParticipant(pipeline: self, waiter: joining.waiter))
+            state.promises[joining.waiter] = promise
             if state.originals[joining.original] == nil { state.originals[joining.original] = OriginalWork() }
-            return (token, joining)
+            return (promise, joining)
         }
         if let joining {
             if joining.begins { begin(joining.variant, key, priority) }
-            adjustPriority(variant: joining.variant, original: joining.original)
+            applyDemand(variant: joining.variant, original: joining.original)
         }
-        return token
+        return ImageRequestHandle(promise)
     }
 
     private func request(for url: String, _ options: ImageLoadOptions) -> HTTPRequestDescription {
@@ -135,38 +140,35 @@ final class ImagePipeline: Sendable {
         return state.withLock { $0.memory.use(MemoryKey(name, options.decoding)) }
     }
 
-    // MARK: - Priorities
+    // MARK: - Priorities and pauses
 
-    func setPriority(_ priority: Operation.QueuePriority, of waiter: Int) {
-        let change = state.withLock { $0.board.setPriority(priority.rawValue, of: waiter) }
-        if let change { adjustPriority(variant: change.variant, original: change.original) }
+    func set(_ demand: TransferDemand, of waiter: Int) {
+        let change = state.withLock { $0.board.set(demand, of: waiter) }
+        if let change { applyDemand(variant: change.variant, original: change.original) }
     }
 
-    /// Gives the operations the highest priority of their waiters.
-    func adjustPriority(variant: Int? = nil, original: Int? = nil) {
-        var applied: (Int?, Int?)?
+    /// Gives the operation of a variant and the transfer of an original the demand of their waiters.
+    func applyDemand(variant: Int? = nil, original: Int? = nil) {
+        var applied: (TransferDemand?, TransferDemand?)?
         while true {
-            let (priorities, operation, http) = state.withLock { state in
+            let (demands, operation, http) = state.withLock { state in
                 (
                     (
-                        variant.flatMap { state.board.urgency(ofVariant: $0) },
-                        original.flatMap { state.board.urgency(ofOriginal: $0) }
+                        variant.flatMap { state.board.demand(ofVariant: $0) },
+                        original.flatMap { state.board.demand(ofOriginal: $0) }
                     ),
                     variant.flatMap { state.operations[$0] }, original.flatMap { state.originals[$0]?.http }
                 )
             }
-            // The loop checks again after a change, because a concurrent call can apply an older priority later.
-            if let applied, applied == priorities { return }
-            let (ofVariant, ofOriginal) = (priorities.0.map(priority), priorities.1.map(priority))
-            if let operation, let ofVariant, operation.queuePriority != ofVariant {
-                operation.queuePriority = ofVariant
+            // The loop checks again after a change, because a concurrent call can apply an older demand later.
+            if let applied, applied == demands { return }
+            if let operation, let priority = demands.0?.queuePriority, operation.queuePriority != priority {
+                operation.queuePriority = priority
             }
-            if let http, let ofOriginal, http.priority != ofOriginal { http.priority = ofOriginal }
-            applied = priorities
+            if let http, let demand = demands.1 { http.promise.update { $0 = demand } }
+            applied = demands
         }
     }
-
-    private func priority(_ urgency: Int) -> Operation.QueuePriority { .init(rawValue: urgency) ?? .normal }
 
     // MARK: - Idle
 
@@ -174,8 +176,8 @@ final class ImagePipeline: Sendable {
         repeat {
             await withCheckedContinuation { continuation in
                 let isIdle = state.withLock { state in
-                    if !state.tokens.isEmpty { state.idleWaiters.append(continuation) }
-                    return state.tokens.isEmpty
+                    if !state.promises.isEmpty { state.idleWaiters.append(continuation) }
+                    return state.promises.isEmpty
                 }
                 if isIdle { continuation.resume() }
             }
@@ -183,7 +185,7 @@ final class ImagePipeline: Sendable {
             await client.waitUntilIdle()
             await decodings.waitUntilAllOperationsAreFinished()
             await writes.waitUntilAllOperationsAreFinished()
-        } while !state.withLock { $0.tokens.isEmpty }
+        } while !state.withLock { $0.promises.isEmpty }
     }
 }
 
@@ -195,17 +197,10 @@ struct OriginalWork {
     var original: Original?
     /// Whether the original is stored on disk or is being stored.
     var isStored = false
-    /// Whether a handle follows the progress.
-    var isFollowed = false
+    /// Whether a request needs the progress.
+    var reportsProgress = false
     /// The last report.
-    var told: NumberedProgress?
-}
-
-/// A progress report with its number in the order of the reports.
-struct NumberedProgress: Sendable {
-    let progress: HTTPProgress
-    let number: Int
-    let isLast: Bool
+    var progress: TransferProgress?
 }
 
 /// An image file as the decoder receives it.

@@ -14,7 +14,7 @@ import OperationsNetworking
 /// affect the others.
 public final class ImagePrefetcher: Sendable {
     private let tally: Tally
-    private let tokens: [ImageRequestHandle]
+    private let handles: [ImageRequestHandle]
 
     /// Starts to load the images immediately. An empty list is complete immediately.
     ///
@@ -30,8 +30,8 @@ public final class ImagePrefetcher: Sendable {
     ) {
         let tally = Tally(total: urls.count)
         self.tally = tally
-        tokens = urls.map { loader.load($0, options: options, priority: priority) }
-        for (index, token) in tokens.enumerated() { token.whenOver { tally.ended(index, $0) } }
+        handles = urls.map { loader.load($0, options: options, priority: priority) }
+        for (index, handle) in handles.enumerated() { handle.promise.whenEnded { tally.ended(index, $0) } }
     }
 
     /// The progress by number of images. Images that failed or were cancelled count as failed. The bytes are not counted.
@@ -49,11 +49,11 @@ public final class ImagePrefetcher: Sendable {
     }
 
     /// Cancels the images that have not arrived yet.
-    public func cancel() { for token in tokens { token.cancel() } }
+    public func cancel() { for handle in handles { handle.cancel() } }
 
     /// Sets the priority of the images that have not arrived yet.
     public func setPriority(_ priority: Operation.QueuePriority) {
-        for token in tokens where token.outcomeSoFar == nil { token.priority = priority }
+        for handle in handles where handle.result == nil { handle.priority = priority }
     }
 }
 
@@ -71,7 +71,7 @@ extension ImagePrefetcher {
         var progress: BatchProgress { state.withLock { $0.progress } }
         var progressUpdates: AsyncStream<BatchProgress> { followers.latest { progress } }
 
-        func ended(_ index: Int, _ outcome: ImageRequestHandle.Outcome) {
+        func ended(_ index: Int, _ outcome: ImagePromise.Outcome) {
             let isComplete = state.withLock { tally in
                 let ending: BatchTally.Ending = if case .failure = outcome { .failed } else { .succeeded }
                 _ = tally.ended(index, received: 0, ending)

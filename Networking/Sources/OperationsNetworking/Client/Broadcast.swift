@@ -82,7 +82,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
         Follower(tell: { continuation.yield($0) }, end: { continuation.finish() })
     }
 
-    private func remove(_ id: Int, with continuation: AsyncStream<Element>.Continuation) {
+    private func remove(_ id: Int, with continuation: AsyncStream<some Any>.Continuation) {
         continuation.onTermination = { [weak self] _ in
             let old = self?.state.withLock { $0.followers.removeValue(forKey: id) }
             withExtendedLifetime(old) {}
@@ -100,6 +100,22 @@ extension Broadcast where Element: Equatable {
             remove(id, with: continuation)
         } else {
             continuation.yield(latest())
+            continuation.finish()
+        }
+        return stream
+    }
+
+    /// Returns a stream of the steps that `step` makes of the current element and of each change. The stream buffers steps
+    /// without a limit.
+    func steps<Step: Sendable>(
+        _ latest: () -> Element, _ step: @escaping @Sendable (Element) -> Step?
+    ) -> AsyncStream<Step> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Step.self)
+        let follower = Follower(
+            tell: { if let step = step($0) { continuation.yield(step) } }, end: { continuation.finish() })
+        if let id = begin(follower, latest) {
+            remove(id, with: continuation)
+        } else {
             continuation.finish()
         }
         return stream

@@ -28,7 +28,7 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
         var isOver = false
         var failure: (any Error)?
         var isPaused = false
-        var running: [Int: any Steerable] = [:]
+        var running: [Int: any RequestControl] = [:]
         var last = 0
         /// The suspended task that begins the members after `resume()`.
         var waiting: CheckedContinuation<Void, Never>?
@@ -109,7 +109,7 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
     }
 
     /// Pauses or resumes a member, repeated until the member matches the latest state.
-    private func steer(_ member: any Steerable) {
+    private func steer(_ member: any RequestControl) {
         while true {
             let isPaused = steering.withLock { $0.isPaused }
             if isPaused { member.pause() } else { member.resume() }
@@ -152,13 +152,13 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
     private func begin(_ member: HTTPBatchMember<Value>) -> HTTPBatchMember<Value>.Running? {
         guard !steering.withLock({ $0.isOver }) else { return nil }
         let running = member.begin(client)
-        enter(running.steering)
+        enter(running.control)
         return running
     }
 
     /// Registers a running member. A later cancellation reaches the member, and an earlier cancellation is applied here.
     @discardableResult
-    private func enter(_ member: any Steerable) -> Int {
+    private func enter(_ member: any RequestControl) -> Int {
         let (number, isOver, isPaused) = steering.withLock { steering in
             steering.last += 1
             steering.running[steering.last] = member
@@ -230,13 +230,13 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
         await withTaskGroup { group in
             for (index, member) in members.enumerated() {
                 guard !steering.withLock({ $0.isOver }), let request = member.measure(client) else { continue }
-                let wish = client.join(request, .normal)
-                let number = enter(wish)
+                let handle = client.join(request, as: .answer, TransferDemand(.normal))
+                let number = enter(handle)
                 group.addTask {
-                    let length = try? await wish.answer.lengthOfBody
+                    let length = try? await handle.value.lengthOfBody
                     // The batch may have cancelled this task, which ends only the wait. Cancel the handle here, because the
                     // batch no longer finds it after `leave`.
-                    wish.cancel()
+                    handle.cancel()
                     self.leave(number)
                     if self.tally.withLock({ $0.measured(index, length) }) { self.tell() }
                 }

@@ -6,7 +6,7 @@ public import Operations
 public struct HTTPBatchMember<Value: Sendable>: Sendable {
     /// A member that has begun.
     struct Running: Sendable {
-        let steering: any Steerable
+        let control: any RequestControl
         let operation: HTTPOperation
         /// Returns the value, or throws the error of the member.
         let value: @Sendable () async throws -> Value
@@ -25,8 +25,9 @@ public struct HTTPBatchMember<Value: Sendable>: Sendable {
         priority: Operation.QueuePriority = .normal
     ) -> Self {
         Self(url: HTTPAddress.redacted(request.url)) { client in
-            let token = client.load(request, as: serializer, priority: priority)
-            return Running(steering: token, operation: token.operation) { try await token.value }
+            let handle = client.load(request, as: serializer, priority: priority)
+            // A request of a client always has a transfer.
+            return Running(control: handle, operation: handle.transfer!) { try await handle.value }
         } measure: { client in
             client.completed(request, for: serializer).measuring(isPlain: false)
         }
@@ -44,7 +45,7 @@ public struct HTTPBatchMember<Value: Sendable>: Sendable {
         Self(url: HTTPAddress.redacted(operation.request.url)) { client in
             // Another thread may add the operation to a queue at the same time. The operation then stays in that queue.
             if operation.taskExecutor == nil { try? client.enqueue(operation) }
-            return Running(steering: operation, operation: operation, value: value)
+            return Running(control: operation, operation: operation, value: value)
         } measure: { _ in
             guard operation.taskExecutor == nil, !operation.isFinished else { return nil }
             return operation.request.measuring(isPlain: operation.transfer.sink.prefersRanges)
@@ -60,7 +61,7 @@ extension HTTPBatchMember where Value == String {
         let request = HTTPRequestDescription(.get, url)
         return Self(url: HTTPAddress.redacted(url)) { client in
             let operation = client.download(url, to: target, digest: digest, priority: priority)
-            return Running(steering: operation, operation: operation) { try await operation.value }
+            return Running(control: operation, operation: operation) { try await operation.value }
         } measure: { client in
             client.completed(request).measuring(isPlain: true)
         }
@@ -84,15 +85,14 @@ extension HTTPBatchMember where Value == HTTPOperation {
 }
 
 /// A request that a batch can cancel, pause and resume.
-protocol Steerable: Sendable {
+protocol RequestControl: Sendable {
     func cancel()
     func pause()
     func resume()
 }
 
-extension HTTPOperation: Steerable {}
-extension HTTPRequestHandle: Steerable {}
-extension Wish: Steerable {}
+extension HTTPOperation: RequestControl {}
+extension RequestHandle: RequestControl {}
 
 extension HTTPRequestDescription {
     /// Returns the `HEAD` request that asks for the length of the response; nil if `HEAD` cannot answer that.

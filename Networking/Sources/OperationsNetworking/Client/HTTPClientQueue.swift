@@ -24,7 +24,7 @@ public final class HTTPClientQueue: Sendable {
     let settings: Locked<Settings>
     /// Whether hosts take turns and may have limits.
     private let hasTurns: Bool
-    let shares = Locked(Shares())
+    let transfers = SharedTransfers()
     let events = Broadcast<HTTPEvent>()
     let ledger = RequestLedger()
     /// The queue in which batches wait for their members. The members run in `queue`.
@@ -36,12 +36,6 @@ public final class HTTPClientQueue: Sendable {
         var coding: any HTTPCoding = JSONCoding()
         var credentialFields: Set<String> = []
         var sharesTransfers = true
-    }
-
-    /// The transfers that requests may join.
-    struct Shares {
-        var coalescer = Coalescer<Sharing, Int>()
-        var operations: [Int: HTTPDataOperation<HTTPAnswer>] = [:]
     }
 
     /// Creates a client.
@@ -143,7 +137,7 @@ public final class HTTPClientQueue: Sendable {
         _ request: HTTPRequestDescription, as serializer: HTTPSerializer<Value>,
         priority: Operation.QueuePriority = .normal
     ) -> HTTPRequestHandle<Value> {
-        HTTPRequestHandle(join(completed(request, for: serializer), priority), serializer)
+        load(request, as: serializer, TransferDemand(priority))
     }
 
     /// Adds a GET request.
@@ -153,7 +147,7 @@ public final class HTTPClientQueue: Sendable {
         load(HTTPRequestDescription(.get, url), as: serializer, priority: priority)
     }
 
-    /// Adds a HEAD request. The value is empty; use the `response` of the handle's operation.
+    /// Adds a HEAD request. The value is empty; use the `response` of the handle's transfer.
     public func head(_ url: String, priority: Operation.QueuePriority = .normal) -> HTTPRequestHandle<Data> {
         load(HTTPRequestDescription(.head, url), as: .data, priority: priority)
     }

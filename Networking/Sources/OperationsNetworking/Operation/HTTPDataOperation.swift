@@ -22,8 +22,8 @@ public final class HTTPDataOperation<Value: Sendable>: HTTPOperation, @unchecked
     private let sink: MemorySink
     // The operation's task writes this value before the operation ends. Other threads read the value after the end.
     nonisolated(unsafe) private var decoded: Value?
-    /// Further uses of the value before the operation ends; nil once they have begun.
-    private let uses = Locked<[@Sendable (Value) -> Void]?>([])
+    /// A use of the value before the operation ends.
+    private let use = Locked<(@Sendable (Value) -> Void)?>(nil)
 
     /// Creates an operation that decodes the response.
     ///
@@ -96,21 +96,11 @@ public final class HTTPDataOperation<Value: Sendable>: HTTPOperation, @unchecked
         // If the operation is cancelled during decoding, the caller must get the cancellation and not the value.
         try Task.checkCancellation()
         decoded = value
-        let uses = uses.withLock { uses in
-            defer { uses = nil }
-            return uses
-        }
-        for use in uses ?? [] { use(value) }
+        use.withLock { $0 }?(value)
     }
 
-    /// Adds a use of the value, which the operation's task runs before the operation ends. Returns false if the uses have begun
-    /// already.
-    func useValue(_ use: @escaping @Sendable (Value) -> Void) -> Bool {
-        uses.withLock { uses in
-            uses?.append(use)
-            return uses != nil
-        }
-    }
+    /// Sets a use of the value, which the operation's task runs before the operation ends.
+    func useValue(_ use: @escaping @Sendable (Value) -> Void) { self.use.withLock { $0 = use } }
 }
 
 extension HTTPRequestDescription {

@@ -55,7 +55,7 @@ extension HTTPOperation {
         progress.cancellationHandler = { [weak self] in self?.cancel() }
         progress.pausingHandler = { [weak self] in self?.pause() }
         progress.resumingHandler = { [weak self] in self?.resume() }
-        transfer.madeFollowers().latest({ transfer.currentProgress }) { [weak progress] now in
+        whenProgress { [weak progress] now in
             guard let progress else { return }
             let now = direction(now)
             let total = now.totalBytes ?? -1
@@ -63,6 +63,11 @@ extension HTTPOperation {
             if progress.completedUnitCount != now.completedBytes { progress.completedUnitCount = now.completedBytes }
         }
         return progress
+    }
+
+    /// Calls the listener with the current progress and with each change, one call at a time, on the thread that delivers.
+    package final func whenProgress(_ listener: @escaping @Sendable (HTTPProgress) -> Void) {
+        transfer.madeFollowers().latest({ transfer.currentProgress }, tell: listener)
     }
 
     /// The progress in both directions.

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import HTTPCore
 import NIOCore
 import NIOSSL
+import Operations
 
 extension HTTPError.Reason {
     /// The reason for an error of the connection or of async-http-client.
@@ -9,6 +10,7 @@ extension HTTPError.Reason {
         switch error {
         case let reason as TransferFailure: self = reason.reason
         case is CancellationError: self = .cancelled
+        case is OperationTimeout: self = .timedOut(.total)
         // `HTTPClientError.cancelled` is no cancellation by the caller: its connection is closing.
         case let error as HTTPClientError: self = Self.reason(error)
         case is PinMismatch: self = .certificateRefused(error)

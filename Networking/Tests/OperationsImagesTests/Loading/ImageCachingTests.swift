@@ -87,13 +87,13 @@ import Testing
             await cache.store(Data("no image".utf8), forKey: url)
             await cache.store(Data("no pixels".utf8), forKey: url, variant: "thumbnail 40")
             let loader = ImageLoader.plain { $0.cache = cache }
-            let tokens = [nil, 40, 50].map { size in
+            let handles = [nil, 40, 50].map { size in
                 loader.load(url, options: ImageLoadOptions(decoding: ImageDecodingOptions(maxPixelSize: size)))
             }
             areJoined.open()
-            #expect(await tokens[0].ending == "400x200 network")
-            #expect(await tokens[1].ending == "40x20 network")
-            #expect(await tokens[2].ending == "50x25 network")
+            #expect(await handles[0].ending == "400x200 network")
+            #expect(await handles[1].ending == "40x20 network")
+            #expect(await handles[2].ending == "50x25 network")
             #expect(server.requests.count == 1)
             await loader.waitUntilIdle()
             #expect(await cache.data(forKey: url) == Data("400x200\n".utf8))
@@ -187,7 +187,7 @@ import Testing
             #expect(await loader.load(url).ending == "unacceptableStatus")
             clock.advance(by: .seconds(29))
             let again = loader.load(url, options: .thumbnail(10))
-            guard case .failure(let error) = again.outcomeSoFar, case .failedBefore(let reason) = error.reason else {
+            guard case .failure(let error) = again.result, case .failedBefore(let reason) = error.reason else {
                 Issue.record("the failure was not remembered")
                 return
             }
@@ -226,7 +226,7 @@ import Testing
                     await gate.reached()
                     // The session may record the time of its last progress after an advance of the clock. The loop
                     // therefore advances the clock until the limit is exceeded.
-                    while first.outcomeSoFar == nil {
+                    while first.result == nil {
                         clock.advance(by: .seconds(11))
                         await Task.yield()
                     }

@@ -12,9 +12,9 @@ import Testing
         try await HTTPTestServer.with(handler: { _ in .image(4, 2) }) { server in
             let loader = ImageLoader.plain()
             loader.isSuspended = true
-            let token = loader.load("http://me:secret@127.0.0.1:\(server.port)/a")
-            token.cancel()
-            let failure = await token.failure
+            let handle = loader.load("http://me:secret@127.0.0.1:\(server.port)/a")
+            handle.cancel()
+            let failure = await handle.failure
             #expect(failure?.isCancellation == true && failure?.url == server.url + "/a")
             loader.isSuspended = false
             await loader.waitUntilIdle()
@@ -29,23 +29,23 @@ import Testing
             LoopbackResponse.image(4, 2, padding: 1000).with(.stalls(.afterBody(10), until: gate))
         }) { server in
             let loader = ImageLoader.plain()
-            let tokens = (0..<3).map { loader.load(server.url + "/a", options: .thumbnail($0 + 1)) }
+            let handles = (0..<3).map { loader.load(server.url + "/a", options: .thumbnail($0 + 1)) }
             await gate.reached()
-            tokens[0].cancel()
-            #expect(await tokens[0].failure?.isCancellation == true)
-            #expect(tokens[1].outcomeSoFar == nil && tokens[1].transfer?.isCancelled == false)
-            tokens[1].cancel()
-            tokens[2].cancel()
-            for token in tokens { #expect(await token.failure?.isCancellation == true) }
+            handles[0].cancel()
+            #expect(await handles[0].failure?.isCancellation == true)
+            #expect(handles[1].result == nil && handles[1].transfer?.isCancelled == false)
+            handles[1].cancel()
+            handles[2].cancel()
+            for handle in handles { #expect(await handle.failure?.isCancellation == true) }
             await loader.waitUntilIdle()
             await server.openConnections(are: 0)
-            #expect(server.requests.count == 1 && tokens[1].transfer == nil)
+            #expect(server.requests.count == 1 && handles[1].transfer == nil)
         }
     }
 
     @Test func `decoding stops when its last request is cancelled`() async throws {
-        let (begun, goesOn) = (AsyncGate(), Gate())
-        let decoder = StubDecoder(begun: begun, goesOn: goesOn)
+        let (begun, mayContinue) = (AsyncGate(), Gate())
+        let decoder = StubDecoder(begun: begun, mayContinue: mayContinue)
         try await HTTPTestServer.with(handler: { _ in .image(4, 2) }) { server in
             let loader = ImageLoader.plain(decoder)
             let (one, other) = (loader.load(server.url + "/a"), loader.load(server.url + "/a"))
@@ -54,7 +54,7 @@ import Testing
             #expect(await one.failure?.isCancellation == true)
             other.cancel()
             #expect(await other.failure?.isCancellation == true)
-            goesOn.open()
+            mayContinue.open()
             await loader.waitUntilIdle()
             #expect(decoder.givenUp.withLock { $0 } == 1 && loader.memoryCount == 0)
             // The cancellation is not remembered as a failure.
@@ -63,14 +63,14 @@ import Testing
     }
 
     @Test func `a request cancelled during decoding does not affect other requests`() async throws {
-        let (begun, goesOn) = (AsyncGate(), Gate())
-        let decoder = StubDecoder(begun: begun, goesOn: goesOn)
+        let (begun, mayContinue) = (AsyncGate(), Gate())
+        let decoder = StubDecoder(begun: begun, mayContinue: mayContinue)
         try await HTTPTestServer.with(handler: { _ in .image(4, 2) }) { server in
             let loader = ImageLoader.plain(decoder)
             let (one, other) = (loader.load(server.url + "/a"), loader.load(server.url + "/a"))
             await begun.pass()
             one.cancel()
-            goesOn.open()
+            mayContinue.open()
             #expect(await other.ending == "4x2 network")
             #expect(await one.ending == "cancelled" && decoder.givenUp.withLock { $0 } == 0)
         }
@@ -79,21 +79,21 @@ import Testing
     @Test func `a cancellation after the end has no effect`() async throws {
         try await HTTPTestServer.with(handler: { _ in .image(4, 2) }) { server in
             let loader = ImageLoader.plain()
-            let token = loader.load(server.url + "/a")
-            #expect(await token.ending == "4x2 network")
-            token.cancel()
-            token.priority = .high
-            #expect(await token.ending == "4x2 network" && token.priority == .high)
+            let handle = loader.load(server.url + "/a")
+            #expect(await handle.ending == "4x2 network")
+            handle.cancel()
+            handle.priority = .high
+            #expect(await handle.ending == "4x2 network" && handle.priority == .high)
         }
     }
 
     @Test func `cancelAll ends each request at every stage`() async throws {
         try await withHeldImages { server, gate in
             let loader = ImageLoader.plain { $0.maxConcurrentTransfers = 2 }
-            let tokens = (0..<50).map { loader.load("\(server.url)/\($0 % 20)", options: .thumbnail($0 % 3 + 1)) }
+            let handles = (0..<50).map { loader.load("\(server.url)/\($0 % 20)", options: .thumbnail($0 % 3 + 1)) }
             await gate.reached(2)
             loader.cancelAll()
-            for token in tokens { #expect(await token.failure?.isCancellation == true) }
+            for handle in handles { #expect(await handle.failure?.isCancellation == true) }
             await loader.waitUntilIdle()
             #expect(loader.queue.snapshot().executing + loader.queue.snapshot().waiting == 0)
             gate.open()

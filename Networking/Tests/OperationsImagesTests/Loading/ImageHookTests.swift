@@ -47,22 +47,22 @@ import Testing
     }
 
     @Test func `a request cancelled during the request modifier sends nothing`() async throws {
-        let (begun, goesOn) = (AsyncGate(), AsyncGate())
+        let (begun, mayContinue) = (AsyncGate(), AsyncGate())
         try await HTTPTestServer.with(handler: { _ in .image(4, 2) }) { server in
             let isOver = AsyncGate()
             let loader = ImageLoader.plain {
                 $0.requestModifier = { request in
                     begun.open()
-                    await goesOn.pass()
+                    await mayContinue.pass()
                     isOver.open()
                     return request
                 }
             }
-            let token = loader.load(server.url + "/a")
+            let handle = loader.load(server.url + "/a")
             await begun.pass()
-            token.cancel()
-            #expect(await token.ending == "cancelled")
-            goesOn.open()
+            handle.cancel()
+            #expect(await handle.ending == "cancelled")
+            mayContinue.open()
             await isOver.pass()
             // A request of the cancelled handle would arrive before this request.
             #expect(await loader.load(server.url + "/b").ending == "4x2 network")
@@ -132,9 +132,9 @@ import Testing
             let loader = ImageLoader.plain()
             var found: [String: String] = [:]
             for path in ["/status", "/type", "/untyped", "/empty", "/zero", "/unknown", "/large", "/lost"] {
-                let token = loader.load(server.url + path)
-                guard let failure = await token.failure else {
-                    found[path] = await token.ending
+                let handle = loader.load(server.url + path)
+                guard let failure = await handle.failure else {
+                    found[path] = await handle.ending
                     continue
                 }
                 #expect(failure.url == server.url + path && failure.description.hasPrefix(failure.url))

@@ -23,15 +23,15 @@ import Testing
         }) { server in
             let loader = ImageLoader.plain(decoder)
             let sizes = [100, 50, nil]
-            let tokens = (0..<10).map { index in
+            let handles = (0..<10).map { index in
                 loader.load(
                     server.url + "/a",
                     options: ImageLoadOptions(decoding: ImageDecodingOptions(maxPixelSize: sizes[index % 3])))
             }
             await gate.reached()
             gate.open()
-            for (index, token) in tokens.enumerated() {
-                let loaded = try await token.value
+            for (index, handle) in handles.enumerated() {
+                let loaded = try await handle.value
                 #expect(loaded.image.width == sizes[index % 3] ?? 400 && loaded.source == .network)
                 #expect(loaded.url == server.url + "/a")
             }
@@ -41,14 +41,14 @@ import Testing
     }
 
     @Test func `a size requested during the decoding of another size needs no transfer`() async throws {
-        let (begun, goesOn) = (AsyncGate(), Gate())
-        let decoder = StubDecoder(begun: begun, goesOn: goesOn)
+        let (begun, mayContinue) = (AsyncGate(), Gate())
+        let decoder = StubDecoder(begun: begun, mayContinue: mayContinue)
         try await HTTPTestServer.with(handler: { _ in .image(400, 200) }) { server in
             let loader = ImageLoader.plain(decoder)
             let whole = loader.load(server.url + "/a")
             await begun.pass()
             let small = loader.load(server.url + "/a", options: .thumbnail(40))
-            goesOn.open()
+            mayContinue.open()
             #expect(await whole.ending == "400x200 network")
             #expect(await small.ending == "40x20 network")
             #expect(server.requests.count == 1)
@@ -64,7 +64,7 @@ import Testing
             #expect(loader.imageInMemory(server.url + "/a")?.width == 4)
             #expect(loader.imageInMemory(server.url + "/a", options: .thumbnail(2)) == nil)
             let again = loader.load(server.url + "/a")
-            #expect((try? again.outcomeSoFar?.get().source) == .memory)
+            #expect((try? again.result?.get().source) == .memory)
             #expect(await again.ending == "4x2 memory")
             for await _ in again.progressUpdates { Issue.record("nothing is transferred") }
             loader.clearMemory()
@@ -104,11 +104,11 @@ import Testing
         }) { server in
             let loader = ImageLoader.plain { $0.minimumProgressStep = 0.1 }
             loader.isSuspended = true
-            let token = loader.load(server.url + "/a")
-            let reports = token.progressUpdates
+            let handle = loader.load(server.url + "/a")
+            let reports = handle.progressUpdates
             loader.isSuspended = false
             await gate.reached()
-            let late = token.progressUpdates
+            let late = handle.progressUpdates
             gate.open()
             for stream in [reports, late] {
                 var (sum, count, last) = (Int64(0), 0, Int64(0))
@@ -118,20 +118,20 @@ import Testing
                 }
                 #expect(sum == 1_000_000 && last == 1_000_000 && count <= 12)
             }
-            #expect(await token.ending == "4x2 network")
+            #expect(await handle.ending == "4x2 network")
         }
     }
 
     @Test func `a cancelled task stops waiting, and does not cancel the request`() async throws {
         try await withHeldImages { server, gate in
             let loader = ImageLoader.plain()
-            let token = loader.load(server.url + "/a")
-            let task = Task { await token.failure?.isCancellation }
+            let handle = loader.load(server.url + "/a")
+            let task = Task { await handle.failure?.isCancellation }
             await gate.reached()
             task.cancel()
             #expect(await task.value == true)
             gate.open()
-            #expect(await token.ending == "4x2 network")
+            #expect(await handle.ending == "4x2 network")
         }
     }
 
@@ -146,11 +146,11 @@ import Testing
                 configuration.cacheKey = { url in withExtendedLifetime(sentinel) { url } }
             }
             loader?.isSuspended = isSuspended
-            let token = loader?.load(server.url + "/a")
+            let handle = loader?.load(server.url + "/a")
             if !isSuspended { await gate.reached() }
             loader = nil
             gate.open()
-            #expect(await token?.ending == (isSuspended ? "cancelled" : "4x2 network"))
+            #expect(await handle?.ending == (isSuspended ? "cancelled" : "4x2 network"))
             // The objects are also released while the handle still exists.
             await gone.pass()
             await server.openConnections(are: 0)

@@ -19,11 +19,11 @@ import Testing
             }
             let first = loader.load(server.url + "/first")
             await gate.reached()
-            let tokens = (0..<6).map { loader.load("\(server.url)/\($0)") }
+            let handles = (0..<6).map { loader.load("\(server.url)/\($0)") }
             // The transfers are queued after the lookups on disk, if the loader has a cache.
             await loader.pipeline.lookups.waitUntilAllOperationsAreFinished()
             gate.open()
-            for token in tokens + [first] { _ = try await token.value }
+            for handle in handles + [first] { _ = try await handle.value }
             let expected = (0..<6).map { "/\($0)" }
             let order = order == .lastInFirstOut ? expected.reversed() : expected
             #expect(server.requests.map(\.path) == ["/first"] + order)
@@ -35,7 +35,7 @@ import Testing
             let loader = ImageLoader.plain { $0.maxConcurrentTransfers = 1 }
             let first = loader.load(server.url + "/first")
             await gate.reached()
-            let tokens = (0..<5).map { loader.load("\(server.url)/\($0)") }
+            let handles = (0..<5).map { loader.load("\(server.url)/\($0)") }
             #expect(loader.order == .firstInFirstOut && loader.maxConcurrentTransfers == 1)
             loader.order = .lastInFirstOut
             loader.maxConcurrentTransfers = 3
@@ -44,7 +44,7 @@ import Testing
             loader.maxConcurrentTransfers = -5
             #expect(loader.order == .lastInFirstOut && loader.maxConcurrentTransfers == 1)
             gate.open()
-            for token in tokens + [first] { _ = try await token.value }
+            for handle in handles + [first] { _ = try await handle.value }
         }
     }
 
@@ -95,14 +95,14 @@ import Testing
             return request.number == 1 ? response.with(.stalls(.afterBody(60_000), until: gate)) : response
         }) { server in
             let loader = ImageLoader.plain()
-            let token = loader.load(server.url + "/a")
-            let transfer = try #require(token.transfer)
+            let handle = loader.load(server.url + "/a")
+            let transfer = try #require(handle.transfer)
             for await progress in transfer.transferProgressUpdates where progress.received == 60_000 { break }
             transfer.pause()
             await server.openConnections(are: 0)
-            #expect(token.outcomeSoFar == nil)
+            #expect(handle.result == nil)
             transfer.resume()
-            #expect(await token.ending == "4x2 network")
+            #expect(await handle.ending == "4x2 network")
             #expect(server.requests.last?.fields[.range] == "bytes=60000-")
         }
     }

@@ -12,18 +12,18 @@ final class StubDecoder: ImageDecoder {
     let calls = Journal<ImageDecodingOptions>()
     /// The number of decodings that detected a cancellation.
     let givenUp = Guarded(0)
-    private let gates: (begun: AsyncGate, goesOn: Gate)?
+    private let gates: (begun: AsyncGate, mayContinue: Gate)?
 
     init() { gates = nil }
 
     /// Creates a decoder that opens the gate `begun` when it starts, and continues when the other gate opens.
-    init(begun: AsyncGate, goesOn: Gate) { gates = (begun, goesOn) }
+    init(begun: AsyncGate, mayContinue: Gate) { gates = (begun, mayContinue) }
 
     func decode(_ data: [UInt8], options: ImageDecodingOptions, isCancelled: () -> Bool) throws -> DecodedImage {
         calls.append(options)
         if let gates {
             gates.begun.open()
-            gates.goesOn.pass()
+            gates.mayContinue.pass()
         }
         if isCancelled() {
             givenUp.withLock { $0 += 1 }

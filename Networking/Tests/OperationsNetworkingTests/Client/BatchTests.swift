@@ -174,16 +174,16 @@ import Testing
             return .text(request.path)
         }) { server in
             let client = try HTTPClientQueue(base: server.url, session: session)
-            let token = client.get("/shared", as: .text)
+            let handle = client.get("/shared", as: .text)
             let batch = client.batch([get("/shared"), get("/own")], as: .text)
             await gate.reached(2)
             #expect(client.counts.coalesced == 1)
             batch.cancel()
             let results = await batch.results
             #expect(results.map(text) == ["cancelled", "cancelled"])
-            #expect(batch.isCancelled && batch.isFinished && !token.operation.isCancelled)
+            #expect(batch.isCancelled && batch.isFinished && handle.transfer?.isCancelled == false)
             gate.open()
-            let value = try await token.value
+            let value = try await handle.value
             #expect(value == "/shared")
             await client.waitUntilIdle()
             #expect(client.counts.cancelled == 1 && client.counts.finished == 1)
@@ -240,7 +240,7 @@ import Testing
         }) { server in
             let folder = try Folder()
             let client = try HTTPClientQueue(base: server.url, maxConcurrentRequests: 2, session: session)
-            let token = client.get("/shared", as: .data)
+            let handle = client.get("/shared", as: .data)
             let batch = client.batch([
                 .download("/own", to: folder.file("x")),
                 .request(get("/shared"), as: HTTPSerializer<Data>.data.map { "\($0.count)" }),
@@ -251,7 +251,7 @@ import Testing
             await client.queue.addTask {}.waitUntilFinished()
             #expect(client.counts.paused == 1 && client.counts.running == 1)
             gates.shared.open()
-            let shared = try await token.value
+            let shared = try await handle.value
             #expect(shared.count == 90_000)
             #expect(!batch.isFinished)
             batch.resume()

@@ -58,8 +58,8 @@ import Testing
                 let _: HTTPRequestHandle<Data> = try client.post("/user", encoding: [Double.nan])
             }
             #expect(server.requests.isEmpty)
-            let token: HTTPRequestHandle<Int> = client.get("/user")
-            #expect(await reason { try await token.value }?.text == "undecodable")
+            let handle: HTTPRequestHandle<Int> = client.get("/user")
+            #expect(await reason { try await handle.value }?.text == "undecodable")
         }
     }
 
@@ -99,7 +99,7 @@ import Testing
             let waiting = client.get("/waiting", as: .text)
             let joined = client.get("/waiting", as: .text)
             let paused = client.get("/paused", as: .text)
-            paused.operation.pause()
+            paused.transfer?.pause()
             let cancelled = client.get("/cancelled", as: .text)
             // A cancelled request ends when its queue has a slot to start it.
             cancelled.cancel()
@@ -107,8 +107,8 @@ import Testing
             #expect((counts.running, counts.waiting, counts.paused) == (2, 2, 1))
             #expect((counts.failed, counts.cancelled, counts.finished, counts.coalesced) == (1, 0, 0, 1))
             gate.open()
-            paused.operation.resume()
-            for token in running + [waiting, joined, paused] { _ = try await token.value }
+            paused.transfer?.resume()
+            for handle in running + [waiting, joined, paused] { _ = try await handle.value }
             await client.waitUntilIdle()
             counts = client.counts
             #expect(counts.outstanding == 0 && counts.finished == 4 && counts.cancelled == 1 && counts.added == 6)
@@ -125,15 +125,16 @@ import Testing
             let client = try HTTPClientQueue(base: server.url, session: .plain())
             let events = client.requestEvents
             client.isSuspended = true
-            let token = client.get("/a", as: .data)
-            token.operation.pause()
-            token.operation.pause()
+            let handle = client.get("/a", as: .data)
+            handle.transfer?.pause()
+            handle.transfer?.pause()
             client.isSuspended = false
-            token.operation.resume()
-            for await progress in token.operation.transferProgressUpdates where progress.received == 20_000 { break }
-            token.operation.pause()
-            token.operation.resume()
-            _ = try await token.value
+            handle.transfer?.resume()
+            for await progress in try #require(handle.transfer).transferProgressUpdates
+            where progress.received == 20_000 { break }
+            handle.transfer?.pause()
+            handle.transfer?.resume()
+            _ = try await handle.value
             var kinds: [String] = []
             for await event in events {
                 kinds.append("\(event.kind)".split(separator: "(")[0].description)
@@ -155,18 +156,18 @@ import Testing
             client.isSuspended = true
             let (one, other) = (client.get("/", as: .text), client.get("/", as: .text))
             one.pause()
-            #expect(one.operation.state == .ready)
+            #expect(one.transfer?.state == .ready)
             other.pause()
-            #expect(one.operation.state == .paused)
+            #expect(one.transfer?.state == .paused)
             // A new handle is not paused. After it is cancelled, all remaining handles are paused again.
             let third = client.get("/", as: .text)
-            #expect(one.operation.state == .ready)
+            #expect(one.transfer?.state == .ready)
             third.cancel()
-            #expect(one.operation.state == .paused)
+            #expect(one.transfer?.state == .paused)
             other.cancel()
-            #expect(one.operation.state == .paused)
+            #expect(one.transfer?.state == .paused)
             one.resume()
-            #expect(one.operation.state == .ready)
+            #expect(one.transfer?.state == .ready)
             client.isSuspended = false
             gate.open()
             let value = try await one.value

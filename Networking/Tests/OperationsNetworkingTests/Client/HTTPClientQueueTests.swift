@@ -68,13 +68,13 @@ import Testing
             #expect(client.sharesTransfers)
             client.sharesTransfers = false
             client.isSuspended = true
-            let tokens = (0..<3).map { _ in client.get(server.url + "/", as: .text) }
+            let handles = (0..<3).map { _ in client.get(server.url + "/", as: .text) }
             client.sharesTransfers = true
             let joining = client.get(server.url + "/", as: .text)
             let joined = client.get(server.url + "/", as: .text)
             client.isSuspended = false
             var answers: Set<String> = []
-            for token in tokens + [joining, joined] { answers.insert(try await token.value) }
+            for handle in handles + [joining, joined] { answers.insert(try await handle.value) }
             #expect(answers.count == 4 && client.counts.coalesced == 1)
         }
     }
@@ -86,10 +86,10 @@ import Testing
             return .text("once")
         }) { server in
             let client = try HTTPClientQueue(session: .plain())
-            let tokens = (0..<10_000).map { _ in client.get(server.url + "/", as: .text) }
+            let handles = (0..<10_000).map { _ in client.get(server.url + "/", as: .text) }
             gate.open()
-            for token in tokens {
-                let value = try await token.value
+            for handle in handles {
+                let value = try await handle.value
                 #expect(value == "once")
             }
             #expect(server.requests.count == 1)
@@ -105,14 +105,14 @@ import Testing
             client.isSuspended = true
             var other = get(server.url + "/")
             other.fields[.accept] = "text/html"
-            let tokens = [
+            let handles = [
                 client.get(server.url + "/", as: .text), client.load(other, as: .text),
                 client.get(server.url + "/?", as: .text), client.delete(server.url + "/", as: .text),
                 client.delete(server.url + "/", as: .text),
             ]
             client.isSuspended = false
             var answers: Set<String> = []
-            for token in tokens { answers.insert(try await token.value) }
+            for handle in handles { answers.insert(try await handle.value) }
             #expect(answers.count == 5)
         }
     }
@@ -123,14 +123,14 @@ import Testing
             LoopbackResponse(body: .pattern(length: 1000)).with(.stalls(.afterBody(10), until: gate))
         }) { server in
             let client = try HTTPClientQueue(session: .plain())
-            let tokens = (0..<3).map { _ in client.get(server.url + "/", as: .data) }
+            let handles = (0..<3).map { _ in client.get(server.url + "/", as: .data) }
             await gate.reached()
-            tokens[0].cancel()
-            #expect(await reason { try await tokens[0].value }?.text == "cancelled")
-            #expect(!tokens[1].operation.isCancelled)
-            tokens[1].cancel()
-            tokens[2].cancel()
-            for token in tokens { #expect(await reason { try await token.value }?.text == "cancelled") }
+            handles[0].cancel()
+            #expect(await reason { try await handles[0].value }?.text == "cancelled")
+            #expect(handles[1].transfer?.isCancelled == false)
+            handles[1].cancel()
+            handles[2].cancel()
+            for handle in handles { #expect(await reason { try await handle.value }?.text == "cancelled") }
             await client.waitUntilIdle()
             await server.openConnections(are: 0)
             #expect(server.requests.count == 1)
@@ -141,13 +141,13 @@ import Testing
         let client = try HTTPClientQueue(session: .plain())
         client.isSuspended = true
         let low = client.get("http://127.0.0.1:1/", as: .data, priority: .low)
-        #expect(low.operation.queuePriority == .low)
+        #expect(low.transfer?.queuePriority == .low)
         let high = client.get("http://127.0.0.1:1/", as: .data, priority: .veryHigh)
-        #expect(low.operation === high.operation && low.operation.queuePriority == .veryHigh)
+        #expect(low.transfer === high.transfer && low.transfer?.queuePriority == .veryHigh)
         high.priority = .normal
-        #expect(low.operation.queuePriority == .normal)
+        #expect(low.transfer?.queuePriority == .normal)
         high.cancel()
-        #expect(low.operation.queuePriority == .low)
+        #expect(low.transfer?.queuePriority == .low)
         client.cancelAll()
     }
 
@@ -161,13 +161,13 @@ import Testing
             try await withServer(handler) { other in
                 let client = try HTTPClientQueue(
                     maxConcurrentRequests: 3, maxConcurrentRequestsPerHost: 2, session: .plain())
-                let tokens =
+                let handles =
                     (0..<6).map { client.get(one.url + "/\($0)", as: .text) }
                     + [client.get(other.url + "/x", as: .text)]
                 await gate.reached(3)
                 #expect(one.requests.count == 2 && other.requests.count == 1)
                 gate.open()
-                for token in tokens { _ = try await token.value }
+                for handle in handles { _ = try await handle.value }
             }
         }
     }

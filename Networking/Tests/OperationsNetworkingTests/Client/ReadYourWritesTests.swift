@@ -41,11 +41,11 @@ import Testing
             let older = client.load(request, as: .text)
             await gate.reached()
             let joining = client.load(request, as: .text)
-            #expect(joining.operation === older.operation, "nothing has changed yet")
+            #expect(joining.transfer === older.transfer, "nothing has changed yet")
             _ = await result { try await client.post(server.url + path, .none, as: .data).value }
             let newer = client.load(request, as: .text)
-            #expect(newer.operation !== older.operation)
-            if newer.operation === older.operation { gate.open() }
+            #expect(newer.transfer !== older.transfer)
+            if newer.transfer === older.transfer { gate.open() }
             let text = try await newer.value
             #expect(text == "new")
             let later = client.load(request, as: .text)

@@ -30,13 +30,19 @@ import Testing
         DispatchQueue.main.setSpecific(key: key, value: true)
         defer { DispatchQueue.main.setSpecific(key: key, value: nil) }
         try await withServer({ _ in .text("x") }) { server in
-            let client = try HTTPClientQueue(session: .plain())
-            let token = client.get(server.url + "/", as: .text)
-            _ = try await token.value
-            let late = HTTPRequestHandle(
-                token.wish, HTTPSerializer<Bool> { _, _ in DispatchQueue.getSpecific(key: key) == true })
+            let operation = HTTPDataOperation(get(server.url + "/"), as: .answer, session: .plain())
+            let shared = SharedTransfer(operation)
+            OperationQueue().addOperation(operation)
+            await shared.endWithOperation()
+            let late = RequestPromise<Bool, HTTPError>(
+                url: server.url, cancellation: HTTPError(.cancelled, url: server.url), demand: TransferDemand(.normal))
+            let participant = TransferParticipant(
+                late, HTTPSerializer<Bool> { _, _ in DispatchQueue.getSpecific(key: key) == true }, waiter: 1,
+                CoalescingKey(get(server.url), changes: 0, isShared: true), shared, in: SharedTransfers())
+            late.begin(participant)
             let (waits, decodes) = try await Task { @MainActor in
-                (DispatchQueue.getSpecific(key: key) == true, try await late.value)
+                shared.add(participant)
+                return (DispatchQueue.getSpecific(key: key) == true, try await late.value)
             }.value
             #expect(waits && !decodes)
         }
@@ -47,19 +53,19 @@ import Testing
         try await withServer({ _ in LoopbackResponse(body: .pattern(length: 10)).with(.stalls(.beforeHead, until: gate))
         }) { server in
             let client = try HTTPClientQueue(session: .plain())
-            let token = client.get(server.url + "/", as: .data)
+            let handle = client.get(server.url + "/", as: .data)
             let other = client.get(server.url + "/", as: .data)
             await gate.reached()
-            let tasks = (0..<3).map { _ in Task { await reason { try await token.value }?.text } }
-            while token.wish.waiterCount < 3 { await Task.yield() }
+            let tasks = (0..<3).map { _ in Task { await reason { try await handle.value }?.text } }
+            while handle.promise.waiterCount < 3 { await Task.yield() }
             // Cancelling the first task ends only its wait. The second task is cancelled later. The third task ends with its
             // handle, while another handle keeps the transfer running.
             tasks[0].cancel()
             #expect(await tasks[0].value == "cancelled")
-            #expect(token.wish.waiterCount == 2)
+            #expect(handle.promise.waiterCount == 2)
             tasks[1].cancel()
             #expect(await tasks[1].value == "cancelled")
-            token.cancel()
+            handle.cancel()
             #expect(await tasks[2].value == "cancelled")
             gate.open()
             let value = try await other.value
@@ -78,7 +84,7 @@ import Testing
                 decoded.append(OperationQueue.current === client.queue)
                 return body.count
             }
-            let token = client.get(server.url + "/", as: serializer)
+            let handle = client.get(server.url + "/", as: serializer)
             let other = client.get(server.url + "/", as: serializer)
             let cancelled = client.get(server.url + "/", as: serializer)
             await gate.reached()
@@ -86,8 +92,8 @@ import Testing
             gate.open()
             await client.waitUntilIdle()
             #expect(decoded.entries == [true, true])
-            for token in [token, token, other] {
-                let value = try await token.value
+            for handle in [handle, handle, other] {
+                let value = try await handle.value
                 #expect(value == 1)
             }
             #expect(decoded.entries.count == 2)
@@ -97,10 +103,10 @@ import Testing
     @Test func `cancelling a handle after the response arrived keeps the value`() async throws {
         try await withServer({ _ in .text("x") }) { server in
             let client = try HTTPClientQueue(session: .plain())
-            let token = client.get(server.url + "/", as: .text)
-            _ = try await token.value
-            token.cancel()
-            let value = await result { try await token.value }
+            let handle = client.get(server.url + "/", as: .text)
+            _ = try await handle.value
+            handle.cancel()
+            let value = await result { try await handle.value }
             #expect((try? value.get()) == "x", "\(value)")
         }
     }
@@ -112,9 +118,9 @@ import Testing
             let url = "http://127.0.0.1:1/\(index)"
             async let low = Task { client.get(url, as: .data, priority: .low) }.value
             async let high = Task { client.get(url, as: .data, priority: .veryHigh) }.value
-            let tokens = await (low, high)
-            #expect(tokens.0.operation.queuePriority == .veryHigh)
-            #expect(tokens.0.operation === tokens.1.operation)
+            let handles = await (low, high)
+            #expect(handles.0.transfer?.queuePriority == .veryHigh)
+            #expect(handles.0.transfer === handles.1.transfer)
         }
         client.cancelAll()
         client.isSuspended = false
@@ -153,12 +159,12 @@ import Testing
                     group.addTask {
                         var random = SeededRandom(seed: seed &* 100 &+ UInt64(worker))
                         for _ in 0..<50 {
-                            let token = client.get(server.url + "/\(random.below(2))", as: .text)
+                            let handle = client.get(server.url + "/\(random.below(2))", as: .text)
                             let kind = random.below(6)
-                            if kind == 0 { token.cancel() }
-                            let task = Task { try await token.value }
+                            if kind == 0 { handle.cancel() }
+                            let task = Task { try await handle.value }
                             if kind == 1 { task.cancel() }
-                            if kind == 2 { token.cancel() }
+                            if kind == 2 { handle.cancel() }
                             let result = await task.result
                             if kind > 2 { #expect((try? result.get()) != nil, "\(result)") }
                         }

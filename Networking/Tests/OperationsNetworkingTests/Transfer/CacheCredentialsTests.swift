@@ -82,8 +82,8 @@ import Testing
         }
         let base = login == .base ? withUser + "/" : nil
         let client = try HTTPClientQueue(base: base, session: session)
-        let token = client.load(request, as: .text)
-        return (try await token.value, token.operation.servedFromCache)
+        let handle = client.load(request, as: .text)
+        return (try await handle.value, handle.transfer?.servedFromCache == true)
     }
 
     @Test(arguments: Login.allCases)

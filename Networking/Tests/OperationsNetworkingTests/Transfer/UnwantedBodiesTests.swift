@@ -64,8 +64,8 @@ import Testing
                 queue.addOperation(operation)
                 let alone = await reason { try await operation.value }?.text
                 guard let client = try? HTTPClientQueue(session: session) else { return [alone] }
-                let token = client.get(server.url + path, as: serializer)
-                return [alone, await reason { try await token.value }?.text]
+                let handle = client.get(server.url + path, as: serializer)
+                return [alone, await reason { try await handle.value }?.text]
             }
             var anything = HTTPSerializer<Data>.data
             let refused = await outcome("/413", anything)

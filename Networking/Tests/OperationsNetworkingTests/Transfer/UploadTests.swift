@@ -193,8 +193,8 @@ import Testing
             let data = try await run(HTTPDataOperation(get(server.url + "/"), session: session))
             #expect(String(decoding: data, as: UTF8.self) == "\"none\"")
             let client = try HTTPClientQueue(base: server.url, session: session)
-            let token = client.get("/", as: .json(String.self))
-            let fromClient = try await token.value
+            let handle = client.get("/", as: .json(String.self))
+            let fromClient = try await handle.value
             #expect(fromClient.hasPrefix("application/json"))
         }
     }
