@@ -96,20 +96,20 @@ final class HTTP1Connection: ChannelInboundHandler {
         var writer = writer
         writer.lingers = next.isUnread
         answering = Task { [core, writer, channel] in
-            let goesOn =
+            let mayContinue =
                 if let verdict = next.verdict {
                     await core.play(verdict, to: next.request, keepsConnection: false, writer)
                 } else {
                     await core.answer(next.request, keepsConnection: next.keepsConnection, to: writer)
                 }
             core.ledger.requestEnded()
-            channel.eventLoop.execute { this.value.answered(goesOn) }
+            channel.eventLoop.execute { this.value.answered(mayContinue) }
         }
     }
 
-    private func answered(_ goesOn: Bool) {
+    private func answered(_ mayContinue: Bool) {
         answering = nil
-        if goesOn { return answerNext() }
+        if mayContinue { return answerNext() }
         isDeaf = true
     }
 

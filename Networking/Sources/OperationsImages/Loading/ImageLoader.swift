@@ -46,7 +46,7 @@ public final class ImageLoader: Sendable {
         pipeline.imageInMemory(url, options)
     }
 
-    // MARK: - Steering
+    // MARK: - Transfers
 
     /// The maximum number of concurrent transfers, at least 1. A change takes effect immediately, also for waiting
     /// transfers.

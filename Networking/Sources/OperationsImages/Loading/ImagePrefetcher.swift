@@ -61,15 +61,15 @@ extension ImagePrefetcher {
     /// The progress of a prefetcher, and the streams that receive it.
     private final class Tally: Sendable {
         private let state: Locked<BatchTally>
-        private let followers = Broadcast<BatchProgress>()
+        private let subscribers = Broadcast<BatchProgress>()
 
         init(total: Int) {
             state = Locked(BatchTally(count: total, stopsAtFailure: false))
-            if progress.isComplete { followers.finish() }
+            if progress.isComplete { subscribers.finish() }
         }
 
         var progress: BatchProgress { state.withLock { $0.progress } }
-        var progressUpdates: AsyncStream<BatchProgress> { followers.latest { progress } }
+        var progressUpdates: AsyncStream<BatchProgress> { subscribers.latest { progress } }
 
         func ended(_ index: Int, _ outcome: ImagePromise.Outcome) {
             let isComplete = state.withLock { tally in
@@ -77,8 +77,8 @@ extension ImagePrefetcher {
                 _ = tally.ended(index, received: 0, ending)
                 return tally.progress.isComplete
             }
-            followers.tellLatest { progress }
-            if isComplete { followers.finish() }
+            subscribers.sendLatest { progress }
+            if isComplete { subscribers.finish() }
         }
     }
 }

@@ -124,12 +124,12 @@ final class BodyChannel: BodySink {
     func untilRoom() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let goesOn = state.withLock { state in
+                let mayContinue = state.withLock { state in
                     if state.hasRoom || Task.isCancelled { return true }
                     state.writer = continuation
                     return false
                 }
-                if goesOn { continuation.resume() }
+                if mayContinue { continuation.resume() }
             }
         } onCancel: {
             state.withLock { $0.writer.take() }?.resume()

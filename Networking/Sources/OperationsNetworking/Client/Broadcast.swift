@@ -1,41 +1,41 @@
 import Operations
 
-/// Delivers elements to followers: either all elements, or only the latest one. Calls followers without holding a lock.
+/// Delivers elements to subscribers: either all elements, or only the latest one. Calls subscribers without holding a lock.
 package final class Broadcast<Element: Sendable>: Sendable {
-    private final class Follower: @unchecked Sendable {
+    private final class Subscriber: @unchecked Sendable {
         // Sendable: only the thread that is currently delivering uses `latest`.
-        let tell: @Sendable (Element) -> Void
+        let receive: @Sendable (Element) -> Void
         let end: @Sendable () -> Void
-        /// The element that was delivered last, if the follower wants only the latest.
+        /// The element that was delivered last, if the subscriber wants only the latest.
         var latest: Element?
 
-        init(tell: @escaping @Sendable (Element) -> Void, end: @escaping @Sendable () -> Void = {}) {
-            (self.tell, self.end) = (tell, end)
+        init(receive: @escaping @Sendable (Element) -> Void, end: @escaping @Sendable () -> Void = {}) {
+            (self.receive, self.end) = (receive, end)
         }
 
-        func tellIfNew(_ element: Element) where Element: Equatable {
+        func receiveIfNew(_ element: Element) where Element: Equatable {
             guard latest != element else { return }
             latest = element
-            tell(element)
+            receive(element)
         }
     }
 
     private struct State {
-        var followers: [Int: Follower] = [:]
+        var subscribers: [Int: Subscriber] = [:]
         var last = 0
-        var telling = Telling()
+        var delivery = DeliveryState()
 
-        /// Adds a follower. Returns nil if the broadcast has ended.
-        mutating func add(_ follower: Follower) -> Int? {
-            guard telling.phase != .ended else { return nil }
+        /// Adds a subscriber. Returns nil if the broadcast has ended.
+        mutating func add(_ subscriber: Subscriber) -> Int? {
+            guard delivery.phase != .ended else { return nil }
             last += 1
-            followers[last] = follower
+            subscribers[last] = subscriber
             return last
         }
 
-        mutating func removeAll() -> [Int: Follower] {
-            defer { followers = [:] }
-            return followers
+        mutating func removeAll() -> [Int: Subscriber] {
+            defer { subscribers = [:] }
+            return subscribers
         }
     }
 
@@ -47,7 +47,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
     /// - Parameter isFinished: Whether the broadcast has ended already.
     package init(isFinished: Bool = false) {
         var state = State()
-        if isFinished { _ = state.telling.finish() }
+        if isFinished { _ = state.delivery.finish() }
         self.state = Locked(state)
     }
 
@@ -56,8 +56,8 @@ package final class Broadcast<Element: Sendable>: Sendable {
     /// Returns a stream of all elements from now on. The stream buffers elements without a limit.
     func stream() -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream.makeStream(of: Element.self)
-        let follower = follower(continuation)
-        if let id = state.withLock({ $0.add(follower) }) {
+        let subscriber = subscriber(continuation)
+        if let id = state.withLock({ $0.add(subscriber) }) {
             remove(id, with: continuation)
         } else {
             continuation.finish()
@@ -65,26 +65,26 @@ package final class Broadcast<Element: Sendable>: Sendable {
         return stream
     }
 
-    /// Delivers an element to each follower. Concurrent calls have no order.
-    func tell(_ element: Element) {
-        for follower in state.withLock({ $0.followers }).values { follower.tell(element) }
+    /// Delivers an element to each subscriber. Concurrent calls have no order.
+    func send(_ element: Element) {
+        for subscriber in state.withLock({ $0.subscribers }).values { subscriber.receive(element) }
     }
 
-    /// Ends the broadcast for present and later followers. An element that is being delivered arrives first.
+    /// Ends the broadcast for present and later subscribers. An element that is being delivered arrives first.
     package func finish() {
-        let ended = state.withLock { $0.telling.finish() ? $0.removeAll() : [:] }
-        for follower in ended.values { follower.end() }
+        let ended = state.withLock { $0.delivery.finish() ? $0.removeAll() : [:] }
+        for subscriber in ended.values { subscriber.end() }
     }
 
     // MARK: - Streams
 
-    private func follower(_ continuation: AsyncStream<Element>.Continuation) -> Follower {
-        Follower(tell: { continuation.yield($0) }, end: { continuation.finish() })
+    private func subscriber(_ continuation: AsyncStream<Element>.Continuation) -> Subscriber {
+        Subscriber(receive: { continuation.yield($0) }, end: { continuation.finish() })
     }
 
     private func remove(_ id: Int, with continuation: AsyncStream<some Any>.Continuation) {
         continuation.onTermination = { [weak self] _ in
-            let old = self?.state.withLock { $0.followers.removeValue(forKey: id) }
+            let old = self?.state.withLock { $0.subscribers.removeValue(forKey: id) }
             withExtendedLifetime(old) {}
         }
     }
@@ -96,7 +96,7 @@ extension Broadcast where Element: Equatable {
     /// Returns a stream of the current element and of each change. A slow consumer receives the latest element only.
     package func latest(_ latest: () -> Element) -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: .bufferingNewest(1))
-        if let id = begin(follower(continuation), latest) {
+        if let id = begin(subscriber(continuation), latest) {
             remove(id, with: continuation)
         } else {
             continuation.yield(latest())
@@ -111,9 +111,9 @@ extension Broadcast where Element: Equatable {
         _ latest: () -> Element, _ step: @escaping @Sendable (Element) -> Step?
     ) -> AsyncStream<Step> {
         let (stream, continuation) = AsyncStream.makeStream(of: Step.self)
-        let follower = Follower(
-            tell: { if let step = step($0) { continuation.yield(step) } }, end: { continuation.finish() })
-        if let id = begin(follower, latest) {
+        let subscriber = Subscriber(
+            receive: { if let step = step($0) { continuation.yield(step) } }, end: { continuation.finish() })
+        if let id = begin(subscriber, latest) {
             remove(id, with: continuation)
         } else {
             continuation.finish()
@@ -121,40 +121,40 @@ extension Broadcast where Element: Equatable {
         return stream
     }
 
-    /// Calls `tell` with the current element and with each change, on the thread that delivers.
-    func latest(_ latest: () -> Element, tell: @escaping @Sendable (Element) -> Void) {
-        let follower = Follower(tell: tell)
-        follower.tellIfNew(latest())
-        _ = begin(follower, latest)
+    /// Calls `receive` with the current element and with each change, on the thread that delivers.
+    func latest(_ latest: () -> Element, receive: @escaping @Sendable (Element) -> Void) {
+        let subscriber = Subscriber(receive: receive)
+        subscriber.receiveIfNew(latest())
+        _ = begin(subscriber, latest)
     }
 
     /// Delivers the current element, one thread at a time, so that an old element never follows a newer one. A call during
     /// another thread's delivery leaves the work to that thread.
-    package func tellLatest(_ latest: () -> Element) {
-        if state.withLock({ !$0.followers.isEmpty && $0.telling.begin() }) { tell(latest) }
+    package func sendLatest(_ latest: () -> Element) {
+        if state.withLock({ !$0.subscribers.isEmpty && $0.delivery.begin() }) { deliver(latest) }
     }
 
-    /// Adds a follower and begins delivering in one step, so that the follower gets an element before the end.
-    private func begin(_ follower: Follower, _ latest: () -> Element) -> Int? {
-        let (id, isTeller) = state.withLock { state in
-            let id = state.add(follower)
-            return (id, id != nil && state.telling.begin())
+    /// Adds a subscriber and begins delivering in one step, so that the subscriber gets an element before the end.
+    private func begin(_ subscriber: Subscriber, _ latest: () -> Element) -> Int? {
+        let (id, delivers) = state.withLock { state in
+            let id = state.add(subscriber)
+            return (id, id != nil && state.delivery.begin())
         }
-        if isTeller { tell(latest) }
+        if delivers { deliver(latest) }
         return id
     }
 
-    /// Two threads that change the element one after the other may both read the second change. Each follower gets the second
+    /// Two threads that change the element one after the other may both read the second change. Each subscriber gets the second
     /// change once.
-    private func tell(_ latest: () -> Element) {
+    private func deliver(_ latest: () -> Element) {
         while true {
             let element = latest()
-            for follower in state.withLock({ $0.followers }).values { follower.tellIfNew(element) }
+            for subscriber in state.withLock({ $0.subscribers }).values { subscriber.receiveIfNew(element) }
             let (next, ended) = state.withLock { state in
-                let next = state.telling.told()
+                let next = state.delivery.endRound()
                 return (next, next == .end ? state.removeAll() : [:])
             }
-            for follower in ended.values { follower.end() }
+            for subscriber in ended.values { subscriber.end() }
             guard next == .again else { return }
         }
     }
@@ -163,40 +163,40 @@ extension Broadcast where Element: Equatable {
 /// The state machine of delivering the latest element: a plain value.
 ///
 /// ```text
-/// silent ◄──► telling ◄──► telling, and there is news ──► telling
-///    └───────────┴──► ended, after the last delivery
+/// idle ◄──► delivering ◄──► delivering again, because the element has changed
+///   └───────────┴──► ended, after the last delivery
 /// ```
-struct Telling: Equatable {
-    enum Phase: Equatable { case silent, telling, tellingWithNews, ended }
+struct DeliveryState: Equatable {
+    enum Phase: Equatable { case idle, delivering, deliveringAgain, ended }
     enum Next: Equatable { case again, rest, end }
 
-    private(set) var phase = Phase.silent
+    private(set) var phase = Phase.idle
     private var isToEnd = false
 
     /// Begins a delivery. Returns false if the delivering thread delivers this element too.
     mutating func begin() -> Bool {
         switch phase {
-        case .silent: phase = .telling
-        case .telling, .tellingWithNews: phase = .tellingWithNews
+        case .idle: phase = .delivering
+        case .delivering, .deliveringAgain: phase = .deliveringAgain
         case .ended: break
         }
-        return phase == .telling
+        return phase == .delivering
     }
 
     /// Ends one round of delivery. Only the delivering thread calls this function.
-    mutating func told() -> Next {
-        if phase == .tellingWithNews {
-            phase = .telling
+    mutating func endRound() -> Next {
+        if phase == .deliveringAgain {
+            phase = .delivering
             return .again
         }
-        phase = isToEnd ? .ended : .silent
+        phase = isToEnd ? .ended : .idle
         return isToEnd ? .end : .rest
     }
 
     /// Ends the broadcast. Returns false if the delivering thread ends the broadcast later.
     mutating func finish() -> Bool {
         isToEnd = true
-        guard phase == .silent else { return false }
+        guard phase == .idle else { return false }
         phase = .ended
         return true
     }

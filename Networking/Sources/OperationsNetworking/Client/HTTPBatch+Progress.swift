@@ -7,8 +7,8 @@ extension HTTPBatch {
 
     /// The current progress, and then each change. A slow consumer receives the latest value only. The stream ends with the
     /// batch, and its last element is complete.
-    public var batchProgressUpdates: AsyncStream<BatchProgress> { followers.latest { batchProgress } }
+    public var batchProgressUpdates: AsyncStream<BatchProgress> { subscribers.latest { batchProgress } }
 
-    /// Notifies the followers of the current progress.
-    func tell() { followers.tellLatest { batchProgress } }
+    /// Notifies the subscribers of the current progress.
+    func reportProgress() { subscribers.sendLatest { batchProgress } }
 }

@@ -16,12 +16,12 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
     private let members: [HTTPBatchMember<Value>]
     private let measuresFirst: Bool
     let tally: Locked<BatchTally>
-    private let steering = Locked(Steering())
-    let followers = Broadcast<BatchProgress>()
+    private let state = Locked(State())
+    let subscribers = Broadcast<BatchProgress>()
     // The batch's only task writes this value before the batch ends. Other threads read the value after the end.
     nonisolated(unsafe) private var collected: [Result<Value, any Error>] = []
 
-    private struct Steering {
+    private struct State {
         /// Whether `run()` has been called.
         var hasBegun = false
         /// Whether no further members may begin, because the batch was cancelled or has failed.
@@ -73,14 +73,14 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
         }
     }
 
-    // MARK: - Steering
+    // MARK: - Pausing and cancelling
 
     /// Cancels every member that has not ended. For a shared transfer, the batch cancels only its own handle. The batch
     /// finishes when all members have finished.
     public override func cancel() {
-        let hasBegun = steering.withLock { steering in
-            steering.isOver = true
-            return steering.hasBegun
+        let hasBegun = state.withLock { state in
+            state.isOver = true
+            return state.hasBegun
         }
         // Cancelled before `run()`, the batch could end before its members. In that case `run()` cancels the batch.
         if hasBegun { super.cancel() }
@@ -92,33 +92,33 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
     public override func pause() { setPaused(true) }
 
     /// Whether the batch is paused.
-    public override var isPaused: Bool { steering.withLock { $0.isPaused } }
+    public override var isPaused: Bool { state.withLock { $0.isPaused } }
 
     /// Resumes every member.
     public override func resume() {
         setPaused(false)
-        steering.withLock { $0.waiting.take() }?.resume()
+        state.withLock { $0.waiting.take() }?.resume()
     }
 
     private func setPaused(_ isPaused: Bool) {
-        let running = steering.withLock { steering in
-            steering.isPaused = isPaused
-            return steering.running
+        let running = state.withLock { state in
+            state.isPaused = isPaused
+            return state.running
         }
-        for member in running.values { steer(member) }
+        for member in running.values { applyPause(to: member) }
     }
 
     /// Pauses or resumes a member, repeated until the member matches the latest state.
-    private func steer(_ member: any RequestControl) {
+    private func applyPause(to member: any RequestControl) {
         while true {
-            let isPaused = steering.withLock { $0.isPaused }
+            let isPaused = state.withLock { $0.isPaused }
             if isPaused { member.pause() } else { member.resume() }
-            if steering.withLock({ $0.isPaused }) == isPaused { return }
+            if state.withLock({ $0.isPaused }) == isPaused { return }
         }
     }
 
     private func stopMembers() {
-        let (running, waiting) = steering.withLock { ($0.running, $0.waiting.take()) }
+        let (running, waiting) = state.withLock { ($0.running, $0.waiting.take()) }
         waiting?.resume()
         for member in running.values { member.cancel() }
     }
@@ -127,9 +127,9 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
 
     /// Runs the members. The client's queue of batches calls this method.
     public override func run() async throws {
-        let isOver = steering.withLock { steering in
-            steering.hasBegun = true
-            return steering.isOver
+        let isOver = state.withLock { state in
+            state.hasBegun = true
+            return state.isOver
         }
         if isOver { super.cancel() }
         if measuresFirst { await measure() }
@@ -143,14 +143,14 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
             for await (index, result) in group { results[index] = result }
             return results
         }
-        tell()
-        followers.finish()
-        if let failure = steering.withLock({ $0.failure }) { throw failure }
+        reportProgress()
+        subscribers.finish()
+        if let failure = state.withLock({ $0.failure }) { throw failure }
     }
 
     /// Begins a member. Returns nil if no further members may begin.
     private func begin(_ member: HTTPBatchMember<Value>) -> HTTPBatchMember<Value>.Running? {
-        guard !steering.withLock({ $0.isOver }) else { return nil }
+        guard !state.withLock({ $0.isOver }) else { return nil }
         let running = member.begin(client)
         enter(running.control)
         return running
@@ -159,12 +159,12 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
     /// Registers a running member. A later cancellation reaches the member, and an earlier cancellation is applied here.
     @discardableResult
     private func enter(_ member: any RequestControl) -> Int {
-        let (number, isOver, isPaused) = steering.withLock { steering in
-            steering.last += 1
-            steering.running[steering.last] = member
-            return (steering.last, steering.isOver, steering.isPaused)
+        let (number, isOver, isPaused) = state.withLock { state in
+            state.last += 1
+            state.running[state.last] = member
+            return (state.last, state.isOver, state.isPaused)
         }
-        if isOver { member.cancel() } else if isPaused { steer(member) }
+        if isOver { member.cancel() } else if isPaused { applyPause(to: member) }
         return number
     }
 
@@ -175,17 +175,17 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
             note { $0.ended(index, received: 0, .cancelled) }
             return .failure(Self.cancellation(of: members[index]))
         }
-        let following = Task {
+        let progressTask = Task {
             for await progress in running.operation.transferProgressUpdates {
                 if tally.withLock({ $0.moved(index, received: progress.received, expected: progress.expected) }) {
-                    tell()
+                    reportProgress()
                 }
             }
         }
         let result: Result<Value, any Error>
         do { result = .success(try await running.value()) } catch { result = .failure(error) }
-        following.cancel()
-        await following.value
+        progressTask.cancel()
+        await progressTask.value
         let received = running.operation.transferProgress.received
         switch result {
         case .success: note { $0.ended(index, received: received, .succeeded) }
@@ -200,22 +200,22 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
     private func note(_ failure: (any Error)? = nil, _ body: (inout BatchTally) -> Bool) {
         let stops = tally.withLock { body(&$0) }
         if stops {
-            steering.withLock { ($0.isOver, $0.failure) = (true, failure) }
+            state.withLock { ($0.isOver, $0.failure) = (true, failure) }
             stopMembers()
         }
-        tell()
+        reportProgress()
     }
 
     private func untilResumed() async {
         await withCheckedContinuation { continuation in
-            let goesOn = steering.withLock { steering in
-                if steering.isPaused, !steering.isOver {
-                    steering.waiting = continuation
+            let mayContinue = state.withLock { state in
+                if state.isPaused, !state.isOver {
+                    state.waiting = continuation
                     return false
                 }
                 return true
             }
-            if goesOn { continuation.resume() }
+            if mayContinue { continuation.resume() }
         }
     }
 
@@ -229,7 +229,7 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
     private func measure() async {
         await withTaskGroup { group in
             for (index, member) in members.enumerated() {
-                guard !steering.withLock({ $0.isOver }), let request = member.measure(client) else { continue }
+                guard !state.withLock({ $0.isOver }), let request = member.measure(client) else { continue }
                 let handle = client.join(request, as: .answer, TransferDemand(.normal))
                 let number = enter(handle)
                 group.addTask {
@@ -238,14 +238,14 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
                     // batch no longer finds it after `leave`.
                     handle.cancel()
                     self.leave(number)
-                    if self.tally.withLock({ $0.measured(index, length) }) { self.tell() }
+                    if self.tally.withLock({ $0.measured(index, length) }) { self.reportProgress() }
                 }
             }
         }
     }
 
     private func leave(_ number: Int) {
-        let old = steering.withLock { $0.running.removeValue(forKey: number) }
+        let old = state.withLock { $0.running.removeValue(forKey: number) }
         withExtendedLifetime(old) {}
     }
 }

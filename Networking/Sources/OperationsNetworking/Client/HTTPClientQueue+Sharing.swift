@@ -23,7 +23,7 @@ extension HTTPClientQueue {
         shared.add(participant)
         switch joining {
         case .begin(let transfer):
-            new.transfer.follow { [transfers] kind, _ in
+            new.transfer.addListener { [transfers] kind, _ in
                 if case .finished = kind { transfers.ended(transfer, of: key) }
             }
             // The operation is new, so no other thread has added it.

@@ -230,10 +230,10 @@ public final class HTTPClientQueue: Sendable {
     /// - Throws: The misuse error of an operation that is in a queue already. The ledger does not count such an operation.
     func enqueue(_ operation: HTTPOperation) throws(OperationError) {
         ledger.added(operation)
-        operation.transfer.follow { [weak events, weak ledger, unowned operation] kind, url in
+        operation.transfer.addListener { [weak events, weak ledger, unowned operation] kind, url in
             // Another queue may have taken the operation meanwhile. Do not report its events here.
             guard ledger?.noted(kind, of: operation) == true else { return }
-            events?.tell(HTTPEvent(kind: kind, url: url))
+            events?.send(HTTPEvent(kind: kind, url: url))
         }
         do {
             guard hasTurns else { return try queue.tryAddOperation(operation) }

@@ -194,6 +194,6 @@ package final class RequestPromise<Value: Sendable, Failure: Error>: Sendable {
             (state.reported, state.hasReportedLast) = (report, isLast)
             return true
         }
-        if isNew { progress.tellLatest { state.withLock { $0.reported } } }
+        if isNew { progress.sendLatest { state.withLock { $0.reported } } }
     }
 }

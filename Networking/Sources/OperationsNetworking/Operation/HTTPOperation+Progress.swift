@@ -67,7 +67,7 @@ extension HTTPOperation {
 
     /// Calls the listener with the current progress and with each change, one call at a time, on the thread that delivers.
     package final func whenProgress(_ listener: @escaping @Sendable (HTTPProgress) -> Void) {
-        transfer.madeFollowers().latest({ transfer.currentProgress }, tell: listener)
+        transfer.progressBroadcast().latest({ transfer.currentProgress }, receive: listener)
     }
 
     /// The progress in both directions.

@@ -63,7 +63,7 @@ public class HTTPOperation: AsyncOperation, @unchecked Sendable {
     /// operation has finished.
     public final override func pause() {
         switch transfer.pause() {
-        case .needless: break
+        case .noEffect: break
         case .hold:
             hold()
             // A resume between the decision and `hold()` finds nothing to release, so check again.
@@ -127,7 +127,7 @@ public class HTTPOperation: AsyncOperation, @unchecked Sendable {
                 if let complaint, delay(after: failures + 1, complaint) != nil { throw complaint }
                 return try await complete()
             } catch {
-                try await waitToGoOn(after: error, &failures)
+                try await waitBeforeNextAttempt(after: error, &failures)
             }
         }
     }
@@ -135,7 +135,7 @@ public class HTTPOperation: AsyncOperation, @unchecked Sendable {
     /// Waits before the next attempt: for a resume after a pause, or for the retry delay after a failure.
     ///
     /// - Throws: The error that ends the operation.
-    private final func waitToGoOn(after error: any Error, _ failures: inout Int) async throws {
+    private final func waitBeforeNextAttempt(after error: any Error, _ failures: inout Int) async throws {
         switch error {
         case is Transfer.Paused:
             transfer.stopped()

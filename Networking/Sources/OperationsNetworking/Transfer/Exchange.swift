@@ -162,12 +162,12 @@ final class Exchange: Sendable {
 
     private func until(_ isThere: @Sendable (State) -> Bool) async {
         await withCheckedContinuation { continuation in
-            let goesOn = state.withLock { state in
+            let mayContinue = state.withLock { state in
                 if isThere(state) || state.end != nil { return true }
                 state.reader = continuation
                 return false
             }
-            if goesOn { continuation.resume() }
+            if mayContinue { continuation.resume() }
         }
     }
 

@@ -44,7 +44,7 @@ extension Transfer {
             record.received = offset
             record.expected = length.map { $0 + offset }
         }
-        tell(.response(head))
+        report(.response(head))
         let writer =
             reply.storing == nil ? nil : await cacheWriter(for: reply, length: length, isDecoded: decoder != nil)
         do {
@@ -66,7 +66,7 @@ extension Transfer {
     private func take(_ stored: CachedBody) async throws {
         do {
             for try await piece in stored.pieces() {
-                try checkGoesOn()
+                try checkNotStopped()
                 try await take(ByteBuffer(bytes: piece))
             }
         } catch let error as HTTPCacheError {
@@ -90,7 +90,7 @@ extension Transfer {
         } catch let error where length.map({ count < $0 }) == true && Self.isEnd(error) {
             throw TransferFailure(.truncated(received: offset + count, expected: length.map { $0 + offset }))
         }
-        try checkGoesOn()
+        try checkNotStopped()
         if let length, count != length {
             throw TransferFailure(.truncated(received: offset + count, expected: length + offset))
         }
@@ -137,7 +137,7 @@ extension Transfer {
         while let portion = try decoder.next() {
             try await take(portion, writer)
             // A small input may inflate to a large output, so a stop must not wait for its end.
-            try checkGoesOn()
+            try checkNotStopped()
         }
     }
 
@@ -151,11 +151,11 @@ extension Transfer {
             record.metrics.received += count
         }
         // Notify first: a slow consumer must not delay the report of bytes that have arrived.
-        tellProgress()
+        reportProgress()
         try waitingForOthers { try sink.write(bytes) }
         while !sink.hasRoom {
             try await untilRoom()
-            try checkGoesOn()
+            try checkNotStopped()
         }
     }
 

@@ -101,7 +101,7 @@ extension Transfer {
         if case .refuse(let refusal) = await cache.answer(to: request, policy: policy) {
             throw TransferFailure(refusal.reason)
         }
-        try checkGoesOn()
+        try checkNotStopped()
         let sent = try await send(course, course.fields, course.resume)
         _ = await cache.received(
             sent.answer.head, to: request, policy: policy, requestTime: sent.answer.sent.date, responseTime: Date())
@@ -118,7 +118,7 @@ extension Transfer {
         case .refuse(let refusal): throw TransferFailure(refusal.reason)
         case .load(let answer): load = answer
         }
-        try checkGoesOn()
+        try checkNotStopped()
         var conditional = course.fields
         for field in load.adding { conditional[field.name] = field.value }
         let sent: Sent

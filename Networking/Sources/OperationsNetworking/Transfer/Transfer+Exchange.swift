@@ -145,7 +145,7 @@ extension Transfer {
         let exchange = body.exchange
         while true {
             // Checked here: a body that arrives faster than it is read never reaches a suspension.
-            try checkGoesOn()
+            try checkNotStopped()
             switch try exchange.next() {
             case .bytes(let bytes): return bytes
             case .end: return nil
@@ -174,7 +174,7 @@ extension Transfer {
             let credential = try await waitingForOthers {
                 try await inTask { await source.credential(for: asked) }
             }
-            try checkGoesOn()
+            try checkNotStopped()
             guard let credential else { return (false, nil) }
             return (course.authentication.answer(peer, with: credential), credential)
         }
@@ -213,7 +213,7 @@ extension Transfer {
         let turn = await waitingForOthers {
             await waiting(stoppedBy: { exchange.cancel() }) { await exchange.untilTurn() }
         }
-        try checkGoesOn()
+        try checkNotStopped()
         guard let turn else { throw CancellationError() }
         return turn
     }
@@ -245,7 +245,7 @@ extension Transfer {
                 return await hook(&changed) ? changed : nil
             }
         }
-        try checkGoesOn()
+        try checkNotStopped()
         guard let proposed = answer else { return nil }
         guard let address = HTTPAddress(proposed.url) else {
             throw TransferFailure(.redirectRefused(location: HTTPAddress.redacted(proposed.url)))
@@ -272,7 +272,7 @@ extension Transfer {
                 if count > 64 << 10 { return }
             }
         } catch {
-            try checkGoesOn()
+            try checkNotStopped()
         }
     }
 }

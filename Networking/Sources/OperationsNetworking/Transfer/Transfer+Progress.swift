@@ -20,8 +20,8 @@ extension Transfer {
         }
     }
 
-    func tellProgress() { followers?.tellLatest { currentProgress } }
+    func reportProgress() { subscribers?.sendLatest { currentProgress } }
 
     /// Returns a stream of the progress. A slow consumer receives the latest value only. The stream ends with the operation.
-    func progressUpdates() -> AsyncStream<HTTPProgress> { madeFollowers().latest { currentProgress } }
+    func progressUpdates() -> AsyncStream<HTTPProgress> { progressBroadcast().latest { currentProgress } }
 }

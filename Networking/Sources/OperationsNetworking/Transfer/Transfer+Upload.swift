@@ -58,7 +58,7 @@ extension Transfer {
                     record.meter.record(count, at: now.wholeNanoseconds)
                     return true
                 }
-                if isCounted { tellProgress() }
+                if isCounted { reportProgress() }
             },
             whenGone: { [self] count in
                 let now = session.ticker.now()

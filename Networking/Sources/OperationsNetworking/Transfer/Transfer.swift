@@ -32,8 +32,8 @@ final class Transfer: Sendable {
         /// The executor of the operation's task, which makes the attempt.
         var executor: (any TaskExecutor)?
         var listeners: [@Sendable (HTTPEvent.Kind, String) -> Void] = []
-        /// The followers of the progress, notified on the thread that moves bytes; nil before the first follower.
-        var followers: Broadcast<HTTPProgress>?
+        /// The subscribers of the progress, notified on the thread that moves bytes; nil before the first subscriber.
+        var subscribers: Broadcast<HTTPProgress>?
 
         var isStopped: Bool { state.phase == .pausing || timing.limitExceeded != nil || isCancelled }
     }
@@ -62,34 +62,34 @@ final class Transfer: Sendable {
     /// Returns the caps for one direction of one exchange.
     func pacing() -> Pacing { Pacing(session.throttle, throttle) }
 
-    // MARK: - Following
+    // MARK: - Listeners
 
     /// Adds a listener, which is called on the thread of the event, without a lock.
-    func follow(_ listener: @escaping @Sendable (HTTPEvent.Kind, String) -> Void) {
+    func addListener(_ listener: @escaping @Sendable (HTTPEvent.Kind, String) -> Void) {
         control.withLock { $0.listeners.append(listener) }
     }
 
-    func tell(_ kind: HTTPEvent.Kind) {
+    func report(_ kind: HTTPEvent.Kind) {
         let listeners = control.withLock { $0.listeners }
         guard !listeners.isEmpty else { return }
         let url = record.withLock { $0.url }
         for listener in listeners { listener(kind, url) }
     }
 
-    /// The followers of the progress, if there are any.
-    var followers: Broadcast<HTTPProgress>? { control.withLock { $0.followers } }
+    /// The broadcast of the progress; nil without subscribers.
+    var subscribers: Broadcast<HTTPProgress>? { control.withLock { $0.subscribers } }
 
-    /// Returns the followers of the progress, and creates them if necessary.
-    func madeFollowers() -> Broadcast<HTTPProgress> {
+    /// Returns the broadcast of the progress, and creates it if necessary.
+    func progressBroadcast() -> Broadcast<HTTPProgress> {
         control.withLock { control in
-            if let followers = control.followers { return followers }
-            let followers = Broadcast<HTTPProgress>(isFinished: control.state.phase == .finished)
-            control.followers = followers
-            return followers
+            if let subscribers = control.subscribers { return subscribers }
+            let subscribers = Broadcast<HTTPProgress>(isFinished: control.state.phase == .finished)
+            control.subscribers = subscribers
+            return subscribers
         }
     }
 
-    // MARK: - Steering
+    // MARK: - Pauses and attempts
 
     var state: HTTPOperationState {
         switch control.withLock({ $0.state.phase }) {
@@ -103,7 +103,7 @@ final class Transfer: Sendable {
     func pause() -> TransferState.Pausing {
         let pausing = control.withLock { $0.state.pause() }
         // A running transfer reports the pause when it has stopped.
-        if pausing == .hold { tell(.paused) }
+        if pausing == .hold { report(.paused) }
         return pausing
     }
 
@@ -114,7 +114,7 @@ final class Transfer: Sendable {
     func begin() -> Bool {
         guard control.withLock({ $0.state.begin() }) else { return false }
         record.withLock { $0.metrics.attempts += 1 }
-        tell(.started)
+        report(.started)
         return true
     }
 
@@ -123,7 +123,7 @@ final class Transfer: Sendable {
             control.state.stopped()
             return control.state.phase == .paused
         }
-        if isPaused { tell(.paused) }
+        if isPaused { report(.paused) }
     }
 
     /// Ends the operation: with a complete body, or with an error.
@@ -132,9 +132,9 @@ final class Transfer: Sendable {
         if !request.method.isSafe { session.noteChange() }
         control.withLock { $0.state.finish() }
         if let failure { sink.abandon(failure) }
-        tell(.finished(failure))
-        tellProgress()
-        followers?.finish()
+        report(.finished(failure))
+        reportProgress()
+        subscribers?.finish()
     }
 
     /// Stops an attempt. A later attempt is not affected.
@@ -173,7 +173,7 @@ final class Transfer: Sendable {
     var isStopped: Bool { control.withLock { $0.isStopped } }
 
     /// - Throws: `CancellationError`, if the attempt must stop.
-    func checkGoesOn() throws { if isStopped { throw CancellationError() } }
+    func checkNotStopped() throws { if isStopped { throw CancellationError() } }
 
     /// Runs a wait that a stop of the attempt ends by calling `stop`. The call may happen on any thread, more than once, and
     /// before the wait has begun.
@@ -228,7 +228,7 @@ final class Transfer: Sendable {
             }
         }
         do {
-            try checkGoesOn()
+            try checkNotStopped()
             try await exchange()
         } catch {
             throw cause(of: error)

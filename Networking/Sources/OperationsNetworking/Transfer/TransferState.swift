@@ -26,13 +26,13 @@ struct TransferState: Equatable {
         case hold
         /// Hold the operation, and stop its running attempt.
         case stop(attempt: Int)
-        case needless
+        case noEffect
     }
 
     mutating func pause() -> Pausing {
-        guard !isPauseWanted else { return .needless }
+        guard !isPauseWanted else { return .noEffect }
         switch phase {
-        case .finished: return .needless
+        case .finished: return .noEffect
         case .ready:
             isPauseWanted = true
             phase = .paused

@@ -50,8 +50,8 @@ import Testing
             }) {
                 await Task.yield()
             }
-            let told = await updates.next()
-            #expect(told == operation.transferProgress)
+            let reported = await updates.next()
+            #expect(reported == operation.transferProgress)
             while try await iterator.next() != nil {}
         }
     }

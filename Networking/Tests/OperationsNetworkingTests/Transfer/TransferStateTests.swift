@@ -73,7 +73,7 @@ import Testing
         _ = state.begin()
         let first = state.pause()
         let again = state.pause()
-        #expect(first == .stop(attempt: 1) && again == .needless)
+        #expect(first == .stop(attempt: 1) && again == .noEffect)
         state.stopped()
         let beganPaused = state.begin()
         #expect(state.phase == .paused && !beganPaused)

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Tests of the order and the priority of transfers (rule I2).
-@Suite(.timeLimit(.minutes(5))) struct ImageSteeringTests {
+@Suite(.timeLimit(.minutes(5))) struct ImageTransferOrderTests {
     typealias Order = OperationQueue.PriorityPolicy.Order
 
     @Test(arguments: [Order.firstInFirstOut, .lastInFirstOut], [false, true])
