@@ -40,18 +40,18 @@ public struct Diagnostic: Error, Hashable {
     /// A description of the error.
     public let message: String
     /// The suggested fix, such as `did you mean 'compress'?`.
-    public let mend: String?
+    public let remedy: String?
 
     /// Creates a diagnostic without a file name. ``line(in:)`` adds the name.
-    init(_ message: String, at position: SourcePosition? = nil, mend: String? = nil) {
+    init(_ message: String, at position: SourcePosition? = nil, remedy: String? = nil) {
         self.position = position
         self.message = message
-        self.mend = mend
+        self.remedy = remedy
     }
 
-    /// Returns the diagnostic in the format of a compiler: `file:line:column: error: message; mend`.
+    /// Returns the diagnostic in the format of a compiler: `file:line:column: error: message; remedy`.
     public func line(in file: String) -> String {
         let place = position.map { "\(file):\($0.line):\($0.column)" } ?? file
-        return ("\(place): error: \(message)" + (mend.map { "; \($0)" } ?? "")).visible
+        return ("\(place): error: \(message)" + (remedy.map { "; \($0)" } ?? "")).visible
     }
 }

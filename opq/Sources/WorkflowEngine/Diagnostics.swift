@@ -20,8 +20,8 @@ struct Diagnostics: Sendable {
     }
 
     /// Adds a diagnostic unless the collection already contains an equal one.
-    mutating func report(_ message: String, at position: SourcePosition?, mend: String? = nil) {
-        let diagnostic = Diagnostic(message, at: position, mend: mend)
+    mutating func report(_ message: String, at position: SourcePosition?, remedy: String? = nil) {
+        let diagnostic = Diagnostic(message, at: position, remedy: remedy)
         if seen.insert(diagnostic).inserted { reported.append(diagnostic) }
     }
 }

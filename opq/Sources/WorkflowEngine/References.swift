@@ -40,7 +40,7 @@ struct References {
         let operation = drafts[index].operation.name
         if name == drafts[index].description.name.value || name == operation {
             diagnostics.report(
-                "'\(name)' cannot come after itself", at: reference.position, mend: "remove it from 'after'")
+                "'\(name)' cannot come after itself", at: reference.position, remedy: "remove it from 'after'")
             return []
         }
         if let index = indices[name] { return [index] }
@@ -51,13 +51,13 @@ struct References {
             if !unknowable.contains(family) {
                 diagnostics.report(
                     "'\(family)' has no item '\(name.dropFirst(family.count + 1).dropLast())'", at: reference.position,
-                    mend: suggester.suggestion(for: name, among: candidates(of: family)))
+                    remedy: suggester.suggestion(for: name, among: candidates(of: family)))
             }
             return []
         }
         diagnostics.report(
             "unknown operation '\(name)'", at: reference.position,
-            mend: suggester.suggestion(for: name, among: candidates()))
+            remedy: suggester.suggestion(for: name, among: candidates()))
         return []
     }
 

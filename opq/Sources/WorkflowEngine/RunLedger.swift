@@ -56,7 +56,7 @@ final class RunLedger: Sendable {
 
     /// Passes the start of an operation to the handler.
     func start(_ operation: PlannedOperation) {
-        events.addOperation { self.tell(.started(operation)) }
+        events.addOperation { self.notify(.started(operation)) }
     }
 
     /// Passes a shortage to the handler, the first time that this shortage occurs.
@@ -65,17 +65,17 @@ final class RunLedger: Sendable {
             defer { if !shortages.contains(shortage) { shortages.append(shortage) } }
             return !shortages.contains(shortage)
         }
-        if isNew { events.addOperation { self.tell(.short(shortage.text)) } }
+        if isNew { events.addOperation { self.notify(.short(shortage.text)) } }
     }
 
     /// Records the result of an operation, passes it to the handler, and then calls the closure. The operation finishes in
     /// the closure, so slow output delays the operations that produce it.
-    func end(_ conclusion: Conclusion, at index: Int, spool: OutputSpool?, told: @escaping @Sendable () -> Void) {
+    func end(_ conclusion: Conclusion, at index: Int, spool: OutputSpool?, completion: @escaping @Sendable () -> Void) {
         conclusions.withLock { $0[index] = conclusion }
         if failsFast, case .failed = conclusion.outcome { cancelRun() }
         events.addOperation {
-            self.tell(.ended(conclusion, spool))
-            told()
+            self.notify(.ended(conclusion, spool))
+            completion()
         }
     }
 
@@ -88,7 +88,7 @@ final class RunLedger: Sendable {
         }
     }
 
-    private func tell(_ event: RunEvent) {
+    private func notify(_ event: RunEvent) {
         if !handler(event) { cancelRun() }
     }
 

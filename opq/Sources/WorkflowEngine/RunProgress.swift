@@ -33,7 +33,7 @@ public final class RunProgress: Sendable {
     }
 
     private let state: Mutex<State>
-    private let tokens = Mutex<[NSKeyValueObservation]>([])
+    private let observations = Mutex<[NSKeyValueObservation]>([])
 
     /// The current status.
     public var status: RunStatus { state.withLock(\.status) }
@@ -49,7 +49,7 @@ public final class RunProgress: Sendable {
                 operation.observe(\.isFinished) { [weak self] operation, _ in self?.note(operation, changed) },
             ]
         }
-        tokens.withLock { $0 = new }
+        observations.withLock { $0 = new }
     }
 
     private func note(_ operation: Operation, _ changed: (RunProgress) -> Void) {

@@ -14,7 +14,7 @@ extension Diagnostics {
         if choice == nil {
             report(
                 "unknown \(key) '\(name.value)'", at: name.position,
-                mend: suggestion(for: name.value, among: Choice.allCases.map(\.rawValue)))
+                remedy: suggestion(for: name.value, among: Choice.allCases.map(\.rawValue)))
         }
         return choice
     }

@@ -43,7 +43,7 @@ public struct WorkflowFile: Sendable {
         let plan = planner.plan()
         var all = parser.diagnostics
         for diagnostic in planner.diagnostics.inFileOrder {
-            all.report(diagnostic.message, at: diagnostic.position, mend: diagnostic.mend)
+            all.report(diagnostic.message, at: diagnostic.position, remedy: diagnostic.remedy)
         }
         self.init(plan: all.isEmpty ? plan : nil, diagnostics: all.inFileOrder)
     }

@@ -18,7 +18,7 @@ extension WorkflowParser {
             report(
                 "\(owner) must be a map, found \(node.kind)",
                 at: node.isNull ? position : node.position,
-                mend: "its keys are \(keys.joined(separator: ", "))")
+                remedy: "its keys are \(keys.joined(separator: ", "))")
             return []
         }
         return entries(of: node).filter { entry in
@@ -26,12 +26,12 @@ extension WorkflowParser {
             if entry.key.value == "<<" {
                 report(
                     "merging maps by '<<' is not supported", at: entry.key.position,
-                    mend: "write the keys out, or use an alias for each value")
+                    remedy: "write the keys out, or use an alias for each value")
                 return false
             }
             report(
                 "unknown key '\(entry.key.value)' in \(owner)", at: entry.key.position,
-                mend: suggestion(for: entry.key.value, among: keys))
+                remedy: suggestion(for: entry.key.value, among: keys))
             return false
         }
     }
@@ -56,7 +56,7 @@ extension WorkflowParser {
             if let first = firstPlaces.updateValue(firstPlaces[name] ?? position, forKey: name) {
                 report(
                     "duplicate key '\(name)'", at: position,
-                    mend: "line \(first.line) contains it already: keep one of them")
+                    remedy: "line \(first.line) contains it already: keep one of them")
             }
             return Entry(key: Located(name, at: position), value: value)
         }
@@ -101,7 +101,8 @@ extension WorkflowParser {
         let isBarePlaceholder = entry.value.mapping?.first?.key.string?.hasPrefix("item") == true
         report(
             "'\(entry.key.value)' must be \(expected), found \(entry.value.kind)", at: entry.position,
-            mend: isBarePlaceholder || (entry.value.isNumber && expected.contains("string")) ? "put it in quotes" : nil)
+            remedy: isBarePlaceholder || (entry.value.isNumber && expected.contains("string"))
+                ? "put it in quotes" : nil)
     }
 
     /// Reports a NUL character, because the system reads commands, paths and variables only up to the first NUL.
@@ -109,7 +110,7 @@ extension WorkflowParser {
         guard let text, text.utf8.contains(0) else { return }
         report(
             "'\(entry.key.value)' holds a NUL character, where the rest would be cut off", at: entry.position,
-            mend: "write \\\\0 for a backslash and a zero within quotation marks")
+            remedy: "write \\\\0 for a backslash and a zero within quotation marks")
     }
 
     private func text(of node: YAMLNode, orNumber: Bool) -> String? {

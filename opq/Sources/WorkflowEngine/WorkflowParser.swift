@@ -16,11 +16,11 @@ struct WorkflowParser {
         do {
             document = try YAMLDocument(text)
         } catch {
-            diagnostics.report(error.message, at: error.position, mend: error.mend)
+            diagnostics.report(error.message, at: error.position, remedy: error.remedy)
             return
         }
         guard let root = document?.root else {
-            report("the workflow is empty", at: start, mend: "give it operations:")
+            report("the workflow is empty", at: start, remedy: "give it operations:")
             return
         }
         var hasOperations = false
@@ -32,18 +32,18 @@ struct WorkflowParser {
                 hasOperations = true
                 workflow.operations += mapping(in: entry).map { operation($0) }
                 if entry.value.mapping?.isEmpty == true {
-                    report("'operations' holds no operation", at: entry.key.position, mend: "give it at least one")
+                    report("'operations' holds no operation", at: entry.key.position, remedy: "give it at least one")
                 }
             }
         }
         if !hasOperations, root.mapping != nil {
-            report("the workflow has no 'operations'", at: root.position, mend: "add operations:")
+            report("the workflow has no 'operations'", at: root.position, remedy: "add operations:")
         }
     }
 
     /// Reports an error at `position`.
-    mutating func report(_ message: String, at position: SourcePosition, mend: String? = nil) {
-        diagnostics.report(message, at: position, mend: mend)
+    mutating func report(_ message: String, at position: SourcePosition, remedy: String? = nil) {
+        diagnostics.report(message, at: position, remedy: remedy)
     }
 
     private mutating func queue(_ entry: Entry) -> QueueDescription {
@@ -70,7 +70,7 @@ struct WorkflowParser {
         guard concurrency >= 1 else {
             report(
                 "concurrency must be 1 or more, found \(concurrency)", at: entry.position,
-                mend: "leave 'concurrency' out for one operation per processor")
+                remedy: "leave 'concurrency' out for one operation per processor")
             return nil
         }
         return concurrency
@@ -93,12 +93,12 @@ struct WorkflowParser {
             default:
                 operation.each = strings(in: member, orNumbers: true)
                 if member.value.sequence?.isEmpty == true {
-                    report("'each' lists no item", at: member.position, mend: "give it a glob or a list")
+                    report("'each' lists no item", at: member.position, remedy: "give it a glob or a list")
                 }
             }
         }
         if entry.value.mapping != nil, !members.contains(where: { $0.key.value == "run" }) {
-            report("\(owner) has no 'run'", at: entry.key.position, mend: "give it the shell command to run")
+            report("\(owner) has no 'run'", at: entry.key.position, remedy: "give it the shell command to run")
         }
         return operation
     }
@@ -107,13 +107,13 @@ struct WorkflowParser {
         mapping(in: entry).compactMap { variable in
             let name = variable.key.value
             if name.hasPrefix("OPQ_ITEM") {
-                report("'\(name)' is set by opq", at: variable.key.position, mend: "use another name")
+                report("'\(name)' is set by opq", at: variable.key.position, remedy: "use another name")
                 return nil
             }
             guard let first = name.utf8.first, !(0x30...0x39).contains(first), name.utf8.allSatisfy(\.isInName) else {
                 report(
                     "'\(name)' cannot name an environment variable", at: variable.key.position,
-                    mend: "use letters, digits and underscores, with no digit first")
+                    remedy: "use letters, digits and underscores, with no digit first")
                 return nil
             }
             return string(in: variable, orNumber: true).map { (name, $0) }

@@ -8,17 +8,17 @@ extension WorkflowPlanner {
                 if description.each == nil {
                     diagnostics.report(
                         "'{\(name)}' in an operation without 'each'", at: field.position,
-                        mend: "add each: with a glob or a list")
+                        remedy: "add each: with a glob or a list")
                 } else if !Item.placeholders.contains(name) {
                     diagnostics.report(
                         "unknown placeholder '{\(name)}'", at: field.position,
-                        mend: suggestion(for: name, among: Item.placeholders))
+                        remedy: suggestion(for: name, among: Item.placeholders))
                 }
             }
             guard description.each != nil else { continue }
             for (name, meant) in Template.misspeltPlaceholders(in: field.value) {
                 diagnostics.report(
-                    "unknown placeholder '{\(name)}'", at: field.position, mend: "did you mean '\(meant)'?")
+                    "unknown placeholder '{\(name)}'", at: field.position, remedy: "did you mean '\(meant)'?")
             }
         }
         guard let run = description.run, description.each != nil else { return }
@@ -27,7 +27,7 @@ extension WorkflowPlanner {
             diagnostics.report(
                 "'{\(misplaced.placeholder)}' cannot be quoted at this place: \(misplaced.obstacle.text)",
                 at: run.position,
-                mend: misplaced.obstacle.mend(variable: variable))
+                remedy: misplaced.obstacle.remedy(variable: variable))
         }
     }
 
@@ -37,14 +37,14 @@ extension WorkflowPlanner {
         if let run = description.run, operation.command.utf8.count > limit {
             diagnostics.report(
                 "the command of '\(description.name.value)' has \(operation.command.utf8.count) bytes, and the system takes "
-                    + "\(limit)", at: run.position, mend: "put it in a file, and run that")
+                    + "\(limit)", at: run.position, remedy: "put it in a file, and run that")
         }
         for (name, value) in description.environment {
             let count = name.utf8.count + 1 + (operation.environment[name]?.utf8.count ?? 0)
             if count > limit {
                 diagnostics.report(
                     "the variable '\(name)' has \(count) bytes, and the system takes \(limit)", at: value.position,
-                    mend: "put it in a file")
+                    remedy: "put it in a file")
             }
         }
     }
@@ -55,7 +55,7 @@ extension WorkflowPlanner {
         if !queueNames.contains(name.value), Template(name.value).placeholders.isEmpty {
             diagnostics.report(
                 "unknown queue '\(name.value)'", at: name.position,
-                mend: suggester.suggestion(for: name.value, among: queueCandidates))
+                remedy: suggester.suggestion(for: name.value, among: queueCandidates))
         }
         return name.value
     }
@@ -75,7 +75,7 @@ extension WorkflowPlanner {
             if let other = owners.updateValue(owner.value, forKey: draft.operation.name), other != owner.value {
                 diagnostics.report(
                     "'\(other)' and '\(owner.value)' both make an operation '\(draft.operation.name)'",
-                    at: owner.position, mend: "rename one of them")
+                    at: owner.position, remedy: "rename one of them")
             }
         }
     }
@@ -90,7 +90,7 @@ extension WorkflowPlanner {
                 dependencies[link.waiting].first { $0.value == link.awaited }?.position
             }.first
             let message = "operations wait for each other: \(path.joined(separator: " → "))"
-            diagnostics.report(message, at: reference, mend: mend(of: cycle))
+            diagnostics.report(message, at: reference, remedy: remedy(of: cycle))
         }
     }
 
@@ -103,7 +103,7 @@ extension WorkflowPlanner {
             + indices.suffix(end).map { drafts[$0].operation.name }
     }
 
-    private func mend(of cycle: ExecutionOrder.Cycle) -> String {
+    private func remedy(of cycle: ExecutionOrder.Cycle) -> String {
         let link = cycle.first { $0.reason != .after } ?? cycle[0]
         let (waiting, awaited) = (drafts[link.waiting].operation.name, drafts[link.awaited].operation.name)
         return switch link.reason {

@@ -98,12 +98,12 @@ struct WorkflowPlanner {
 
     private mutating func report(_ found: Glob.Findings, of pattern: Located<String>, in directory: String) {
         for problem in found.problems {
-            let mend: String? =
+            let remedy: String? =
                 switch problem.kind {
                 case .unreadable: "make it readable, or write a pattern that does not lead there"
                 case .notUTF8: "rename it"
                 }
-            diagnostics.report("'\(pattern.value)': \(problem.text)", at: pattern.position, mend: mend)
+            diagnostics.report("'\(pattern.value)': \(problem.text)", at: pattern.position, remedy: remedy)
         }
         if found.paths.isEmpty, found.problems.isEmpty {
             diagnostics.report("'\(pattern.value)' matches nothing in \(directory)", at: pattern.position)

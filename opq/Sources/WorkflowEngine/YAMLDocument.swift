@@ -135,7 +135,7 @@ private struct YAMLComposer {
             let isWithinBrackets = problem.hasSuffix("',' or '}'") || problem.hasSuffix("',' or ']'")
             return Diagnostic(
                 "invalid YAML: \(context)\(problem)", at: position,
-                mend: isWithinBrackets ? "put a value that holds {, }, [, ] or a comma in quotes" : nil)
+                remedy: isWithinBrackets ? "put a value that holds {, }, [, ] or a comma in quotes" : nil)
         case YAML_READER_ERROR:
             return Diagnostic("invalid YAML: \(problem)", at: place(of: Int(parser.pointee.problem_offset)))
         default:

@@ -55,7 +55,7 @@ enum ShellObstacle: Error, Equatable {
     /// Returns the suggested fix.
     ///
     /// - Parameter variable: The variable that holds the value.
-    func mend(variable: String) -> String {
+    func remedy(variable: String) -> String {
         switch self {
         case .arithmetic:
             "its value could be code there: check that \"$\(variable)\" is a number, and assign it to a variable first"

@@ -126,7 +126,7 @@ final class Fetch: Sendable {
             let bytes = try image.encoded(as: .jpeg)
             try Data(bytes).write(to: URL(filePath: "\(folder)/thumbnails/\(item.name).jpg"), options: .atomic)
         } catch {
-            tell("no thumbnail  \(item.name)  \(error)", isFailure: true)
+            report("no thumbnail  \(item.name)  \(error)", isFailure: true)
         }
     }
 
@@ -135,15 +135,15 @@ final class Fetch: Sendable {
         let predecessor = replaces ? ", replaced a file with another digest" : ""
         switch outcome {
         case .downloaded(let bytes):
-            tell("downloaded  \(item.name)  \(Self.text(bytes))\(predecessor)", isFailure: false)
-        case .kept: tell("kept        \(item.name)", isFailure: false)
-        case .copied: tell("copied      \(item.name)\(predecessor)", isFailure: false)
-        case .failed(let reason): tell("failed      \(item.name)  \(reason)", isFailure: true)
+            report("downloaded  \(item.name)  \(Self.text(bytes))\(predecessor)", isFailure: false)
+        case .kept: report("kept        \(item.name)", isFailure: false)
+        case .copied: report("copied      \(item.name)\(predecessor)", isFailure: false)
+        case .failed(let reason): report("failed      \(item.name)  \(reason)", isFailure: true)
         case .cancelled: break
         }
     }
 
-    private func tell(_ line: String, isFailure: Bool) {
+    private func report(_ line: String, isFailure: Bool) {
         guard let report = state.withLock({ $0.report }), !report(line, isFailure) else { return }
         let isNews = state.withLock { state in
             defer { state.isUnread = true }

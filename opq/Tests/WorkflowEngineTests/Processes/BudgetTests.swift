@@ -30,14 +30,14 @@ struct BudgetTests {
     }
 
     @Test func `each shortage is reported once`() {
-        let told = Journal<String>()
+        let reported = Journal<String>()
         let ledger = RunLedger(operationCount: 0, failsFast: false) { event in
-            if case .short(let text) = event { told.append(text) }
+            if case .short(let text) = event { reported.append(text) }
             return true
         }
         for shortage in [Shortage.memory, .memory, .space(directory: "/tmp"), .memory] { ledger.note(shortage) }
         #expect(ledger.allConclusions(of: []).isEmpty)
-        #expect(told.entries == ["no memory is left", "no space is left in '/tmp'"])
+        #expect(reported.entries == ["no memory is left", "no space is left in '/tmp'"])
     }
 
     @Test func `hundredths of a second have two digits`() {
