@@ -1,3 +1,4 @@
+import HTTPCore
 package import HTTPTypes
 
 /// The `Cache-Control` of a request or a response (RFC 9111 §5.2, RFC 5861, RFC 8246). The parser accepts every input
@@ -68,58 +69,21 @@ package struct CacheControl: Equatable, Sendable {
     // MARK: - Parsing
 
     private mutating func parse(_ line: String) {
-        var rest = Array(line.utf8)[...]
-        while !rest.isEmpty {
-            let name = take(&rest) { $0 != Self.comma && $0 != Self.equals }
-            var argument: String?
-            if rest.first == Self.equals {
-                rest.removeFirst()
-                argument = takeArgument(&rest)
-            }
-            if rest.first == Self.comma { rest.removeFirst() }
-            let key = name.lowercased()
-            if !key.isEmpty, directives[key] == nil { directives[key] = .some(argument) }
+        var scanner = FieldScanner(line)
+        while !scanner.isAtEnd {
+            let name = scanner.text(to: ",", "=").lowercased()
+            let argument = scanner.take("=") ? Self.argument(&scanner) : nil
+            if !name.isEmpty, directives[name] == nil { directives[name] = .some(argument) }
+            _ = scanner.take(",")
         }
     }
 
-    private func takeArgument(_ rest: inout ArraySlice<UInt8>) -> String {
-        rest = rest.drop(while: Self.isSpace)
-        if rest.first == Self.quote, let quoted = takeQuoted(&rest) {
-            _ = take(&rest) { $0 != Self.comma }
-            return quoted
-        }
-        return take(&rest) { $0 != Self.comma }
+    /// Returns a quoted or unquoted argument. If the closing quotation mark is missing, the argument ends at the next
+    /// comma, so that the parser finds later directives, such as `no-store`.
+    private static func argument(_ scanner: inout FieldScanner) -> String {
+        scanner.skipSpace()
+        let quoted = scanner.quotedString()
+        let rest = scanner.text(to: ",")
+        return quoted ?? rest
     }
-
-    /// Returns nil and consumes nothing if the closing quotation mark is missing. The parser then still finds later
-    /// directives, such as `no-store`.
-    private func takeQuoted(_ rest: inout ArraySlice<UInt8>) -> String? {
-        var (text, index) = ([UInt8](), rest.startIndex + 1)
-        while index < rest.endIndex {
-            switch rest[index] {
-            case Self.quote:
-                rest = rest[(index + 1)...]
-                return String(decoding: text, as: UTF8.self)
-            case Self.backslash where index + 1 < rest.endIndex:
-                text.append(rest[index + 1])
-                index += 2
-            case let byte:
-                text.append(byte)
-                index += 1
-            }
-        }
-        return nil
-    }
-
-    private func take(_ rest: inout ArraySlice<UInt8>, while isPart: (UInt8) -> Bool) -> String {
-        var taken = rest.prefix(while: isPart)
-        rest = rest[taken.endIndex...]
-        taken = taken.drop(while: Self.isSpace)
-        while let last = taken.last, Self.isSpace(last) { taken.removeLast() }
-        return String(decoding: taken, as: UTF8.self)
-    }
-
-    private static func isSpace(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 }
-    private static let (comma, equals) = (UInt8(ascii: ","), UInt8(ascii: "="))
-    private static let (quote, backslash) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))
 }

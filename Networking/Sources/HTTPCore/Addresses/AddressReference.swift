@@ -128,7 +128,7 @@ extension Authority {
         if last.allSatisfy(\.isASCIIDigit)
             || (last.starts(with: "0x".utf8) && last.dropFirst(2).allSatisfy { $0.hexValue != nil })
         {
-            guard name.utf8.last != UInt8(ascii: "."), IPv6Address.dottedQuad(name) != nil else { return nil }
+            guard name.utf8.last != UInt8(ascii: "."), IPv6Address.isDottedQuad(name) else { return nil }
         }
         return name
     }

@@ -1,53 +1,33 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// An IPv6 address as in the brackets of a URL, without a zone. A zone has a meaning on one host only.
 package struct IPv6Address: Hashable, Sendable, CustomStringConvertible {
     package let groups: [UInt16]
 
     package init?(_ text: some StringProtocol) {
-        var (groups, gap): ([UInt16], Int?) = ([], nil)
-        var pieces = text.split(separator: ":", omittingEmptySubsequences: false)[...]
-        // A `::` at the start or at the end leaves two empty pieces there.
-        if pieces.count >= 3, pieces.first == "", pieces.dropFirst().first == "" {
-            pieces = pieces.dropFirst()
-        }
-        if pieces.count >= 2, pieces.last == "", pieces.dropLast().last == "" { pieces = pieces.dropLast() }
-        for (index, piece) in zip(pieces.indices, pieces) {
-            if piece.isEmpty {
-                guard gap == nil, text.contains("::") else { return nil }
-                gap = groups.count
-            } else if index == pieces.endIndex - 1, piece.contains(".") {
-                guard let bytes = Self.dottedQuad(piece) else { return nil }
-                groups += [UInt16(truncatingIfNeeded: bytes >> 16), UInt16(truncatingIfNeeded: bytes)]
-            } else {
-                guard piece.utf8.count <= 4, piece.utf8.allSatisfy({ $0.hexValue != nil }) else { return nil }
-                groups.append(UInt16(piece, radix: 16)!)
-            }
-        }
-        if let gap {
-            guard groups.count < 8 else { return nil }
-            groups.insert(contentsOf: repeatElement(0, count: 8 - groups.count), at: gap)
-        }
-        guard groups.count == 8 else { return nil }
-        self.groups = groups
+        guard let bytes = Self.bytes(text, AF_INET6, count: 16) else { return nil }
+        groups = stride(from: 0, to: 16, by: 2).map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
     }
 
-    /// Parses four decimal numbers. Leading zeros are invalid, because some programs read such numbers as octal.
-    package static func dottedQuad(_ text: some StringProtocol) -> UInt32? {
-        var (value, rest, count) = (UInt32(0), text.utf8[...], 0)
-        while true {
-            let part = rest.prefix { $0 != UInt8(ascii: ".") }
-            guard (1...3).contains(part.count), part.allSatisfy(\.isASCIIDigit),
-                part.count == 1 || part.first != UInt8(ascii: "0"),
-                let byte = UInt8(exactly: part.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) })
-            else { return nil }
-            value = value << 8 | UInt32(byte)
-            count += 1
-            rest = rest[part.endIndex...]
-            guard rest.popFirst() != nil else { return count == 4 ? value : nil }
-            if count == 4 { return nil }
-        }
+    /// Whether the text is four decimal numbers. Leading zeros are invalid, because some programs read such numbers as
+    /// octal.
+    package static func isDottedQuad(_ text: some StringProtocol) -> Bool { bytes(text, AF_INET, count: 4) != nil }
+
+    private static func bytes(_ text: some StringProtocol, _ family: Int32, count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        // The C function reads the text up to the first zero byte.
+        return !text.utf8.contains(0) && inet_pton(family, String(text), &bytes) == 1 ? bytes : nil
     }
 
     /// The text of RFC 5952: lower case, with `::` for the longest run of zeros.
+    ///
+    /// Not `inet_ntop`: glibc writes the last groups of some addresses as four decimal numbers.
     package var description: String {
         var (best, run) = (0..<0, 0..<0)
         for (index, group) in groups.enumerated() {

@@ -5,6 +5,9 @@ package import Foundation
 #endif
 
 /// A formatter and parser for the dates of HTTP (RFC 9110, section 5.6.7), with a precision of one second, in GMT.
+///
+/// Foundation of Swift 6.3 has no style for these dates. The results of `gmtime_r` and `timegm` of the C library depend on the
+/// time zone files of the process.
 package enum HTTPDate {
     /// Returns a text such as `Sun, 06 Nov 1994 08:49:37 GMT`. Dates outside the years 0 to 9999 become the nearest
     /// date in that range.

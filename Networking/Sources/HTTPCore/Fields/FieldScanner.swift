@@ -107,9 +107,10 @@ package struct FieldScanner {
         return found
     }
 
-    /// Returns the text up to `separator` or the end, without trailing spaces.
-    private mutating func text(to separator: Unicode.Scalar) -> String {
-        let rest = bytes[position...].prefix { $0 != UInt8(ascii: separator) }
+    /// Returns the text up to one of the separators or the end, without spaces around it.
+    package mutating func text(to separators: Unicode.Scalar...) -> String {
+        skipSpace()
+        let rest = bytes[position...].prefix { byte in !separators.contains { UInt8(ascii: $0) == byte } }
         position = rest.endIndex
         let end = rest.lastIndex { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
         return String(decoding: rest[..<(end.map { $0 + 1 } ?? rest.startIndex)], as: UTF8.self)
