@@ -39,7 +39,7 @@ public final class OperationRecorder: Sendable {
     }
 
     private let recorded = Locked<[Event]>([])
-    private let recordings = Locked<[Recording]>([])
+    private let queues = RecordedQueues()
     private let time: @Sendable () -> Duration
 
     /// Creates a recorder with the time of a clock.
@@ -54,39 +54,15 @@ public final class OperationRecorder: Sendable {
     /// - Parameter time: Returns the time since the start of the recording.
     public init(time: @escaping @Sendable () -> Duration) { self.time = time }
 
-    deinit { stop() }
-
     /// Records the events of operations that are added to a queue from now on, until ``stop()``.
     ///
     /// Recording the same queue again has no effect. The queue does not keep the recorder alive.
     public func record(_ queue: OperationQueue) {
-        let watcher = Watcher(self)
-        let isNew = recordings.withLock { recordings in
-            recordings.removeAll { $0.queue == nil }
-            guard !recordings.contains(where: { $0.queue === queue }) else { return false }
-            recordings.append(Recording(queue: queue, watcher: watcher))
-            return true
-        }
-        guard isNew else { return }
-        queue.addWatcher(watcher)
-        // Another thread may have called `stop()` before the watcher was added.
-        let isStopped = recordings.withLock { recordings in !recordings.contains { $0.watcher === watcher } }
-        if isStopped { queue.removeWatcher(watcher) }
+        queues.record(queue) { [weak self] operation, step in self?.add(operation, step) }
     }
 
     /// Stops the recording of all queues.
-    public func stop() {
-        let stopped = recordings.withLock { recordings in
-            defer { recordings = [] }
-            return recordings
-        }
-        for recording in stopped { recording.queue?.removeWatcher(recording.watcher) }
-    }
-
-    fileprivate struct Recording: Sendable {
-        weak let queue: OperationQueue?
-        let watcher: Watcher
-    }
+    public func stop() { queues.stop() }
 
     /// All events, in order.
     public var events: [Event] { recorded.withLock { $0 } }
@@ -102,23 +78,15 @@ public final class OperationRecorder: Sendable {
         }.joined(separator: "\n")
     }
 
-    private func add(_ operation: Operation, _ kind: Event.Kind) {
+    private func add(_ operation: Operation, _ step: QueueStep) {
+        let kind: Event.Kind =
+            switch step {
+            case .wasAdded: .added
+            case .starts: .started
+            case .hasFinished: .finished(operation.unseenOutcome)
+            }
         let event = Event(time: time(), operation: operation.name ?? "\(type(of: operation))", kind: kind)
         recorded.withLock { $0.append(event) }
-    }
-
-    fileprivate final class Watcher: QueueWatcher {
-        private weak let recorder: OperationRecorder?
-        init(_ recorder: OperationRecorder) { self.recorder = recorder }
-
-        func operation(_ operation: Operation, did step: QueueStep) {
-            guard let recorder else { return }
-            switch step {
-            case .wasAdded: recorder.add(operation, .added)
-            case .starts: recorder.add(operation, .started)
-            case .hasFinished: recorder.add(operation, .finished(operation.unseenOutcome))
-            }
-        }
     }
 }
 

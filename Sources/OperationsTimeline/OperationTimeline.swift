@@ -3,17 +3,17 @@ public import Operations
 /// A record of the times at which operations waited and ran, for a trace viewer or a browser.
 ///
 /// ```swift
-/// let trace = OperationTimeline()
-/// trace.record(queue)
+/// let timeline = OperationTimeline()
+/// timeline.record(queue)
 /// …
-/// try trace.chromeTrace().write(to: url)       // Perfetto, chrome://tracing
-/// try trace.htmlTimeline().write(to: url, …)   // any browser, without anything else
+/// try timeline.chromeTrace().write(to: url)       // Perfetto, chrome://tracing
+/// try timeline.htmlTimeline().write(to: url, …)   // any browser, without anything else
 /// ```
 ///
-/// A trace stores a few values for each operation, for at most 100,000 operations by default. Recording ends with ``stop()``,
-/// or when the trace is released.
+/// A timeline stores a few values for each operation, for at most 100,000 operations by default. Recording ends with ``stop()``,
+/// or when the timeline is released.
 public final class OperationTimeline: Sendable {
-    /// The times and the outcome of one operation. Times are relative to the creation of the trace.
+    /// The times and the outcome of one operation. Times are relative to the creation of the timeline.
     public struct Span: Sendable, Codable, Equatable {
         /// The operation's name, or its type if it has no name.
         public var name: String
@@ -52,43 +52,29 @@ public final class OperationTimeline: Sendable {
         var firstID = 1
         var lastID = 0
         var dropped = 0
-        var recordings: [Recording] = []
-    }
-
-    fileprivate struct Recording: Sendable {
-        weak let queue: OperationQueue?
-        let watcher: Watcher
     }
 
     private let state = Locked(State())
+    private let queues = RecordedQueues()
     private let begin = ContinuousClock.now
-    /// The maximum number of operations that the trace keeps.
+    /// The maximum number of operations that the timeline keeps.
     public let limit: Int
 
-    /// Creates a trace.
+    /// Creates a timeline.
     ///
-    /// - Parameter limit: The maximum number of operations that the trace keeps. When there are more, the trace drops the
+    /// - Parameter limit: The maximum number of operations that the timeline keeps. When there are more, the timeline drops the
     ///   earliest ones; see ``droppedSpanCount``.
     public init(limit: Int = 100_000) { self.limit = max(limit, 1) }
 
     deinit { stop() }
 
-    /// Records the operations that are added to the queue from now on, until ``stop()`` or the release of the trace.
+    /// Records the operations that are added to the queue from now on, until ``stop()`` or the release of the timeline.
     ///
     /// Recording the same queue again has no effect.
     public func record(_ queue: OperationQueue) {
-        let watcher = Watcher(self, queue: queue.name ?? "")
-        let isNew = state.withLock { state in
-            state.recordings.removeAll { $0.queue == nil }
-            guard !state.recordings.contains(where: { $0.queue === queue }) else { return false }
-            state.recordings.append(Recording(queue: queue, watcher: watcher))
-            return true
-        }
-        guard isNew else { return }
-        queue.addWatcher(watcher)
-        // Another thread may have called `stop()` before the watcher was added.
-        let isStopped = state.withLock { state in !state.recordings.contains { $0.watcher === watcher } }
-        if isStopped { queue.removeWatcher(watcher) }
+        let name = queue.name ?? ""
+        // Weak: a timeline without references cannot be read any more.
+        queues.record(queue) { [weak self] operation, step in self?.record(step, of: operation, inQueue: name) }
     }
 
     /// Records one operation that is not in a recorded queue, under the given name of a queue.
@@ -109,17 +95,15 @@ public final class OperationTimeline: Sendable {
         if operation.isFinished { finish(operation) }
     }
 
-    /// Stops the recording. The trace keeps its spans, and a span that has not finished stays unfinished.
+    /// Stops the recording. The timeline keeps its spans, and a span that has not finished stays unfinished.
     public func stop() {
-        let (recordings, tokens) = state.withLock { state in
+        queues.stop()
+        let tokens = state.withLock { state in
             let tokens = state.entries.values.flatMap(\.tokens)
             for id in state.ids.values { state.entries[id]?.tokens = [] }
-            let recordings = state.recordings
-            state.recordings = []
             state.ids = [:]
-            return (recordings, tokens)
+            return tokens
         }
-        for recording in recordings { recording.queue?.removeWatcher(recording.watcher) }
         for token in tokens { token.invalidate() }
     }
 
@@ -129,16 +113,24 @@ public final class OperationTimeline: Sendable {
         state.withLock { $0.entries.map { (id: $0.key, span: $0.value.span) } }.sorted { $0.id < $1.id }.map(\.span)
     }
 
-    /// The number of operations that the trace has dropped, because there were more than ``limit``.
+    /// The number of operations that the timeline has dropped, because there were more than ``limit``.
     public var droppedSpanCount: Int { state.withLock { $0.dropped } }
 
     // MARK: - Recording
 
     private var now: Duration { ContinuousClock.now - begin }
 
+    private func record(_ step: QueueStep, of operation: Operation, inQueue queue: String) {
+        switch step {
+        case .wasAdded: begin(operation, queue, isOfQueue: true)
+        case .starts: start(operation)
+        case .hasFinished: finish(operation)
+        }
+    }
+
     /// Begins a span; returns nil if the operation already has one.
     @discardableResult
-    fileprivate func begin(_ operation: Operation, _ queue: String, isOfQueue: Bool) -> Int? {
+    private func begin(_ operation: Operation, _ queue: String, isOfQueue: Bool) -> Int? {
         let span = Span(
             name: operation.name ?? "\(type(of: operation))", queue: queue, added: now, outcome: "has not finished",
             isSuccess: false)
@@ -170,12 +162,12 @@ public final class OperationTimeline: Sendable {
         if isOver { for token in tokens { token.invalidate() } }
     }
 
-    fileprivate func start(_ operation: Operation) {
+    private func start(_ operation: Operation) {
         let now = now
         change(operation) { if $0.started == nil { $0.started = now } }
     }
 
-    fileprivate func finish(_ operation: Operation) {
+    private func finish(_ operation: Operation) {
         let now = now
         let outcome = operation.unseenOutcome
         change(operation) { span in
@@ -198,26 +190,6 @@ public final class OperationTimeline: Sendable {
             guard let id = state.ids[ObjectIdentifier(operation)], var span = state.entries[id]?.span else { return }
             change(&span)
             state.entries[id]?.span = span
-        }
-    }
-
-    fileprivate final class Watcher: QueueWatcher {
-        // Weak: a trace without references cannot be read any more.
-        private weak let trace: OperationTimeline?
-        private let queue: String
-
-        init(_ trace: OperationTimeline, queue: String) {
-            self.trace = trace
-            self.queue = queue
-        }
-
-        func operation(_ operation: Operation, did step: QueueStep) {
-            guard let trace else { return }
-            switch step {
-            case .wasAdded: trace.begin(operation, queue, isOfQueue: true)
-            case .starts: trace.start(operation)
-            case .hasFinished: trace.finish(operation)
-            }
         }
     }
 }
