@@ -14,7 +14,7 @@ class HandlerObservation: Observation, @unchecked Sendable {
         super.init(property, options)
     }
 
-    final override func tell(_ object: AnyObject, _ change: Change) { handler(object, change) }
+    final override func notify(_ object: AnyObject, _ change: Change) { handler(object, change) }
 }
 
 /// An observation by a key path that is not registered: of an unregistered property, or of an override.
@@ -36,7 +36,7 @@ final class OverrideObservation: HandlerObservation, @unchecked Sendable {
 
     override func pass(_ change: Change, of object: AnyObject) {
         guard isValid, let change = filtered(change) else { return }
-        tell(object, change)
+        notify(object, change)
     }
 
     private func filtered(_ change: Change) -> Change? {

@@ -15,10 +15,10 @@ public enum KeyValueError: Error, Equatable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .unknownKey(let type, let key, let nearest):
-            let mend =
+            let remedy =
                 nearest.isEmpty
                 ? "register it in keyValueKeys, which is empty" : "did you mean \(Self.list(nearest))?"
-            return "\(type) has no key '\(key)'; \(mend)"
+            return "\(type) has no key '\(key)'; \(remedy)"
         case .readOnly(let type, let key): return "'\(key)' of \(type) is read-only"
         case .wrongType(let type, let key, let expected, let found):
             return "'\(key)' of \(type) is of type \(expected), so it cannot be set to a value of type \(found)"

@@ -153,7 +153,7 @@ private final class NamedObservation: Observation, @unchecked Sendable {
         (object as? any KeyValueObservable).flatMap { KeyTable.of(type(of: $0)).key(named: name) }
     }
 
-    override func tell(_ object: AnyObject, _ change: Change) {
+    override func notify(_ object: AnyObject, _ change: Change) {
         guard let observer else { return invalidate() }
         var dictionary: [NSKeyValueChangeKey: Any] = [.kindKey: change.kind.rawValue]
         if options.contains(.old) { dictionary[.oldKey] = change.old.flatMap(KeyValueKey.present) }

@@ -99,7 +99,7 @@ extension KeyValueRegistrar {
         if observation.options.contains(.initial) {
             var change = Change(observation.key)
             if observation.options.contains(.new) { change.new = observation.read(object) }
-            if observation.isValid { observation.tell(object, change) }
+            if observation.isValid { observation.notify(object, change) }
         }
         // Changes during the first call, by other threads or by the observer itself, are delivered after it.
         while true {
@@ -148,7 +148,7 @@ extension KeyValueRegistrar {
             change.isPrior = true
             for observation in upcoming.priorNow { observation.pass(change, of: object) }
             // Deliver the changes of other threads, which have waited for these calls.
-            tell(upcoming.key, of: object)
+            notify(upcoming.key, of: object)
         }
         return announcement
     }
@@ -164,7 +164,7 @@ extension KeyValueRegistrar {
         indexes: RangeSet<Int>? = nil, isFlip: Bool = false
     ) {
         var announcement = announcement
-        var mustTell: [PropertyKey]?
+        var mustNotify: [PropertyKey]?
         var mayJoin = true
         while true {
             let changes = announcement.upcoming.map { upcoming in
@@ -183,10 +183,10 @@ extension KeyValueRegistrar {
                 // Without this check, a value read before another thread's change could be delivered after it, as the last
                 // value.
                 if state.isOutdated(&announcement) || haveJoined { return }
-                mustTell = state.note(changes, of: announcement)
+                mustNotify = state.note(changes, of: announcement)
             }
-            guard let mustTell else { continue }
-            for key in mustTell { tell(key, of: object) }
+            guard let mustNotify else { continue }
+            for key in mustNotify { notify(key, of: object) }
             return
         }
     }
@@ -200,7 +200,7 @@ extension KeyValueRegistrar {
         switch consume way {
         case .nobody: return
         case .announce: didChange(Announcement(of: [key]), of: object, isFlip: true)
-        case .tell(let observers):
+        case .notify(let observers):
             let change: Change
             if let reader = observers.firstIndex(where: \.needsValue) {
                 let new = observers[reader].read(object)
@@ -210,7 +210,7 @@ extension KeyValueRegistrar {
                 change = Change(key)
             }
             observers.forEach { $0.pass(change, of: object) }
-            if !isLast { tell(key, of: object) }
+            if !isLast { notify(key, of: object) }
         }
     }
 
@@ -223,60 +223,60 @@ extension KeyValueRegistrar {
             change.isIndirect = upcoming.isIndirect
             return change
         }
-        var mustTell: [PropertyKey] = []
-        step { mustTell = $0.note(changes, of: announcement) }
-        for key in mustTell { tell(key, of: object) }
+        var mustNotify: [PropertyKey] = []
+        step { mustNotify = $0.note(changes, of: announcement) }
+        for key in mustNotify { notify(key, of: object) }
     }
 
     /// Delivers a change that `ObserverState.noteExchange` has recorded, and the changes that it causes indirectly.
     package final func didExchange(
-        _ announcement: Announcement, _ key: PropertyKey, mustTell: Bool, of object: AnyObject
+        _ announcement: Announcement, _ key: PropertyKey, mustNotify: Bool, of object: AnyObject
     ) {
-        if mustTell { tell(key, of: object) }
+        if mustNotify { notify(key, of: object) }
         if !announcement.isEmpty { didChange(announcement, of: object) }
     }
 
     /// Notifies observers of the indirect changes of a property. `ObserverState.note` has recorded the direct change.
-    package final func tellDependents(of key: PropertyKey, of object: AnyObject) {
+    package final func notifyDependents(of key: PropertyKey, of object: AnyObject) {
         var announcement = Announcement(of: [key])
-        announcement.told = key
+        announcement.notified = key
         var hasDependents = false
         step { hasDependents = $0.hasDependents(of: key) }
         if hasDependents { didChange(announcement, of: object) }
     }
 
     /// Notifies one observer of a change that was not announced.
-    final func tell(_ change: Change, to observation: Observation, of object: AnyObject) {
+    final func notify(_ change: Change, to observation: Observation, of object: AnyObject) {
         var change = change
         change.only = observation
-        var mustTell = false
-        step { mustTell = $0.note(change) }
-        if mustTell { tell(change.key, of: object) }
+        var mustNotify = false
+        step { mustNotify = $0.note(change) }
+        if mustNotify { notify(change.key, of: object) }
     }
 
     /// Withdraws an announcement: another thread made the change first, or nothing has changed.
     package final func didNotChange(_ announcement: Announcement, of object: AnyObject) {
         guard !announcement.isEmpty else { return }
-        var mustTell: [PropertyKey] = []
+        var mustNotify: [PropertyKey] = []
         let changes = announcement.upcoming.map { upcoming in
             // Observers that were called before the change are called after it, with the present value.
-            let mayTell = !upcoming.prior.isEmpty
+            let mayNotify = !upcoming.prior.isEmpty
             var change = Change(upcoming.key, old: upcoming.old)
             change.isIndirect = upcoming.isIndirect
-            if mayTell, upcoming.wantsNew { change.new = upcoming.reader.read(object) }
+            if mayNotify, upcoming.wantsNew { change.new = upcoming.reader.read(object) }
             return change
         }
         step { state in
-            for change in changes where state.didNotChange(change) { mustTell.append(change.key) }
+            for change in changes where state.didNotChange(change) { mustNotify.append(change.key) }
         }
-        for key in mustTell { tell(key, of: object) }
+        for key in mustNotify { notify(key, of: object) }
     }
 
     /// Delivers the recorded changes of one property, as its only notifying thread.
-    package final func tell(_ key: PropertyKey, of object: AnyObject) {
+    package final func notify(_ key: PropertyKey, of object: AnyObject) {
         while true {
             var next: (change: Change, observers: OneOrMore<Observation>)?
-            step { next = $0.nextToTell(key) }
+            step { next = $0.nextToNotify(key) }
             guard var next else { return }
             if next.change.late != nil {
                 ObserverState.complete(&next.change, for: next.observers)

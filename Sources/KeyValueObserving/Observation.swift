@@ -32,10 +32,10 @@ import Synchronization
     final func read(_ object: AnyObject) -> Any? { property.read(object) }
 
     /// Calls the observer.
-    func tell(_ object: AnyObject, _ change: Change) {}
+    func notify(_ object: AnyObject, _ change: Change) {}
 
     /// Calls the observer if the observation is valid. Subclasses may also filter changes.
-    func pass(_ change: Change, of object: AnyObject) { if isValid { tell(object, change) } }
+    func pass(_ change: Change, of object: AnyObject) { if isValid { notify(object, change) } }
 
     /// Whether the observation needs the value after a change.
     var needsNew: Bool { options.contains(.new) }

@@ -19,12 +19,12 @@ import Synchronization
         let key: PropertyKey
         /// The number of threads between the announcement and the change. The first of them made the calls before the change.
         var announced = 0
-        var isTelling = false
+        var isNotifying = false
         var waiting = FirstInFirstOut<Change>()
         /// The number of changes that have been recorded.
         var noted = 0
 
-        var isOver: Bool { announced == 0 && !isTelling }
+        var isOver: Bool { announced == 0 && !isNotifying }
     }
 
     package init() {}
@@ -48,13 +48,13 @@ import Synchronization
             let turn = turnIndex(of: upcoming.key)
             // Only the first of several announcing threads calls the observers, and only if no earlier change is being
             // delivered. Otherwise the call before comes directly before the call after; see `notePriors`.
-            guard turns[turn].announced == 1, !turns[turn].isTelling else { continue }
+            guard turns[turn].announced == 1, !turns[turn].isNotifying else { continue }
             // An observation that has not begun yet gets its prior call later.
             let priorNow = upcoming.prior.filter { $0.held == nil }
             guard !priorNow.isEmpty else { continue }
             for observation in priorNow { observation.openPriors += 1 }
             announcement.upcoming[index].priorNow = priorNow
-            turns[turn].isTelling = true
+            turns[turn].isNotifying = true
         }
     }
 
@@ -72,7 +72,7 @@ import Synchronization
 
     private mutating func takeIn(_ announcement: inout Announcement) {
         observations.forEach { observation in
-            guard observation.number > announcement.registrations, observation.key != announcement.told,
+            guard observation.number > announcement.registrations, observation.key != announcement.notified,
                 announcement.keys.contains(where: observation.concerns)
             else { return }
             let known = announcement.upcoming.firstIndex { $0.key == observation.key }
@@ -116,21 +116,21 @@ import Synchronization
         endAnnouncement(change.key)
         // Another thread is about to make a change, so the earlier call is the call before that change.
         if turns.contains(where: { $0.key == change.key && $0.announced > 0 }) { return false }
-        var mustTell = false
+        var mustNotify = false
         observations.forEach { observation in
             guard observation.key == change.key, observation.openPriors > 0 else { return }
             var only = change
             only.only = observation
-            if note(only) { mustTell = true }
+            if note(only) { mustNotify = true }
         }
-        return mustTell
+        return mustNotify
     }
 
     // MARK: - After the change
 
     /// Records a change.
     ///
-    /// - Returns: Whether the caller has to deliver changes, with `nextToTell` until the result is nil.
+    /// - Returns: Whether the caller has to deliver changes, with `nextToNotify` until the result is nil.
     package mutating func note(_ change: Change) -> Bool { note(change, before: registrations) }
 
     /// - Parameter number: The number of observations that had been registered when the change happened.
@@ -142,8 +142,8 @@ import Synchronization
         notePriors(to: change, in: turn)
         turns[turn].waiting.append(change)
         turns[turn].noted += 1
-        if turns[turn].isTelling { return false }
-        turns[turn].isTelling = true
+        if turns[turn].isNotifying { return false }
+        turns[turn].isNotifying = true
         return true
     }
 
@@ -176,12 +176,12 @@ import Synchronization
     /// Records the changes of an announcement, one for each entry, and ends the announcement. Returns the properties whose
     /// changes the caller has to deliver.
     mutating func note(_ changes: [Change], of announcement: Announcement) -> [PropertyKey] {
-        var mustTell: [PropertyKey] = []
+        var mustNotify: [PropertyKey] = []
         for change in changes {
-            if note(change, before: announcement.registrations) { mustTell.append(change.key) }
+            if note(change, before: announcement.registrations) { mustNotify.append(change.key) }
             endAnnouncement(change.key)
         }
-        return mustTell
+        return mustNotify
     }
 
     /// Records a change that is made at this moment, under the same lock. The announcement keeps the properties that the change
@@ -191,7 +191,7 @@ import Synchronization
     package mutating func noteExchange(_ announcement: inout Announcement, _ change: Change) -> Bool {
         if announcement.keys.isEmpty { announcement.keys = [change.key] }
         _ = join(&announcement)
-        announcement.told = change.key
+        announcement.notified = change.key
         if let index = announcement.upcoming.firstIndex(where: { $0.key == change.key }) {
             announcement.ended = announcement.upcoming.remove(at: index)
             endAnnouncement(change.key)
@@ -229,10 +229,10 @@ import Synchronization
     }
 
     /// Returns the next change of the property and the observations to notify; nil ends the caller's delivery.
-    mutating func nextToTell(_ key: PropertyKey) -> (change: Change, observers: OneOrMore<Observation>)? {
+    mutating func nextToNotify(_ key: PropertyKey) -> (change: Change, observers: OneOrMore<Observation>)? {
         guard let turn = turns.firstIndex(where: { $0.key == key }) else { return nil }
         guard let change = turns[turn].waiting.popFirst() else {
-            turns[turn].isTelling = false
+            turns[turn].isNotifying = false
             endIfOver(turn)
             return nil
         }
@@ -251,8 +251,8 @@ import Synchronization
     /// The way to deliver a change that was not announced.
     enum Way {
         case nobody
-        /// The short way: the caller notifies these observations, and then delivers the changes from `nextToTell`.
-        case tell(OneOrMore<Observation>)
+        /// The short way: the caller notifies these observations, and then delivers the changes from `nextToNotify`.
+        case notify(OneOrMore<Observation>)
         /// The long way: the change affects other properties, or another thread is delivering changes of this property.
         case announce
     }
@@ -265,8 +265,8 @@ import Synchronization
         if concerned.isEmpty { return .nobody }
         let isSimple = !concerned.contains { $0.key != key || $0.held != nil || $0.options.contains(.prior) }
         if !isSimple || turns.contains(where: { $0.key == key }) { return .announce }
-        if !isLast { turns.append(Turn(key: key, isTelling: true)) }
-        return .tell(concerned)
+        if !isLast { turns.append(Turn(key: key, isNotifying: true)) }
+        return .notify(concerned)
     }
 
     private mutating func endIfOver(_ turn: Int) {
@@ -320,7 +320,7 @@ package struct Announcement {
     /// The number of observations that had been registered at the last check.
     var registrations: UInt64 = 0
     /// The property whose observers are notified separately.
-    var told: PropertyKey?
+    var notified: PropertyKey?
     /// An entry to release without the lock, because it may hold the last reference to an ended observation.
     var ended: Upcoming?
 

@@ -48,12 +48,12 @@ final class PathWatch: @unchecked Sendable {
     func begin(on root: any KeyValueObservable) {
         self.root = root
         levels = names.map { _ in nil }
-        run(telling: false)
+        run(notifying: false)
     }
 
     func end() {
         withLock { isEnded = true }
-        run(telling: false)
+        run(notifying: false)
     }
 
     private func withLock<Result>(_ body: () -> Result) -> Result {
@@ -62,19 +62,19 @@ final class PathWatch: @unchecked Sendable {
         return body()
     }
 
-    private func run(telling: Bool) {
+    private func run(notifying: Bool) {
         let isFirst = withLock {
-            changes += telling ? 1 : 0
+            changes += notifying ? 1 : 0
             defer { isRunning = true }
             return !isRunning
         }
         guard isFirst else { return }
         while true {
-            let (isEnded, mustTell) = withLock {
+            let (isEnded, mustNotify) = withLock {
                 defer { changes = max(changes - 1, 0) }
                 return (self.isEnded, changes > 0)
             }
-            if isEnded { leave() } else { follow(telling: mustTell) }
+            if isEnded { leave() } else { follow(notifying: mustNotify) }
             let isDone = withLock {
                 // The watch ended during the pass, so the new levels must be removed.
                 isRunning = changes > 0 || self.isEnded != isEnded
@@ -90,7 +90,7 @@ final class PathWatch: @unchecked Sendable {
         last = nil
     }
 
-    private func follow(telling: Bool) {
+    private func follow(notifying: Bool) {
         guard let root, let observation else { return }
         var object: (any KeyValueObservable)? = root
         for (index, name) in names.enumerated() {
@@ -106,18 +106,18 @@ final class PathWatch: @unchecked Sendable {
         // anew.
         let new = options.isDisjoint(with: [.old, .new]) ? nil : observation.read(root)
         defer { last = new }
-        guard telling, observation.isValid else { return }
+        guard notifying, observation.isValid else { return }
         var change = Change(observation.key)
         if options.contains(.old) { change.old = last }
         if options.contains(.new) { change.new = new }
-        root.keyValueRegistrar.tell(change, to: observation, of: root)
+        root.keyValueRegistrar.notify(change, to: observation, of: root)
     }
 
     private func watch(_ name: String, of object: some KeyValueObservable) -> Level {
         let type = type(of: object)
         let key = KeyTable.of(type).canonical(name)
         let affecting = type.namesAffecting(name)
-        let level = LevelObservation(key, affectedBy: affecting) { [weak self] in self?.run(telling: true) }
+        let level = LevelObservation(key, affectedBy: affecting) { [weak self] in self?.run(notifying: true) }
         object.start(level)
         return Level(object: object, observation: level)
     }
@@ -131,6 +131,6 @@ final class PathWatch: @unchecked Sendable {
             super.init(PropertyDescription(key, affectedBy: affectedBy))
         }
 
-        override func tell(_ object: AnyObject, _ change: Change) { changed() }
+        override func notify(_ object: AnyObject, _ change: Change) { changed() }
     }
 }

@@ -188,7 +188,7 @@ final class TrackedObservation<Object: KeyValueObservable & Observable, Value>: 
         registrar.access(TrackingSubject(), TrackedVersion(observation: unowned, version: version).path)
     }
 
-    override func tell(_ object: AnyObject, _ change: Change) {
+    override func notify(_ object: AnyObject, _ change: Change) {
         version.add(1, ordering: .sequentiallyConsistent)
         inform(unsafeDowncast(object, to: Object.self))
     }

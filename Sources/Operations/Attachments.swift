@@ -21,7 +21,7 @@ final class Attachments: KeyValueRegistrar, @unchecked Sendable {
     var currentInterest: Interest { Interest(bits: interest.load(ordering: .sequentiallyConsistent)) }
 
     /// The flips of states that observers were notified of.
-    let toldFlips = ToldFlips()
+    let notifiedFlips = NotifiedFlips()
 
     init(of operation: borrowing Operation) {
         contents = State(operation: Unmanaged.passUnretained(operation))
@@ -50,8 +50,8 @@ final class Attachments: KeyValueRegistrar, @unchecked Sendable {
         /// Whether the operation has or had an observer.
         var isObserved = false
         /// Whether a thread notifies, or has notified, observers of `isCancelled`.
-        var isCancellationTold = false
-        var readinessTelling = ReadinessTelling()
+        var isCancellationNotified = false
+        var readinessNotifier = ReadinessNotifier()
         var waiters: [Waiter] = []
         var completionBlock: (@Sendable () -> Void)?
         var extras: Extras?
@@ -146,7 +146,7 @@ extension Operation {
         var completionBlock: (@Sendable () -> Void)?
         var extras: Attachments.Extras?
         var observers: ObserverState?
-        if word.lifecycle.contains(.hasFailed) { attachments.tellUnseenFailure() }
+        if word.lifecycle.contains(.hasFailed) { attachments.reportUnhandledFailure() }
         attachments.withLock { state in
             state.operation = nil
             swap(&dependents, &state.dependents)

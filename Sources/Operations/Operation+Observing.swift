@@ -46,7 +46,7 @@ extension KeyValueObservable where Self: Operation {
     public func didChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
         let key = Self.propertyKey(keyPath)
         didAnnounce(key)
-        tellFlips(by: key, isState: Value.self == Bool.self)
+        notifyFlips(by: key, isState: Value.self == Bool.self)
         announced(key, candidates: .candidates(Value.self))
     }
 }
@@ -78,7 +78,7 @@ extension Operation {
             announced(propertyKey(name))
         } else if let keyPath {
             let valueType = type(of: keyPath).valueType
-            tellFlips(by: .path(keyPath), isState: valueType == Bool.self)
+            notifyFlips(by: .path(keyPath), isState: valueType == Bool.self)
             announced(.path(keyPath), candidates: .candidates(valueType))
         }
     }
@@ -96,11 +96,11 @@ extension Operation {
     fileprivate final func didAnnounce(_ key: PropertyKey) {
         guard word.lifecycle.contains(.observed) else { return }
         if key == ObservedProperty.isReady.keys[0] { return announceReadiness() }
-        // The observers of the property and of its dependents by name are notified here. `tellFlips` claims and notifies
+        // The observers of the property and of its dependents by name are notified here. `notifyFlips` claims and notifies
         // dependents that have only a key path.
         if case .name = key {
             let states = isPlainBlock ? [] : DependentStates.of(type(of: self)).affected(by: key)
-            ownAttachments.toldFlips.note(states.union(ObservedProperty(key) ?? []))
+            ownAttachments.notifiedFlips.note(states.union(ObservedProperty(key) ?? []))
         }
         PendingAnnouncements.end(key, of: self, in: ownAttachments)
     }
@@ -121,12 +121,12 @@ extension Operation {
     fileprivate final func expectFlips(by key: PropertyKey, isState: Bool) {
         guard mayFlip(key, isState: isState) else { return }
         // The counts are read before the states: a flip between the two reads is then part of the states.
-        let counts = ownAttachments.toldFlips.current
+        let counts = ownAttachments.notifiedFlips.current
         ThreadContext.current.expectedFlips.append(
             .init(operation: ObjectIdentifier(self), key: key, counts: counts, states: statesAsOverridden))
     }
 
-    fileprivate final func tellFlips(by key: PropertyKey, isState: Bool) {
+    fileprivate final func notifyFlips(by key: PropertyKey, isState: Bool) {
         guard mayFlip(key, isState: isState) else { return }
         let context = ThreadContext.current
         let id = ObjectIdentifier(self)
@@ -201,7 +201,7 @@ extension ThreadContext {
         let operation: ObjectIdentifier
         let key: PropertyKey
         /// The numbers of flips that were announced before.
-        var counts: ToldFlips.Counts
+        var counts: NotifiedFlips.Counts
         /// The states that were true.
         var states: ObservedProperty
     }

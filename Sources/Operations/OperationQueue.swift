@@ -31,8 +31,8 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     final let observersReference = LazyReference<QueueObservers>()
     /// The data of snapshots, if a snapshot was ever taken.
     final let statisticsReference = LazyReference<QueueStatistics>()
-    /// The capacity of the queue, if it was ever set. See `Bound`.
-    final let boundReference = LazyReference<Bound>()
+    /// The capacity of the queue, if it was ever set. See `CapacityGate`.
+    final let capacityGateReference = LazyReference<CapacityGate>()
     /// Whether the queue has a rate limit, for reading without the lock.
     final let isThrottled = Atomic<Bool>(false)
     /// The number of pool threads that work for the queue. Separate from `signal`, because the number changes with each

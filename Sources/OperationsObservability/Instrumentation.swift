@@ -14,15 +14,15 @@ public struct QueueInstrument: Sendable {
 }
 
 /// A watcher that keeps data of each operation until the operation ends.
-protocol QueueChronicler: QueueWatcher {
+protocol OperationInstrument: QueueWatcher {
     associatedtype Note: Sendable
-    var chronicle: Chronicle<Note> { get }
+    var active: ActiveOperations<Note> { get }
 }
 
 /// The times at which current operations were added and started, with further data of each operation until its end.
 ///
-/// A closed chronicle accepts no more operations. The caller that removes the last entry then removes the watcher.
-final class Chronicle<Note: Sendable>: Sendable {
+/// A closed active accepts no more operations. The caller that removes the last entry then removes the watcher.
+final class ActiveOperations<Note: Sendable>: Sendable {
     struct Entry: Sendable {
         let added: ContinuousClock.Instant
         var started: ContinuousClock.Instant?
@@ -36,7 +36,7 @@ final class Chronicle<Note: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// Adds an operation. Returns false if the chronicle is closed.
+    /// Adds an operation. Returns false if the active is closed.
     func add(_ operation: Operation, _ note: Note) -> Bool {
         let entry = Entry(added: .now, started: nil, note: note)
         return state.withLock { state in
@@ -59,7 +59,7 @@ final class Chronicle<Note: Sendable>: Sendable {
     }
 
     /// Removes the entry of an operation; nil if the operation is unknown. `isLast` is true for the last entry of a closed
-    /// chronicle.
+    /// active.
     func finish(_ operation: Operation) -> (entry: Entry, isLast: Bool)? {
         state.withLock { state in
             guard let entry = state.entries.removeValue(forKey: ObjectIdentifier(operation)) else { return nil }
@@ -69,7 +69,7 @@ final class Chronicle<Note: Sendable>: Sendable {
 
     subscript(operation: Operation) -> Entry? { state.withLock { $0.entries[ObjectIdentifier(operation)] } }
 
-    /// Closes the chronicle. Returns true if it has no entries.
+    /// Closes the active. Returns true if it has no entries.
     func close() -> Bool {
         state.withLock { state in
             state.isClosed = true
@@ -79,11 +79,11 @@ final class Chronicle<Note: Sendable>: Sendable {
 }
 
 extension OperationQueue {
-    func install(_ watcher: some QueueChronicler) -> QueueInstrument {
+    func install(_ watcher: some OperationInstrument) -> QueueInstrument {
         addWatcher(watcher)
         return QueueInstrument { [weak self] in self?.dismiss(watcher) }
     }
 
     /// Ends the recording of new operations. The watcher still observes the end of the operations that it has begun.
-    func dismiss(_ watcher: some QueueChronicler) { if watcher.chronicle.close() { removeWatcher(watcher) } }
+    func dismiss(_ watcher: some OperationInstrument) { if watcher.active.close() { removeWatcher(watcher) } }
 }

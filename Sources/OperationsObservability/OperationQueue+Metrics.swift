@@ -27,8 +27,8 @@ extension OperationQueue {
     }
 }
 
-private final class MetricsWatcher: QueueChronicler {
-    let chronicle = Chronicle<Void>()
+private final class MetricsWatcher: OperationInstrument {
+    let active = ActiveOperations<Void>()
     private weak let queue: OperationQueue?
     private let added: Counter
     private let stalls: Counter
@@ -66,16 +66,16 @@ private final class MetricsWatcher: QueueChronicler {
     func operation(_ operation: Operation, did step: QueueStep) {
         switch step {
         case .wasAdded:
-            guard chronicle.add(operation, ()) else { return }
+            guard active.add(operation, ()) else { return }
             added.increment()
             waiting.increment()
         case .starts:
-            guard let entry = chronicle.start(operation), let started = entry.started else { return }
+            guard let entry = active.start(operation), let started = entry.started else { return }
             waited.recordNanoseconds((started - entry.added).wholeNanoseconds)
             waiting.decrement()
             executing.increment()
         case .hasFinished:
-            guard let (entry, isLast) = chronicle.finish(operation) else { return }
+            guard let (entry, isLast) = active.finish(operation) else { return }
             finish(entry, byOutcome(of: operation))
             if isLast { queue?.removeWatcher(self) }
         }
@@ -83,7 +83,7 @@ private final class MetricsWatcher: QueueChronicler {
 
     func queueStalled(_ report: StallReport) { stalls.increment() }
 
-    private func finish(_ entry: Chronicle<Void>.Entry, _ metrics: ByOutcome) {
+    private func finish(_ entry: ActiveOperations<Void>.Entry, _ metrics: ByOutcome) {
         let now = ContinuousClock.now
         if let started = entry.started {
             metrics.ran.recordNanoseconds((now - started).wholeNanoseconds)

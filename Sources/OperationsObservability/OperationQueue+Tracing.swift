@@ -29,13 +29,13 @@ extension OperationQueue {
     }
 }
 
-private final class TracingWatcher: QueueChronicler, QueueInterceptor {
+private final class TracingWatcher: OperationInstrument, QueueInterceptor {
     struct Note: Sendable {
         let parent: ServiceContext
         var span: (any Span)?
     }
 
-    let chronicle = Chronicle<Note>()
+    let active = ActiveOperations<Note>()
     private weak let queue: OperationQueue?
     private let tracer: any Tracer
     /// The replaced watcher, which may still have running operations.
@@ -51,18 +51,18 @@ private final class TracingWatcher: QueueChronicler, QueueInterceptor {
     func operation(_ operation: Operation, did step: QueueStep) {
         switch step {
         case .wasAdded:
-            _ = chronicle.add(operation, Note(parent: ServiceContext.current ?? .topLevel, span: nil))
+            _ = active.add(operation, Note(parent: ServiceContext.current ?? .topLevel, span: nil))
         case .starts: start(operation)
         case .hasFinished: finish(operation)
         }
     }
 
     private func start(_ operation: Operation) {
-        guard let parent = chronicle[operation]?.note.parent else { return }
+        guard let parent = active[operation]?.note.parent else { return }
         let span = tracer.startAnySpan(
             operation.name ?? "\(type(of: operation))", context: parent, ofKind: .internal)
         span.attributes["operation.queue"] = queue?.name ?? ""
-        let waited = chronicle.start(operation) { $0.note.span = span }.flatMap { entry in
+        let waited = active.start(operation) { $0.note.span = span }.flatMap { entry in
             entry.started.map { $0 - entry.added }
         }
         // The operation may have ended meanwhile, by an announcement.
@@ -71,7 +71,7 @@ private final class TracingWatcher: QueueChronicler, QueueInterceptor {
     }
 
     private func finish(_ operation: Operation) {
-        guard let (entry, isLast) = chronicle.finish(operation) else { return }
+        guard let (entry, isLast) = active.finish(operation) else { return }
         if let span = entry.note.span { end(span, of: operation) }
         if isLast { queue?.removeWatcher(self) }
     }
@@ -90,7 +90,7 @@ private final class TracingWatcher: QueueChronicler, QueueInterceptor {
     // MARK: - Context of the work
 
     private func context(of operation: Operation) -> ServiceContext? {
-        if let entry = chronicle[operation] { return entry.note.span?.context }
+        if let entry = active[operation] { return entry.note.span?.context }
         return former.withLock { $0 }?.context(of: operation)
     }
 

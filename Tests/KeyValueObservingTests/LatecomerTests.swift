@@ -82,13 +82,13 @@ struct LatecomerTests {
     ) {
         let token = earlier.observe(thermometer)
         let tokens = Guarded<[NSKeyValueObservation]>([])
-        let telling = thermometer.observe(\.celsius, options: .new) { [log] thermometer, _ in
+        let notifying = thermometer.observe(\.celsius, options: .new) { [log] thermometer, _ in
             let inner = thermometer.observe(\.celsius, options: .new) { log.append($1.newValue) }
             tokens.withLock { $0.append(inner) }
         }
         warm(to: 30) {}
         #expect(log.entries == [])
-        telling.invalidate()
+        notifying.invalidate()
         tokens.withLock { $0 = [] }
         token?.invalidate()
     }

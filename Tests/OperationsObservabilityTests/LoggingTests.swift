@@ -68,12 +68,12 @@ import Testing
         let queue = OperationQueue()
         queue.name = "work"
         queue.log(to: logger(.warning))
-        let told = Gate()
-        queue.stallHandler = { _ in told.open() }
+        let notified = Gate()
+        queue.stallHandler = { _ in notified.open() }
         queue.isSuspended = true
         queue.addOperation {}
         queue.stallDelay = .milliseconds(1)
-        told.pass()
+        notified.pass()
         let entry = try #require(handler.entries.first)
         #expect(entry.level == .warning && entry.message == "queue stalled")
         #expect(entry.metadata["reasons"]?.description.contains("is suspended") == true)

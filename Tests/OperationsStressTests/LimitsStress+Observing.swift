@@ -28,19 +28,19 @@ extension LimitsStress {
     @Test func `very many observers of one object are notified once each, and leave nothing`() async {
         await #expect(processExitsWith: .success) {
             await Limits.expectNothingLeft(Limits.count(debug: 20_000)) { count in
-                let (operation, told) = (BlockOperation {}, Journal<Int>())
+                let (operation, notified) = (BlockOperation {}, Journal<Int>())
                 for order in [0, 1] {
                     var tokens = (0..<count).map { number in
-                        operation.observe(\.queuePriority) { _, _ in told.append(number) }
+                        operation.observe(\.queuePriority) { _, _ in notified.append(number) }
                     }
                     operation.queuePriority = order == 0 ? .high : .low
-                    #expect(told.entries.count == (order + 1) * count)
+                    #expect(notified.entries.count == (order + 1) * count)
                     // The first first, and the last first.
                     if order == 1 { tokens.reverse() }
                     for token in tokens { token.invalidate() }
                 }
                 operation.queuePriority = .normal
-                #expect(told.entries.count == 2 * count)
+                #expect(notified.entries.count == 2 * count)
             }
         }
     }

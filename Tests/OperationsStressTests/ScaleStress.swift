@@ -9,19 +9,19 @@ import Testing
 /// because they check the memory of the process.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct ScaleStress {
     @Test func `millions of pending operations run, and their memory is released`() async {
-        tell(await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { runPending() })
+        printOutput(await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { runPending() })
     }
 
     @Test func `a very long chain runs, and its memory is released`() async {
-        tell(await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { runChain() })
+        printOutput(await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { runChain() })
     }
 
     @Test func `very many queues at once run their operations and release their memory`() async {
-        tell(await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { runManyQueues() })
+        printOutput(await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { runManyQueues() })
     }
 
     @Test func `64 threads add to one queue`() async {
-        tell(
+        printOutput(
             await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { addFromManyThreads() }
         )
     }
@@ -119,7 +119,7 @@ private func report(_ what: String, _ body: () -> Int) {
 
 private let tolerated = Stress.rounds(8 << 20)
 
-private func tell(_ child: ExitTest.Result?) {
+private func printOutput(_ child: ExitTest.Result?) {
     if let child { print(String(decoding: child.standardOutputContent, as: UTF8.self), terminator: "") }
 }
 

@@ -241,10 +241,10 @@ private struct LedgerWalk {
     private mutating func stepOut(_ claimant: Int) {
         let stoodInLine = !holding.contains(claimant) && !offered.contains(claimant) && !lapsed.contains(claimant)
         if offered.remove(claimant) != nil { lapsed.insert(claimant) }
-        var told = Set(ledger.stepOut(claimant))
-        if told.remove(claimant) != nil { lapsed.insert(claimant) }
+        var notified = Set(ledger.stepOut(claimant))
+        if notified.remove(claimant) != nil { lapsed.insert(claimant) }
         if stoodInLine, !lapsed.contains(claimant) { mistake = "\(claimant) is forgotten" }
-        offered.formUnion(told)
+        offered.formUnion(notified)
     }
 
     private mutating func setCapacity() {

@@ -31,7 +31,7 @@ struct Benchmarks: ParsableCommand {
         let chosen = contender.isEmpty ? Contender.allCases : contender
         let engine = Engine(scale: scale, contenders: chosen.filter(\.isThere))
         for missing in chosen where !missing.isThere {
-            Engine.tell("\(missing.rawValue) is skipped, because its library was missing when this program was built")
+            Engine.report("\(missing.rawValue) is skipped, because its library was missing when this program was built")
         }
         let rows = Row.all(scale).filter { report.isWanted($0.number) }
         let machine = Machine.current

@@ -64,11 +64,11 @@ struct Observing {
         // The Observation framework: one notification, of the next change of a property that was read.
 
         let third = BlockOperation {}
-        let (changes, told) = AsyncStream.makeStream(of: Void.self)
+        let (changes, notified) = AsyncStream.makeStream(of: Void.self)
         withObservationTracking {
             print("third is finished:", third.isFinished)
         } onChange: {
-            told.finish()
+            notified.finish()
         }
         queue.addOperation(third)
         for await _ in changes {}

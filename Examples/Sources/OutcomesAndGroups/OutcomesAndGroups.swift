@@ -53,9 +53,9 @@ struct OutcomesAndGroups {
 
     /// A failed operation that is released before any code has read its outcome.
     static func unseen(in queue: OperationQueue) async {
-        let (failures, told) = AsyncStream.makeStream(of: UnhandledFailure.self)
+        let (failures, notified) = AsyncStream.makeStream(of: UnhandledFailure.self)
         queue.name = "downloads"
-        queue.unhandledFailureHandler = { told.yield($0) }
+        queue.unhandledFailureHandler = { notified.yield($0) }
         queue.addTask(name: "forgotten") { throw NotFound() }
         for await failure in failures {
             print(failure)

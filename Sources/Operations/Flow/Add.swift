@@ -8,7 +8,7 @@ import SchedulerCore
 
 extension OperationQueue {
     func add(_ operation: Operation) throws(OperationError) {
-        guard !boundReference.isSet, !hooks.isSet else { return try add(operation, hasPlace: false) {} }
+        guard !capacityGateReference.isSet, !hooks.isSet else { return try add(operation, hasPlace: false) {} }
         try operation.enter(self)
         bring(operation, inherits: false)
     }
@@ -28,9 +28,9 @@ extension OperationQueue {
             operation.refuse()
             throw error
         }
-        if boundReference.isSet { try enterBound(operation, hasPlace: hasPlace) }
+        if capacityGateReference.isSet { try enterBound(operation, hasPlace: hasPlace) }
         prepare()
-        if !operation.word.lifecycle.contains(.unlisted) { tellWatchers(.wasAdded, of: operation) }
+        if !operation.word.lifecycle.contains(.unlisted) { notifyWatchers(.wasAdded, of: operation) }
         bring(operation, inherits: hasMembersInherit)
     }
 
@@ -59,13 +59,13 @@ extension OperationQueue {
             }
             arePlain = arePlain && operation.isPlainBlock
         }
-        if boundReference.isSet {
+        if capacityGateReference.isSet {
             do { try takePlaces(for: operations) } catch {
                 for entered in operations { entered.refuse() }
                 throw error
             }
         }
-        if hooks.isSet { for operation in operations { tellWatchers(.wasAdded, of: operation) } }
+        if hooks.isSet { for operation in operations { notifyWatchers(.wasAdded, of: operation) } }
         for operation in operations where !operation.isPlainBlock || operation.word.lifecycle.contains(.gated) {
             operation.prepareWhileEntering(self)
         }

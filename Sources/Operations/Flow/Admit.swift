@@ -121,7 +121,7 @@ extension OperationQueue.State {
         schedule.heldBack(operation.ticket)
         schedule.updated(operation.ticket, lane: lifecycle.effectivePriority, isReady: false)
         if lifecycle.contains(.keyed) { heldBackKeyed(operation.scheduleID) }
-        if lifecycle.contains(.bounded) { noteBounded(operation, operation.word.lifecycle) }
+        if lifecycle.contains(.bounded) { notePlace(operation, operation.word.lifecycle) }
     }
 }
 

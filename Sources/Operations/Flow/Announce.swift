@@ -108,11 +108,11 @@ extension Operation {
     /// - Parameter counts: The counts, read before the states. The caller notifies of the flips that no thread has
     ///   announced since. nil: the system made the change, and notifies in any case.
     @inline(never)
-    final func announceLate(_ properties: ObservedProperty, since counts: ToldFlips.Counts?) {
+    final func announceLate(_ properties: ObservedProperty, since counts: NotifiedFlips.Counts?) {
         HeldLocks.assertNone()
         attachmentsReference.withLoaded { attachments in
-            let properties = counts.map { attachments.toldFlips.claim(properties, since: $0) } ?? properties
-            if counts == nil { attachments.toldFlips.note(properties) }
+            let properties = counts.map { attachments.notifiedFlips.claim(properties, since: $0) } ?? properties
+            if counts == nil { attachments.notifiedFlips.note(properties) }
             let isLast = properties == .isFinished
             for key in properties.keys { attachments.flipped(key, isLast: isLast, of: self) }
         }
@@ -133,7 +133,7 @@ extension Operation {
             return nil
         }
         // Not claimed, because an announcement by hand since then may have read the state before the change.
-        observers.toldFlips.note(properties)
+        observers.notifiedFlips.note(properties)
         if interest.before.isDisjoint(with: properties) {
             observers.didNotChange(announcement, of: self)
             // Read again, for observers that were added in the meantime.
@@ -159,20 +159,20 @@ extension Operation {
         let attachments = ownAttachments
         let isObserved = word.lifecycle.contains(.observed)
         var announcement = isObserved ? attachments.willChange(property.keys, of: self) : Announcement()
-        var mustTell = false
+        var mustNotify = false
         // Released without the lock.
         let values = attachments.withLock { state in
             let values = exchange(&state)
             if let values, state.isObserved {
-                mustTell = state.observers.noteExchange(
+                mustNotify = state.observers.noteExchange(
                     &announcement, Change(property.keys[0], old: values.old, new: values.new))
             }
             return values
         }
         guard values != nil else { return attachments.didNotChange(announcement, of: self) }
         first()
-        if mustTell || !announcement.isEmpty {
-            attachments.didExchange(announcement, property.keys[0], mustTell: mustTell, of: self)
+        if mustNotify || !announcement.isEmpty {
+            attachments.didExchange(announcement, property.keys[0], mustNotify: mustNotify, of: self)
         }
         withExtendedLifetime(values) {}
         announcedDependents(of: property)
@@ -195,13 +195,13 @@ extension Operation {
         word.change { values = exchange(&$0) }
         guard let values, word.lifecycle.contains(.observed) else { return announcedDependents(of: property) }
         let attachments = ownAttachments
-        var (announcement, mustTell) = (Announcement(), false)
+        var (announcement, mustNotify) = (Announcement(), false)
         attachments.withLock { state in
             // The present value, because other threads may have changed and announced it since.
             let change = Change(property.keys[0], old: values.old, new: read(word.lifecycle))
-            mustTell = state.observers.noteExchange(&announcement, change)
+            mustNotify = state.observers.noteExchange(&announcement, change)
         }
-        attachments.didExchange(announcement, property.keys[0], mustTell: mustTell, of: self)
+        attachments.didExchange(announcement, property.keys[0], mustNotify: mustNotify, of: self)
         announcedDependents(of: property)
     }
 
@@ -215,50 +215,50 @@ extension Operation {
     final func announceReadiness(onlyChanges: Bool = false) {
         guard word.lifecycle.contains(.observed) else { return }
         let attachments = ownAttachments
-        guard attachments.withLock({ $0.readinessTelling.begin(onlyChanges: onlyChanges) }) else { return }
+        guard attachments.withLock({ $0.readinessNotifier.begin(onlyChanges: onlyChanges) }) else { return }
         HeldLocks.assertNone()
         repeat {
             let isReady = untracked { self.isReady }
-            if let old = attachments.withLock({ $0.readinessTelling.take(isReady) }) {
+            if let old = attachments.withLock({ $0.readinessNotifier.take(isReady) }) {
                 attachments.changed(.name("isReady"), old: old, new: isReady, of: self)
             }
-        } while attachments.withLock { $0.readinessTelling.continues() }
+        } while attachments.withLock { $0.readinessNotifier.continues() }
     }
 
     /// Records the value of `isReady` as the old value of the next announcement, without notifying.
     final func noteReadiness() {
         let isReady = untracked { self.isReady }
-        ownAttachments.withLock { $0.readinessTelling.note(isReady) }
+        ownAttachments.withLock { $0.readinessNotifier.note(isReady) }
     }
 }
 
 /// The pending announcements of `isReady`, and the value in the last notification.
-struct ReadinessTelling {
-    private var told: Bool?
-    private var isTelling = false
+struct ReadinessNotifier {
+    private var notified: Bool?
+    private var isNotifying = false
     private var announcements = 0
     private var mustRead = false
 
     /// Begins an announcement. True: the caller reads and notifies, as long as `continues` returns true.
     mutating func begin(onlyChanges: Bool) -> Bool {
         if onlyChanges { mustRead = true } else { announcements += 1 }
-        defer { isTelling = true }
-        return !isTelling
+        defer { isNotifying = true }
+        return !isNotifying
     }
 
     /// Takes one announcement, to notify with this value. Returns the old value; nil: there is nothing to notify.
     mutating func take(_ isReady: Bool) -> Bool? {
-        defer { told = isReady }
+        defer { notified = isReady }
         mustRead = false
         let isAnnounced = announcements > 0
         if isAnnounced { announcements -= 1 }
-        return isAnnounced || told != isReady ? told ?? isReady : nil
+        return isAnnounced || notified != isReady ? notified ?? isReady : nil
     }
 
-    mutating func note(_ isReady: Bool) { told = isReady }
+    mutating func note(_ isReady: Bool) { notified = isReady }
 
     mutating func continues() -> Bool {
-        isTelling = announcements > 0 || mustRead
-        return isTelling
+        isNotifying = announcements > 0 || mustRead
+        return isNotifying
     }
 }

@@ -35,7 +35,7 @@ extension Operation {
         let announcement = observers.willChange([.name("isCancelled")], of: self, knownOld: false)
         let isMine = word.update { $0.cancelled() } != nil
         if word.lifecycle.isCancelled {
-            observers.toldFlips.note(.isCancelled)
+            observers.notifiedFlips.note(.isCancelled)
             observers.didChange(announcement, of: self, isFlip: true)
         } else {
             observers.didNotChange(announcement, of: self)
@@ -45,8 +45,8 @@ extension Operation {
 
     private final var claimsCancellation: Bool {
         ownAttachments.withLock { state in
-            defer { state.isCancellationTold = true }
-            return !state.isCancellationTold
+            defer { state.isCancellationNotified = true }
+            return !state.isCancellationNotified
         }
     }
 }

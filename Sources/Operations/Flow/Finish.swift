@@ -22,10 +22,10 @@ extension Operation {
         ThreadContext.current.worker?.willFinish(self)
         if !lifecycle.contains(.ranMain) { discardWork() }
         if lifecycle.contains(.gated) { leaveGates() }
-        if lifecycle.contains(.hasDependents) { tellDependents() }
+        if lifecycle.contains(.hasDependents) { notifyDependents() }
         if lifecycle.hasQueue {
             let queue = queue.unsafelyUnwrapped.takeUnretainedValue()
-            if !lifecycle.contains(.unlisted) { queue.tellWatchers(.hasFinished, of: self) }
+            if !lifecycle.contains(.unlisted) { queue.notifyWatchers(.hasFinished, of: self) }
             if lifecycle.contains(.hasFailed) { keepFailureHandler(of: queue) }
             queue.leave(self)
             complete()

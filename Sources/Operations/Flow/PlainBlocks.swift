@@ -47,9 +47,9 @@ extension Operation {
             announceLate(isEndAllThatIsObserved ? [.isFinished] : [.isExecuting, .isFinished], since: nil)
         }
         worker.willFinish(self)
-        if isHooked { queue.takeUnretainedValue().tellWatchers(.hasFinished, of: self) }
+        if isHooked { queue.takeUnretainedValue().notifyWatchers(.hasFinished, of: self) }
         if lifecycle.contains(.hasFailed) { keepFailureHandler(of: queue.takeUnretainedValue()) }
-        if lifecycle.contains(.hasDependents) { tellDependents() }
+        if lifecycle.contains(.hasDependents) { notifyDependents() }
         return .ended
     }
 

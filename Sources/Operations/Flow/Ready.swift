@@ -166,7 +166,7 @@ extension Operation {
     }
 
     /// Notifies every dependent that this operation has finished. Part of step 4.
-    final func tellDependents() {
+    final func notifyDependents() {
         // A swap retains nothing, a copy does.
         var dependents = SmallArray<Attachments>()
         attachmentsReference.withLoaded { attachments in

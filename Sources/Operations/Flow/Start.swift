@@ -128,8 +128,8 @@ extension OperationQueue {
     func start(_ operation: Operation) {
         let lifecycle = operation.word.lifecycle
         guard !lifecycle.contains(.admitting) || admit(operation) else { return }
-        let mustTell = !lifecycle.contains(.unlisted) && !(lifecycle.contains(.gated) && operation.isStandingAside)
-        if mustTell { tellWatchers(.starts, of: operation) }
+        let mustNotify = !lifecycle.contains(.unlisted) && !(lifecycle.contains(.gated) && operation.isStandingAside)
+        if mustNotify { notifyWatchers(.starts, of: operation) }
         operation.start()
         if operation.awaitsAnnouncement { expectAnnouncement() }
     }

@@ -27,22 +27,22 @@ extension OperationQueue {
     /// The call stops the process if `capacity` is less than 1.
     public final func setCapacity(_ capacity: Int?, onOverflow policy: OverflowPolicy = .reject) {
         if let capacity, capacity < 1 { InvalidPolicy.capacity(capacity).stop() }
-        let bound = boundReference.load() ?? boundReference.storeIfNil(Bound())
+        let gate = capacityGateReference.load() ?? capacityGateReference.storeIfNil(CapacityGate())
         withState { state in
-            state.bound = bound
+            state.capacityGate = gate
             state.setShedding(policy)
-            state.admit(bound.backlog.setCapacity(capacity ?? .max))
+            state.admit(gate.backlog.setCapacity(capacity ?? .max))
         }
     }
 
     /// The largest number of operations in the queue; nil if the queue has no capacity. See ``setCapacity(_:onOverflow:)``.
     public final var capacity: Int? {
-        withState { state in state.bound.map(\.backlog.capacity).flatMap { $0 == .max ? nil : $0 } }
+        withState { state in state.capacityGate.map(\.backlog.capacity).flatMap { $0 == .max ? nil : $0 } }
     }
 
     /// The action of the queue when it is full. The default is ``OverflowPolicy/reject``.
     public final var overflowPolicy: OverflowPolicy {
-        switch withState({ $0.bound?.shedding?.rule }) {
+        switch withState({ $0.capacityGate?.shedding?.rule }) {
         case nil: .reject
         case .oldest: .dropOldest
         case .lowest: .dropLowest
@@ -57,23 +57,23 @@ extension OperationQueue {
     /// - Throws: `CancellationError` if the task is cancelled before or while the caller waits, and the misuse errors of
     ///   `tryAddOperation`. If the method throws, the operation is not in the queue.
     public final func addOperationWaitingForCapacity(_ operation: Operation, limitKey key: String? = nil) async throws {
-        let bound = boundReference.load()
-        if let bound {
+        let gate = capacityGateReference.load()
+        if let gate {
             try Task.checkCancellation()
-            if !withState({ _ in bound.backlog.enter() }) {
+            if !withState({ _ in gate.backlog.enter() }) {
                 operation.noteWait(forCapacityOf: self)
                 defer { operation.noteWait(forCapacityOf: nil) }
-                try await waitForPlace(of: bound)
+                try await waitForPlace(of: gate)
             }
         }
         do throws(OperationError) {
             if let key {
-                try add(operation, key: key, hasPlace: bound != nil)
+                try add(operation, key: key, hasPlace: gate != nil)
             } else {
-                try add(operation, hasPlace: bound != nil) {}
+                try add(operation, hasPlace: gate != nil) {}
             }
         } catch {
-            if let bound { withState { $0.vacate(bound) } }
+            if let gate { withState { $0.vacate(gate) } }
             throw error
         }
     }
@@ -84,7 +84,7 @@ extension OperationQueue {
 ///
 /// Guarded by the lock of the queue, so an operation leaves and frees its place in one step. With a separate lock, the queue
 /// could reject an operation of a caller that has just seen the queue empty.
-final class Bound: @unchecked Sendable {
+final class CapacityGate: @unchecked Sendable {
     var backlog = Backlog<UnsafeContinuation<Void, any Error>>(capacity: .max)
     /// The waiting operations that can be shed; nil if the queue sheds none.
     fileprivate var shedding: ShedOrder?
@@ -113,8 +113,8 @@ extension Lifecycle {
 
 extension OperationQueue.State {
     /// Frees a place, and gives it to the next waiting caller.
-    mutating func vacate(_ bound: Bound) {
-        if let next = bound.backlog.leave() { admit([next]) }
+    mutating func vacate(_ gate: CapacityGate) {
+        if let next = gate.backlog.leave() { admit([next]) }
     }
 
     /// Records callers that have received a place. They are resumed after the lock is released.
@@ -130,14 +130,14 @@ extension OperationQueue {
         var isCancelled = false
     }
 
-    private func waitForPlace(of bound: Bound) async throws {
+    private func waitForPlace(of gate: CapacityGate) async throws {
         let waiting = Waiting()
         try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Void, any Error>) in
                 let result: Result<Void, any Error>? = withState { _ in
                     if waiting.isCancelled { return .failure(CancellationError()) }
-                    if bound.backlog.enter() { return .success(()) }
-                    waiting.id = bound.backlog.wait(continuation)
+                    if gate.backlog.enter() { return .success(()) }
+                    waiting.id = gate.backlog.wait(continuation)
                     return nil
                 }
                 if let result { continuation.resume(with: result) }
@@ -145,7 +145,7 @@ extension OperationQueue {
         } onCancel: {
             let continuation = withState { _ in
                 waiting.isCancelled = true
-                return waiting.id.flatMap { bound.backlog.withdraw($0) }
+                return waiting.id.flatMap { gate.backlog.withdraw($0) }
             }
             continuation?.resume(throwing: CancellationError())
         }
@@ -153,14 +153,14 @@ extension OperationQueue {
 
     /// Takes places for operations that are about to be added. If the queue is full, cancels other operations or throws.
     final func takePlaces(for operations: [Operation]) throws(OperationError) {
-        guard let bound = boundReference.load() else { return }
+        guard let gate = capacityGateReference.load() else { return }
         // Read without the lock: `queuePriority` may be overridden.
         let lowest = operations.map { shedLane(of: $0) }.min() ?? .veryLow
         let (victims, capacity): ([Operation]?, Int) = withState { state in
-            let missing = bound.backlog.missing(for: operations.count)
-            let victims = missing == 0 ? [] : bound.takeVictims(missing, upTo: lowest)
-            if let victims { bound.backlog.enter(operations.count, insteadOf: victims.count) }
-            return (victims, bound.backlog.capacity)
+            let missing = gate.backlog.missing(for: operations.count)
+            let victims = missing == 0 ? [] : gate.takeVictims(missing, upTo: lowest)
+            if let victims { gate.backlog.enter(operations.count, insteadOf: victims.count) }
+            return (victims, gate.backlog.capacity)
         }
         guard let victims else { throw .queueFull(queue: label, capacity: capacity) }
         for operation in operations { operation.word.insert(.bounded) }
@@ -181,7 +181,7 @@ extension OperationQueue {
     }
 }
 
-extension Bound {
+extension CapacityGate {
     /// Takes the places of `count` waiting operations and returns these operations, or nil if fewer can be shed. None of
     /// them starts before a call of its `cancel()`. O(log waiting) for each.
     ///
@@ -190,7 +190,7 @@ extension Bound {
         let victims = shedding?.take(count, upTo: lowest) { OperationQueue.operation($0).word.lifecycle.isSheddable }
         return victims?.map { id in
             let operation = OperationQueue.operation(id)
-            _ = operation.givesUpPlace
+            _ = operation.releasePlace()
             operation.word.update { $0.cancelPromised() }
             return operation
         }
@@ -206,18 +206,18 @@ extension OperationQueue.State {
             case .dropOldest: .oldest
             case .dropLowest: .lowest
             }
-        guard let bound, bound.shedding?.rule != rule else { return }
-        bound.shedding = rule.map { ShedOrder($0) }
+        guard let capacityGate, capacityGate.shedding?.rule != rule else { return }
+        capacityGate.shedding = rule.map { ShedOrder($0) }
         guard rule != nil else { return }
         for (arrival, operation) in arrivals {
-            bound.note(operation.scheduleID, operation.word.lifecycle, arrival: arrival)
+            capacityGate.note(operation.scheduleID, operation.word.lifecycle, arrival: arrival)
         }
     }
 
     /// Records an operation with a place that has arrived, has changed, or waits again.
-    mutating func noteBounded(_ operation: Operation, _ lifecycle: Lifecycle) {
+    mutating func notePlace(_ operation: Operation, _ lifecycle: Lifecycle) {
         let id = operation.scheduleID
-        bound?.note(id, lifecycle, arrival: keyed?.members[id]?.arrival ?? operation.ticket.arrival)
+        capacityGate?.note(id, lifecycle, arrival: keyed?.members[id]?.arrival ?? operation.ticket.arrival)
     }
 }
 
@@ -231,5 +231,5 @@ extension Operation {
 
     /// Gives up the place in a bounded queue. Returns whether the operation had a place. The value is true only once: an
     /// operation that is shed gives up its place before it leaves the queue.
-    final var givesUpPlace: Bool { word.change { $0.remove(.bounded) }.contains(.bounded) }
+    final func releasePlace() -> Bool { word.change { $0.remove(.bounded) }.contains(.bounded) }
 }

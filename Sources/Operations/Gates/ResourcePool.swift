@@ -159,11 +159,11 @@ public final class ResourcePool: Sendable {
         guard !answered.isEmpty else { return }
         HeldLocks.assertNone()
         let context = ThreadContext.current
-        for operation in answered { context.toTell.append(operation) }
-        guard !context.isTelling else { return }
-        context.isTelling = true
-        while let next = context.toTell.popFirst() { next.reconsiderReadiness() }
-        context.isTelling = false
+        for operation in answered { context.toNotify.append(operation) }
+        guard !context.isNotifying else { return }
+        context.isNotifying = true
+        while let next = context.toNotify.popFirst() { next.reconsiderReadiness() }
+        context.isNotifying = false
     }
 
     /// Returns the needs of the requirements: each resource once, in the order of the requirements. The order is the same

@@ -50,7 +50,7 @@ extension Operation {
 extension Attachments {
     /// Reports an unread failure. Called by `deinit` of the operation.
     @inline(never)
-    final func tellUnseenFailure() {
+    final func reportUnhandledFailure() {
         guard let extras = withLock({ $0.extras }), let failureHandler = extras.failureHandler, !extras.isFailureSeen,
             let failure = extras.failure, !(failure is CancellationError)
         else { return }

@@ -101,8 +101,8 @@ final class EventSource: QueueWatcher {
         var isReady = false
         var tokens: [NSKeyValueObservation] = []
         /// The events that are not yet reported, the earliest first.
-        var untold: [(kind: OperationEvent.Kind, time: ContinuousClock.Instant)] = []
-        var isBeingTold = false
+        var pending: [(kind: OperationEvent.Kind, time: ContinuousClock.Instant)] = []
+        var isReporting = false
 
         init(id: UInt64) { self.id = id }
 
@@ -111,7 +111,7 @@ final class EventSource: QueueWatcher {
             return tokens
         }
 
-        func note(_ kind: OperationEvent.Kind, at time: ContinuousClock.Instant = .now) { untold.append((kind, time)) }
+        func note(_ kind: OperationEvent.Kind, at time: ContinuousClock.Instant = .now) { pending.append((kind, time)) }
 
         func noteReady() {
             guard !isReady else { return }
@@ -160,7 +160,7 @@ final class EventSource: QueueWatcher {
         for token in tokens { token.invalidate() }
     }
 
-    func queueStalled(_ report: StallReport) { tell(.stalled(report), "", 0, .now) }
+    func queueStalled(_ report: StallReport) { notify(.stalled(report), "", 0, .now) }
 
     private func begin(_ operation: Operation) {
         let entry: Entry? = state.withLock { state in
@@ -172,7 +172,7 @@ final class EventSource: QueueWatcher {
             return entry
         }
         guard let entry else { return }
-        tellUntold(entry, operation)
+        reportPending(entry, operation)
         let tokens = [
             operation.observe(\.isCancelled) { [weak self] operation, _ in
                 if operation.isCancelled { self?.note(operation) { $0.note(.cancelled) } }
@@ -211,7 +211,7 @@ final class EventSource: QueueWatcher {
         }
         guard let (entry, tokens) = finished else { return }
         for token in tokens { token.invalidate() }
-        tellUntold(entry, operation)
+        reportPending(entry, operation)
     }
 
     /// Records and reports an event of an operation that has not finished.
@@ -221,26 +221,26 @@ final class EventSource: QueueWatcher {
             if let entry { note(entry) }
             return entry
         }
-        if let entry { tellUntold(entry, operation) }
+        if let entry { reportPending(entry, operation) }
     }
 
     /// Reports the recorded events, unless another thread or an outer call of this thread does. That thread then reports
     /// these events too.
-    private func tellUntold(_ entry: Entry, _ operation: Operation) {
+    private func reportPending(_ entry: Entry, _ operation: Operation) {
         var isMine = false
         while true {
             let next: (kind: OperationEvent.Kind, time: ContinuousClock.Instant)? = state.withLock { state in
-                guard isMine || !entry.isBeingTold else { return nil }
-                isMine = !state.isClosed && !entry.untold.isEmpty
-                entry.isBeingTold = isMine
-                return isMine ? entry.untold.removeFirst() : nil
+                guard isMine || !entry.isReporting else { return nil }
+                isMine = !state.isClosed && !entry.pending.isEmpty
+                entry.isReporting = isMine
+                return isMine ? entry.pending.removeFirst() : nil
             }
             guard let next else { return }
-            tell(next.kind, operation.label, entry.id, next.time)
+            notify(next.kind, operation.label, entry.id, next.time)
         }
     }
 
-    private func tell(_ kind: OperationEvent.Kind, _ label: String, _ id: UInt64, _ time: ContinuousClock.Instant) {
+    private func notify(_ kind: OperationEvent.Kind, _ label: String, _ id: UInt64, _ time: ContinuousClock.Instant) {
         HeldLocks.assertNone()
         handler(
             OperationEvent(kind: kind, queue: queue?.name ?? "", operation: label, operationID: id, time: time))

@@ -81,9 +81,9 @@ extension OperationQueue.State {
     /// Updates the state for a gated, keyed or bounded operation that leaves the queue.
     mutating func leftSpecial(_ operation: Operation, _ lifecycle: Lifecycle) {
         if lifecycle.contains(.keyed) { leftKeyed(operation.scheduleID) }
-        if let bound {
-            bound.waitsNoMore(operation.scheduleID)
-            if operation.givesUpPlace { vacate(bound) }
+        if let capacityGate {
+            capacityGate.waitsNoMore(operation.scheduleID)
+            if operation.releasePlace() { vacate(capacityGate) }
         }
     }
 
@@ -96,7 +96,7 @@ extension OperationQueue.State {
     mutating func claimedSpecial(_ id: Schedule.ID, _ lifecycle: Lifecycle) {
         if lifecycle.contains(.gated) { errands?.offered.remove(id) }
         if lifecycle.contains(.keyed) { startedKeyed(id) }
-        if lifecycle.contains(.bounded) { bound?.waitsNoMore(id) }
+        if lifecycle.contains(.bounded) { capacityGate?.waitsNoMore(id) }
     }
 }
 
@@ -108,7 +108,7 @@ extension OperationQueue {
         if !errands.lapsing.isEmpty { ResourcePool.lapse(errands.lapsing) }
         for id in errands.notReady { ResourcePool.stepOut(id) }
         if let (time, throttle) = errands.opening { scheduleOpening(at: time, of: throttle) }
-        tell(errands.news)
+        notify(errands.news)
     }
 }
 

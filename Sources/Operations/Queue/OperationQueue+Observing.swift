@@ -76,27 +76,27 @@ extension OperationQueue {
         let key = PropertyKey.name(name)
         var announcement = observers?.willChange([key], of: self) ?? Announcement()
         // Released without the lock.
-        let (values, mustTell, hasStartable) = withState { state in
+        let (values, mustNotify, hasStartable) = withState { state in
             guard let values = exchange(&state) else { return ((old: Value, new: Value)?.none, false, false) }
-            let mustTell =
+            let mustNotify =
                 (!state.observers.isEmpty || !announcement.isEmpty)
                 && state.observers.noteExchange(&announcement, Change(key, old: values.old, new: values.new))
-            return (values, mustTell, state.schedule.hasStartable)
+            return (values, mustNotify, state.schedule.hasStartable)
         }
         if values == nil {
             observers?.didNotChange(announcement, of: self)
-        } else if mustTell || !announcement.isEmpty {
-            observers?.didExchange(announcement, key, mustTell: mustTell, of: self)
+        } else if mustNotify || !announcement.isEmpty {
+            observers?.didExchange(announcement, key, mustNotify: mustNotify, of: self)
         }
         return hasStartable
     }
 
     /// Notifies observers of the changes that this thread has recorded under the lock.
-    final func tell(_ news: [PropertyKey]) {
+    final func notify(_ news: [PropertyKey]) {
         HeldLocks.assertNone()
         for key in news {
-            observers?.tell(key, of: self)
-            observers?.tellDependents(of: key, of: self)
+            observers?.notify(key, of: self)
+            observers?.notifyDependents(of: key, of: self)
         }
     }
 }

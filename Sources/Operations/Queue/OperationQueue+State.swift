@@ -54,7 +54,7 @@ extension OperationQueue {
         /// The operations with keys; nil until the first key or the first limit of a key.
         var keyed: KeyedOperations?
         /// The bound; nil until the first call of `setCapacity`.
-        var bound: Bound?
+        var capacityGate: CapacityGate?
         /// The rate limit, if there is one.
         var throttle: Throttle?
         /// The number of starts so far. The stall watch compares values to distinguish a stall from a short pause.
@@ -153,7 +153,7 @@ extension OperationQueue {
             let kind: Schedule.Kind = lifecycle.contains(.unlisted) ? .job : .operation
             operation.ticket = state.schedule.added(id, lane: lane, isReady: isReady, kind: kind)
         }
-        if lifecycle.contains(.bounded) { state.noteBounded(operation, lifecycle) }
+        if lifecycle.contains(.bounded) { state.notePlace(operation, lifecycle) }
     }
 
     private final func publish(_ state: inout State) -> Bool {

@@ -112,12 +112,12 @@ final class QueueHooks: Sendable {
         watcher.wasRemoved()
     }
 
-    func tell(_ report: StallReport) {
+    func notify(_ report: StallReport) {
         HeldLocks.assertNone()
         watchers.withLock { $0 }.forEach { $0.watcher.queueStalled(report) }
     }
 
-    func tell(_ step: QueueStep, of operation: Operation) {
+    func notify(_ step: QueueStep, of operation: Operation) {
         guard hasWatchers.load(ordering: .acquiring) else { return }
         HeldLocks.assertNone()
         watchers.withLock { $0 }.forEach { $0.watcher.operation(operation, did: step) }
@@ -147,8 +147,8 @@ extension OperationQueue {
     }
 
     @inline(__always)
-    final func tellWatchers(_ step: QueueStep, of operation: Operation) {
-        if hooks.isSet { hooks.load()?.tell(step, of: operation) }
+    final func notifyWatchers(_ step: QueueStep, of operation: Operation) {
+        if hooks.isSet { hooks.load()?.notify(step, of: operation) }
     }
 
     final var ownHooks: QueueHooks { hooks.load() ?? hooks.storeIfNil(QueueHooks()) }

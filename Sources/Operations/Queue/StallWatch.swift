@@ -71,7 +71,7 @@ extension OperationQueue {
         }
         guard isFirst else { return }
         HeldLocks.assertNone()
-        hooks.load()?.tell(report)
+        hooks.load()?.notify(report)
         if let handler { handler(report) } else { Log.warning(report.description) }
     }
 

@@ -41,7 +41,7 @@ extension OperationQueue: WorkSource {
             // Resumptions and starts alternate, so neither starves the other.
             if next == nil, let resumption = takeResumption() {
                 switch run(resumption, on: worker, &pace) {
-                case .goesOn: next = claim()
+                case .continued: next = claim()
                 case .yields: return yield(&pace)
                 case .leavesToOthers: return
                 }
@@ -54,7 +54,7 @@ extension OperationQueue: WorkSource {
                 return
             }
             switch run(claim, on: worker, &pace) {
-            case .goesOn(let claim): next = claim
+            case .continued(let claim): next = claim
             case .yields: return yield(&pace)
             case .leavesToOthers: return
             }
@@ -71,7 +71,7 @@ extension OperationQueue: WorkSource {
     }
 
     private enum AfterRun {
-        case goesOn(Claim?)
+        case continued(Claim?)
         /// Other queues wait for a thread, or there are more threads than cores.
         case yields
         /// Another worker attends the queue, and one worker is enough.
@@ -85,7 +85,7 @@ extension OperationQueue: WorkSource {
             stopAttending(&pace)
             callWorkerIfStartable()
             resumption.runAlone()
-            return departure(of: worker, &pace) ?? .goesOn(nil)
+            return departure(of: worker, &pace) ?? .continued(nil)
         }
         let operation = task.heldOperation
         worker.begin(Unmanaged.passUnretained(operation), of: self)
@@ -98,7 +98,7 @@ extension OperationQueue: WorkSource {
         // Held here: the job may be the last one, and end the task, which holds the operation.
         withExtendedLifetime(operation) { task.run(resumption.job) }
         worker.end()
-        return departure(of: worker, &pace) ?? .goesOn(nil)
+        return departure(of: worker, &pace) ?? .continued(nil)
     }
 
     /// Runs an operation to the end of its `start()`, and claims the next one.
@@ -113,7 +113,7 @@ extension OperationQueue: WorkSource {
                 stopAttending(&pace)
                 return .leavesToOthers
             }
-            return queueLevel == worker.pool.level.rawValue ? .goesOn(claimUnlessResuming()) : .yields
+            return queueLevel == worker.pool.level.rawValue ? .continued(claimUnlessResuming()) : .yields
         }
         HeldLocks.assertNone()
         worker.begin(claim.operation, of: self)
@@ -138,10 +138,10 @@ extension OperationQueue: WorkSource {
             // that reason. If the worker still attends now, its last check comes later.
             if case .leavesToOthers = departure, !signal.isAttended { callWorkerIfStartable() }
             let isNextFree = completePlainly(claim.operation, before: next, &pace)
-            return departure ?? .goesOn(isNextFree && next != nil ? next : claimUnlessResuming())
+            return departure ?? .continued(isNextFree && next != nil ? next : claimUnlessResuming())
         }
         worker.end()
-        return departure(of: worker, &pace) ?? .goesOn(claimUnlessResuming())
+        return departure(of: worker, &pace) ?? .continued(claimUnlessResuming())
     }
 
     /// Calls `cancel()`, which may take long, or wait for other operations. So this method first hands the queue to another
@@ -150,7 +150,7 @@ extension OperationQueue: WorkSource {
         stopAttending(&pace)
         callWorkerIfStartable()
         operation.cancelAsPromised()
-        return .goesOn(claimUnlessResuming())
+        return .continued(claimUnlessResuming())
     }
 
     /// Returns the reason not to claim another operation; nil if the worker should claim one.

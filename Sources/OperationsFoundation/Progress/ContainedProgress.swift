@@ -70,7 +70,7 @@ class ContainedProgress: Progress, @unchecked Sendable {
         }
         if beginsLookout { ProgressLookout.begin(for: self) }
         if isCancelled { child.cancel() }
-        if isPaused { tellHold(child) }
+        if isPaused { notifyHold(child) }
     }
 
     /// Updates the parts of a child. O(1). Called under the lock.
@@ -144,28 +144,28 @@ class ContainedProgress: Progress, @unchecked Sendable {
     override func pause() {
         let children = mark(\.isOnHold, true)
         super.pause()
-        for child in children { tellHold(child) }
+        for child in children { notifyHold(child) }
         ProgressTree.change(self) {}
     }
 
     override func resume() {
         let children = mark(\.isOnHold, false)
         super.resume()
-        for child in children { tellHold(child) }
+        for child in children { notifyHold(child) }
         ProgressTree.change(self) {}
     }
 
     /// Passes on whether this progress is paused, and repeats the call if the mark has changed meanwhile. If several threads
     /// pause and resume, the last call therefore has the current mark.
-    final func passHold(_ tell: (_ isOnHold: Bool) -> Void) {
+    final func passHold(_ notify: (_ isOnHold: Bool) -> Void) {
         while true {
             let known = withLock { isOnHold }
-            tell(known)
+            notify(known)
             if withLock({ isOnHold }) == known { return }
         }
     }
 
-    final func tellHold(_ child: Progress) { passHold { $0 ? child.pause() : child.resume() } }
+    final func notifyHold(_ child: Progress) { passHold { $0 ? child.pause() : child.resume() } }
 
     /// Sets a mark. Returns the children to pass the mark on to; none if the mark already had this value.
     private func mark(_ path: ReferenceWritableKeyPath<ContainedProgress, Bool>, _ value: Bool) -> [Progress] {

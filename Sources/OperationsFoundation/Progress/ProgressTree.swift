@@ -43,7 +43,7 @@ enum ProgressTree {
         lock.unlock()
         for (progress, number) in news.lookouts { ProgressLookout.begin(for: progress, number) }
         for watcher in news.watchers { watcher.yield() }
-        for (link, progress, key) in news.changes { link.tell(key, of: progress) }
+        for (link, progress, key) in news.changes { link.notify(key, of: progress) }
         return result
     }
 

@@ -122,12 +122,12 @@ final class QueueProgress: ContainedProgress, @unchecked Sendable {
     override func pause() {
         super.pause()
         holdQueue()
-        for operation in underWay() { tellHold(operation) }
+        for operation in underWay() { notifyHold(operation) }
     }
 
     override func resume() {
         super.resume()
-        for operation in underWay() { tellHold(operation) }
+        for operation in underWay() { notifyHold(operation) }
         holdQueue()
     }
 

@@ -57,11 +57,11 @@ import Testing
             withUnsafeCurrentTask { $0?.cancel() }
             try await Self.sleepUntilCancelled()
         }
-        let isTold = Guarded(0)
-        let observation = operation.observe(\.isCancelled) { _, _ in isTold.withLock { $0 += 1 } }
+        let isNotified = Guarded(0)
+        let observation = operation.observe(\.isCancelled) { _, _ in isNotified.withLock { $0 += 1 } }
         OperationQueue().addOperation(operation)
         await operation.waitUntilFinished()
-        #expect(operation.isCancelled && isTold.withLock { $0 } == 1)
+        #expect(operation.isCancelled && isNotified.withLock { $0 } == 1)
         observation.invalidate()
     }
 

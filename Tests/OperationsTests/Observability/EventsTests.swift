@@ -40,10 +40,10 @@ import Testing
         queue.addOperation(second)
         queue.addOperation(third)
         await second.waitUntilFinished()
-        var told: [String: [String]] = [:]
+        var notified: [String: [String]] = [:]
         var finished = 0
         for await event in events {
-            told[event.operation, default: []].append(event.word)
+            notified[event.operation, default: []].append(event.word)
             #expect(event.queue == "followed" && event.operationID > 0)
             if case .finished(_, let waited, let ran) = event.kind {
                 #expect(waited >= .zero && ran! >= .zero)
@@ -51,16 +51,16 @@ import Testing
                 if finished == 3 { break }
             }
         }
-        #expect(told["TaskOperation<()> 'first'"] == ["added", "ready", "started", "finished succeeded"])
-        #expect(told["TaskOperation<()> 'second'"] == ["added", "ready", "started", "finished failed: expected"])
-        #expect(told["BlockOperation 'third'"] == ["added", "ready", "started", "finished succeeded"])
+        #expect(notified["TaskOperation<()> 'first'"] == ["added", "ready", "started", "finished succeeded"])
+        #expect(notified["TaskOperation<()> 'second'"] == ["added", "ready", "started", "finished failed: expected"])
+        #expect(notified["BlockOperation 'third'"] == ["added", "ready", "started", "finished succeeded"])
     }
 
     /// The thread that ends the dependency finds the operation ready, and reports late, while another thread is still
     /// adding the operation.
     @Test func `an operation that starts during its event ready has its event started after that`() {
         let (queue, log) = (OperationQueue(), Journal<String>())
-        let (isAdded, isBeingTold, hasStarted) = (Gate(), Gate(), Gate())
+        let (isAdded, isReporting, hasStarted) = (Gate(), Gate(), Gate())
         let (dependency, operation) = (Operation(), BlockOperation { hasStarted.open() })
         operation.addDependency(dependency)
         let ender = TestThread {
@@ -69,7 +69,7 @@ import Testing
         }
         let slow = queue.addEventHandler { event in
             if case .ready = event.kind {
-                isBeingTold.open()
+                isReporting.open()
                 hasStarted.pass()
             }
             log.append(event.word)
@@ -77,7 +77,7 @@ import Testing
         let adding = queue.addEventHandler { event in
             guard case .added = event.kind else { return }
             isAdded.open()
-            isBeingTold.pass()
+            isReporting.pass()
         }
         queue.addOperation(operation)
         queue.waitUntilAllOperationsAreFinished()

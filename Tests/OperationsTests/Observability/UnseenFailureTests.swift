@@ -8,8 +8,8 @@ import Testing
     {
         let queue = OperationQueue()
         queue.name = "careless"
-        let told = Journal<String>()
-        queue.unhandledFailureHandler = { told.append("\($0)") }
+        let notified = Journal<String>()
+        queue.unhandledFailureHandler = { notified.append("\($0)") }
         queue.addTask(name: "unseen") { throw Failure.expected }
         queue.addTask(name: "fine") {}
         queue.addTask(name: "cancelled") { throw CancellationError() }
@@ -21,17 +21,17 @@ import Testing
         await queue.waitUntilAllOperationsAreFinished()
         #expect(block.isFinished)
         // The thread that ran it may hold it for a moment longer. After that, the test checks for a second call.
-        while told.entries.isEmpty, !Task.isCancelled { await Task.yield() }
+        while notified.entries.isEmpty, !Task.isCancelled { await Task.yield() }
         await OperationQueue.settleAsync()
         #expect(
-            told.entries == ["TaskOperation<()> 'unseen' in 'careless' failed, and its error was never read: expected"])
+            notified.entries == ["TaskOperation<()> 'unseen' in 'careless' failed, and its error was never read: expected"])
         withExtendedLifetime(block) {}
     }
 
     @Test func `a dependent with a policy reads the failure, and so does a group`() async {
         let queue = OperationQueue()
-        let told = Journal<String>()
-        queue.unhandledFailureHandler = { told.append($0.operation) }
+        let notified = Journal<String>()
+        queue.unhandledFailureHandler = { notified.append($0.operation) }
         do {
             let group = GroupOperation(policy: .waitForAll)
             group.addChildTask { throw Failure.expected }
@@ -43,7 +43,7 @@ import Testing
             _ = group.operationOutcome
         }
         await OperationQueue.settleAsync()
-        #expect(told.entries.isEmpty)
+        #expect(notified.entries.isEmpty)
     }
 
     @Test func `without a handler an unread failure has no effect`() async {

@@ -23,7 +23,7 @@ import Testing
     }
 
     /// The number of calls of all kinds of observers: with values or calls before a change, and without.
-    private func told<Value>(
+    private func notified<Value>(
         _ path: any KeyPath<Operation, Value> & Sendable, of operation: Operation,
         _ options: NSKeyValueObservingOptions,
         while body: () -> Void
@@ -38,11 +38,11 @@ import Testing
     }
 
     /// The same while a key path is announced that no class has registered.
-    private func toldWithinAnnouncement<Value>(
+    private func notifiedWithinAnnouncement<Value>(
         _ path: any KeyPath<Operation, Value> & Sendable, of operation: Final, _ options: NSKeyValueObservingOptions,
         while body: () -> Void
     ) -> Int {
-        told(path, of: operation, options) {
+        notified(path, of: operation, options) {
             operation.willChangeValue(for: \Final.isReady)
             body()
             operation.didChangeValue(for: \Final.isReady)
@@ -56,7 +56,7 @@ import Testing
         options: NSKeyValueObservingOptions
     ) {
         let operation = Final()
-        let count = toldWithinAnnouncement(\.isFinished, of: operation, options) { operation.start() }
+        let count = notifiedWithinAnnouncement(\.isFinished, of: operation, options) { operation.start() }
         #expect(count == 1)
     }
 
@@ -65,7 +65,7 @@ import Testing
         options: NSKeyValueObservingOptions
     ) {
         let operation = Final { $0.didChangeValue(for: \Final.isReady) }
-        let count = told(\.isExecuting, of: operation, options) {
+        let count = notified(\.isExecuting, of: operation, options) {
             operation.willChangeValue(for: \Final.isReady)
             operation.start()
         }
@@ -78,7 +78,7 @@ import Testing
         options: NSKeyValueObservingOptions
     ) {
         let operation = Final()
-        let count = toldWithinAnnouncement(\.isCancelled, of: operation, options) { operation.cancel() }
+        let count = notifiedWithinAnnouncement(\.isCancelled, of: operation, options) { operation.cancel() }
         #expect(count == 1)
     }
 
@@ -95,7 +95,7 @@ import Testing
             operation.didChangeValue(for: \Final.isReady)
         }
         begun.pass()
-        let count = told(\.isFinished, of: operation, options) {
+        let count = notified(\.isFinished, of: operation, options) {
             operation.willChangeValue(for: \Final.isFinished)
             operation.end()
             changed.open()
@@ -113,7 +113,7 @@ import Testing
         }
         operation.willChangeValue(for: \Final.isReady)
         operation.didChangeValue(for: \Final.isReady)
-        let count = told(\.isExecuting, of: operation, options) { operation.start() }
+        let count = notified(\.isExecuting, of: operation, options) { operation.start() }
         #expect(count == 2)
     }
 

@@ -160,10 +160,10 @@ import Testing
     }
 
     @Test func `the last announcement of an operation that pauses and resumes at once is that it executes`() async {
-        let (operation, log, goesOn) = (Stander(), Journal<Bool>(), Gate(3))
+        let (operation, log, continued) = (Stander(), Journal<Bool>(), Gate(3))
         let token = (operation as Operation).observe(\.isExecuting, options: [.initial, .new]) {
             log.append($1.newValue!)
-            goesOn.open()
+            continued.open()
         }
         // Set when it executes: the next reader that sees false is the thread that announces the pause.
         let begun = (operation as Operation).observe(\.isExecuting, options: .new) { [log] _, change in
@@ -171,7 +171,7 @@ import Testing
             operation.afterRead.withLock { hook in
                 hook = {
                     operation.resume()
-                    goesOn.pass()
+                    continued.pass()
                 }
             }
         }

@@ -72,7 +72,7 @@ import Testing
         }
         queue.addOperations([first, second], waitUntilFinished: false)
         let (one, two) = ([ObjectIdentifier(first)], [ObjectIdentifier(first), ObjectIdentifier(second)])
-        func told(_ index: Int) -> [String] {
+        func notified(_ index: Int) -> [String] {
             lists[index].entries.entries.map { entry in
                 let names = [entry.old, entry.new].map { list in
                     list == [] ? "[]" : list == one ? "[1]" : list == two ? "[1, 2]" : list == nil ? "nil" : "?"
@@ -80,10 +80,10 @@ import Testing
                 return "\(entry.isPrior ? "before " : "")\(names[0]) \(names[1])"
             }
         }
-        #expect(told(0) == ["nil nil", "nil nil"])
-        #expect(told(1) == ["[] nil", "[1] nil"])
-        #expect(told(2) == ["nil [1]", "nil [1, 2]"])
-        #expect(told(3) == ["before [] nil", "[] [1]", "before [1] nil", "[1] [1, 2]"])
+        #expect(notified(0) == ["nil nil", "nil nil"])
+        #expect(notified(1) == ["[] nil", "[1] nil"])
+        #expect(notified(2) == ["nil [1]", "nil [1, 2]"])
+        #expect(notified(3) == ["before [] nil", "[] [1]", "before [1] nil", "[1] [1, 2]"])
         for observer in lists { queue.removeObserver(observer, forKeyPath: "operations") }
         queue.isSuspended = false
         queue.waitUntilAllOperationsAreFinished()
@@ -143,11 +143,11 @@ import Testing
     @Test func `one thread notifies of very many changes in linear time`() {
         let queue = OperationQueue()
         queue.isSuspended = true
-        let told = Guarded(0)
-        let counter = Counter(told)
+        let notified = Guarded(0)
+        let counter = Counter(notified)
         queue.addObserver(counter, forKeyPath: "operations", context: nil)
         queue.addOperations((0..<20_000).map { _ in BlockOperation {} }, waitUntilFinished: false)
-        #expect(told.withLock { $0 } == 20_000)
+        #expect(notified.withLock { $0 } == 20_000)
         queue.removeObserver(counter, forKeyPath: "operations")
         queue.isSuspended = false
         queue.waitUntilAllOperationsAreFinished()

@@ -322,12 +322,12 @@ struct ObserveOperationTests {
             queue.addOperation(added)
             added.waitUntilFinished()
             tokens.withLock { $0 = [] }
-            ran.append("told")
+            ran.append("notified")
         }
         tokens.withLock { $0 = [token] }
         queue.addOperation(operation)
         queue.waitUntilAllOperationsAreFinished()
-        #expect(ran.entries == ["added", "told"])
+        #expect(ran.entries == ["added", "notified"])
         #expect(other.isFinished && operation.name == "done")
     }
 }

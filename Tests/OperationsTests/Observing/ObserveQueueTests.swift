@@ -98,9 +98,9 @@ import Testing
 
 private final class ListRecorder: KeyValueObserver, Sendable {
     private let log: Journal<String>
-    private let told: Gate
+    private let notified: Gate
 
-    init(_ log: Journal<String>, _ told: Gate) { (self.log, self.told) = (log, told) }
+    init(_ log: Journal<String>, _ notified: Gate) { (self.log, self.notified) = (log, notified) }
 
     func observeValue(
         forKeyPath keyPath: String?, of object: Any?, change: [NSKeyValueChangeKey: Any]?,
@@ -110,21 +110,21 @@ private final class ListRecorder: KeyValueObserver, Sendable {
             (change![key] as! [Operations.Operation]).map { $0.name! }.joined()
         }
         log.append("\(names(.oldKey)) → \(names(.newKey))")
-        told.open()
+        notified.open()
     }
 }
 
 private final class CountRecorder: KeyValueObserver, Sendable {
     private let log: Journal<[Int]>
-    private let told: Gate
+    private let notified: Gate
 
-    init(_ log: Journal<[Int]>, _ told: Gate) { (self.log, self.told) = (log, told) }
+    init(_ log: Journal<[Int]>, _ notified: Gate) { (self.log, self.notified) = (log, notified) }
 
     func observeValue(
         forKeyPath keyPath: String?, of object: Any?, change: [NSKeyValueChangeKey: Any]?,
         context: UnsafeMutableRawPointer?
     ) {
         log.append([change![.oldKey] as! Int, change![.newKey] as! Int])
-        told.open()
+        notified.open()
     }
 }

@@ -156,14 +156,14 @@ import Testing
 
     @Test func `observers that come and go while operations run leave nothing behind`() {
         let queue = OperationQueue()
-        let told = Atomic(0)
+        let notified = Atomic(0)
         for _ in 0..<Self.rounds / 10 {
             let operations = (0..<20).map { _ in BlockOperation {} }
             let meeting = Gate(2)
             let observer = TestThread {
                 meeting.meet()
                 for operation in operations {
-                    let token = operation.observe(\.isFinished) { _, _ in told.add(1, ordering: .relaxed) }
+                    let token = operation.observe(\.isFinished) { _, _ in notified.add(1, ordering: .relaxed) }
                     _ = operation.observe(\.isExecuting, options: [.old, .prior]) { operation, _ in operation.cancel() }
                     token.invalidate()
                 }

@@ -8,44 +8,44 @@ import Testing
     @Test(arguments: Fact.ofOperations)
     func `a change of an operation's property notifies a tracker that has read it once`(_ fact: Fact<Operation>) {
         let operation = Operation()
-        let told = Journal<String>()
+        let notified = Journal<String>()
         withObservationTracking {
             fact.read(operation)
         } onChange: {
-            told.append(fact.name)
+            notified.append(fact.name)
         }
-        #expect(told.entries == [])
+        #expect(notified.entries == [])
         fact.change(operation)
-        #expect(told.entries == [fact.name])
+        #expect(notified.entries == [fact.name])
         withObservationTracking {
             fact.read(operation)
         } onChange: {
-            told.append("again")
+            notified.append("again")
         }
         fact.changeBack?(operation)
-        #expect(told.entries == [fact.name] + (fact.changeBack == nil ? [] : ["again"]))
+        #expect(notified.entries == [fact.name] + (fact.changeBack == nil ? [] : ["again"]))
     }
 
     @Test(arguments: Fact.ofQueues)
     func `a change of a queue's property notifies a tracker that has read it once`(_ fact: Fact<OperationQueue>) {
         let queue = OperationQueue()
         queue.isSuspended = true
-        let told = Journal<String>()
+        let notified = Journal<String>()
         withObservationTracking {
             fact.read(queue)
         } onChange: {
-            told.append(fact.name)
+            notified.append(fact.name)
         }
         fact.change(queue)
         fact.changeBack?(queue)
-        #expect(told.entries == [fact.name])
+        #expect(notified.entries == [fact.name])
         withObservationTracking {
             fact.read(queue)
         } onChange: {
-            told.append("again")
+            notified.append("again")
         }
         fact.change(queue)
-        #expect(told.entries == [fact.name, "again"])
+        #expect(notified.entries == [fact.name, "again"])
         queue.isSuspended = false
     }
 
@@ -54,7 +54,7 @@ import Testing
         withObservationTracking {
             _ = operation.name
         } onChange: {
-            Issue.record("told of something else")
+            Issue.record("notified of something else")
         }
         operation.cancel()
         operation.start()
@@ -78,27 +78,27 @@ import Testing
         let operation = Operation()
         for hasBeenTracked in [false, true] {
             if hasBeenTracked, fact.changeBack == nil { break }
-            let told = Gate()
+            let notified = Gate()
             withObservationTracking {
                 fact.read(operation)
                 hasBeenTracked ? fact.changeBack?(operation) : fact.change(operation)
             } onChange: {
-                told.open()
+                notified.open()
             }
-            told.pass()
+            notified.pass()
         }
     }
 
     @Test func `a queue's change between the read and the end of the tracked closure notifies`() {
         let queue = OperationQueue()
-        let told = Gate()
+        let notified = Gate()
         withObservationTracking {
             _ = queue.isSuspended
             queue.isSuspended = true
         } onChange: {
-            told.open()
+            notified.open()
         }
-        told.pass()
+        notified.pass()
     }
 
     @Test func `a tracker that reads again after each notification learns of the end, under any interleaving`() async {
@@ -136,17 +136,17 @@ import Testing
 
     @Test func `several objects tracked by one closure notify it once`() {
         let (operation, other, queue) = (Operation(), Operation(), OperationQueue())
-        let told = Journal<Int>()
+        let notified = Journal<Int>()
         withObservationTracking {
             _ = (operation.isCancelled, operation.isFinished, other.isFinished, queue.isSuspended)
         } onChange: {
-            told.append(1)
+            notified.append(1)
         }
         other.start()
         operation.cancel()
         operation.start()
         queue.isSuspended = true
-        #expect(told.entries == [1])
+        #expect(notified.entries == [1])
     }
 
     @Test func `properties that the system reads itself are not tracked`() {
@@ -160,7 +160,7 @@ import Testing
             operation.cancel()
             dependency.start()
         } onChange: {
-            Issue.record("told of what was not read")
+            Issue.record("notified of what was not read")
         }
         queue.isSuspended = false
         queue.waitUntilAllOperationsAreFinished()
@@ -194,21 +194,21 @@ import Testing
 
     @Test func `an override that announces its changes reports its reads`() {
         let operation = Download()
-        let told = Journal<String>()
+        let notified = Journal<String>()
         withObservationTracking {
             _ = operation.isExecuting
         } onChange: {
-            told.append("executing")
+            notified.append("executing")
         }
         withObservationTracking {
             _ = operation.fraction
         } onChange: {
-            told.append("fraction")
+            notified.append("fraction")
         }
         operation.start()
-        #expect(told.entries == ["executing"])
+        #expect(notified.entries == ["executing"])
         operation.fraction = 0.5
-        #expect(told.entries == ["executing", "fraction"])
+        #expect(notified.entries == ["executing", "fraction"])
     }
 
     final class Download: Operation, @unchecked Sendable {

@@ -47,7 +47,7 @@ struct NetworkBenchmarks: AsyncParsableCommand {
         let chosen = contender.isEmpty ? Contender.allCases : contender
         let wanted = chosen.filter { one in rows.contains { $0.entries.contains { $0.contender == one } } }
         let absent = wanted.filter { !$0.isThere }.map(\.absence)
-        for line in absent { Engine.tell(line) }
+        for line in absent { Engine.report(line) }
         let machine = Machine.current
         let site = try await Site(in: folder ?? (access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"))
         defer { site.close() }

@@ -16,7 +16,7 @@ struct Engine {
             row.lines[line].entries.indices.map { (line: line, entry: $0) }
         }
         .filter { contenders.contains(row.lines[$0.line].entries[$0.entry].contender) }
-        Self.tell("row \(row.number), \(row.question) …")
+        Self.report("row \(row.number), \(row.question) …")
         for repetition in 0..<scale.repetitions {
             for position in slots.indices {
                 let (line, index) = slots[(position + repetition) % slots.count]
@@ -37,7 +37,7 @@ struct Engine {
     }
 
     /// Prints a line to standard error, beside the report.
-    static func tell(_ message: String) {
+    static func report(_ message: String) {
         let line = Array("\(message)\n".utf8)
         _ = write(STDERR_FILENO, line, line.count)
     }

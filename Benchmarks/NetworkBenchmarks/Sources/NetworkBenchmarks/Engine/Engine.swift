@@ -11,7 +11,7 @@ struct Engine {
     func measure(_ row: Row) async -> [LineResult] {
         let entries = row.entries.filter { contenders.contains($0.contender) }
         var figures = entries.map { Figures(contender: $0.contender, manner: $0.manner) }
-        Self.tell("row \(row.number), \(row.question) …")
+        Self.report("row \(row.number), \(row.question) …")
         for repetition in 0..<repetitions {
             for position in entries.indices {
                 let index = (position + repetition) % entries.count
@@ -22,7 +22,7 @@ struct Engine {
                     figures[index].samples.append(sample)
                 } catch {
                     figures[index].failures.append("\(error)")
-                    Self.tell("\(entries[index].contender.rawValue) failed: \(error)")
+                    Self.report("\(entries[index].contender.rawValue) failed: \(error)")
                 }
             }
         }
@@ -30,7 +30,7 @@ struct Engine {
     }
 
     /// Prints a progress line outside of the report.
-    static func tell(_ message: String) {
+    static func report(_ message: String) {
         let line = Array("\(message)\n".utf8)
         _ = write(STDERR_FILENO, line, line.count)
     }

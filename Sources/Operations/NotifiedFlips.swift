@@ -7,7 +7,7 @@ import Synchronization
 /// flipped since its beginning, except states that were announced meanwhile. So it reads the counts first, then the
 /// states, and claims the flips that it has seen. A claim fails when another thread has claimed or recorded a flip since
 /// the counts were read.
-struct ToldFlips: ~Copyable, Sendable {
+struct NotifiedFlips: ~Copyable, Sendable {
     private let counts = Atomic<UInt32>(0)
 
     struct Counts: Equatable { fileprivate var rawValue: UInt32 }
