@@ -2,7 +2,7 @@ import Operations
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct UnseenFailureTests {
+@Suite(.timeLimit(.minutes(5))) struct UnhandledFailureTests {
     @Test func `an unread failure reaches the queue's handler once, when the operation is released`()
         async
     {
@@ -24,7 +24,8 @@ import Testing
         while notified.entries.isEmpty, !Task.isCancelled { await Task.yield() }
         await OperationQueue.settleAsync()
         #expect(
-            notified.entries == ["TaskOperation<()> 'unseen' in 'careless' failed, and its error was never read: expected"])
+            notified.entries
+                == ["TaskOperation<()> 'unseen' in 'careless' failed, and its error was never read: expected"])
         withExtendedLifetime(block) {}
     }
 
