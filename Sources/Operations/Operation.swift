@@ -10,9 +10,9 @@ import Synchronization
 ///
 /// Every member is safe to call from any thread, without a lock of the caller. Reading a state costs an atomic load, and
 /// a call that finds out whether the Observation framework tracks the read.
-///
-/// This file has the contract of each member, and one line that calls the step of the flow, `add → ready → start → finish
-/// → complete`. The steps are in `Flow/`.
+//
+// This file has the contract of each member, and one line that calls the step of the flow, `add → ready → start → finish
+// → complete`. The steps are in `Flow/`.
 open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
     @unchecked Sendable
 {

@@ -8,8 +8,8 @@ import Synchronization
 ///
 /// Any number of threads may use a queue. The queue keeps an operation until the operation is finished. A queue that
 /// holds operations stays alive.
-///
-/// This file has the contract of each member, and a line that calls the implementation in `Flow/` or `Queue/`.
+//
+// This file has the contract of each member, and a line that calls the implementation in `Flow/` or `Queue/`.
 open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStringConvertible,
     CustomDebugStringConvertible, @unchecked Sendable
 {

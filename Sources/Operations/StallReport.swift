@@ -13,7 +13,8 @@ public struct StallReport: Sendable, CustomStringConvertible {
     public var description: String {
         let listed = blocked.prefix(Self.describedOperations)
         let rest = blocked.count - listed.count
-        return "queue '\(queue)' is stalled: \(blocked.count) operations wait and none can start"
+        let count = blocked.count == 1 ? "1 operation waits and cannot" : "\(blocked.count) operations wait and none can"
+        return "queue '\(queue)' is stalled: \(count) start"
             + listed.map { "\n  \($0)" }.joined() + (rest > 0 ? "\n  and \(rest) more" : "")
     }
 }

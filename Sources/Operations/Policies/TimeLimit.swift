@@ -64,8 +64,8 @@ public enum OperationTimeout: Error, Equatable, Sendable, CustomStringConvertibl
 
     public var description: String {
         switch self {
-        case .timeout(let limit): "had not finished \(limit) after its start"
-        case .deadline(let instant): "had not finished by \(instant)"
+        case .timeout(let limit): "the operation had not finished \(limit) after its start"
+        case .deadline(let instant): "the operation had not finished by \(instant)"
         }
     }
 }
