@@ -13,8 +13,9 @@ public struct StallReport: Sendable, CustomStringConvertible {
     public var description: String {
         let listed = blocked.prefix(Self.describedOperations)
         let rest = blocked.count - listed.count
-        let count = blocked.count == 1 ? "1 operation waits and cannot" : "\(blocked.count) operations wait and none can"
-        return "queue '\(queue)' is stalled: \(count) start"
+        let count = blocked.count
+        let state = count == 1 ? "1 operation waits and cannot" : "\(count) operations wait and none can"
+        return "queue '\(queue)' is stalled: \(state) start"
             + listed.map { "\n  \($0)" }.joined() + (rest > 0 ? "\n  and \(rest) more" : "")
     }
 }
