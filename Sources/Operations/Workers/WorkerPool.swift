@@ -24,7 +24,7 @@ final class WorkerPool: Sendable {
     static var pools: [WorkerPool] { all }
 
     let level: ServiceLevel
-    private let state = Locked(State())
+    let state = Locked(State())
     /// The number of waiting requests, for reading without the lock.
     private let waiting = Atomic<Int>(0)
 

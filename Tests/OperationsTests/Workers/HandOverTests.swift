@@ -1,4 +1,5 @@
 import SchedulerCore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -15,71 +16,103 @@ import Darwin
 /// Rules Q5 and D2 for an operation that a thread of another service level has claimed, and that waits for a thread of
 /// its own. Serialized: each test needs all threads of one level.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct HandOverTests {
-    /// Adds an operation at a level without a free thread, so that the operation is claimed and does not start. Then it
-    /// makes a change, and frees the threads of that level. Returns whether the operation has run.
-    private func runs(
-        _ operation: Operations.Operation, in queue: OperationQueue, whenChangedBy change: () -> Void
+    private final class Flag: Sendable {
+        private let value = Atomic(false)
+        var isSet: Bool { value.load(ordering: .acquiring) }
+        func set() { value.store(true, ordering: .releasing) }
+    }
+
+    /// Adds an operation at a level without a free thread, so that a worker claims it and cannot start it. Then it
+    /// closes the queue or the operation, and frees the threads of that level. Returns whether the operation ran while
+    /// it was closed.
+    ///
+    /// Another test can free a thread of the level. When the operation runs before it is closed, the function starts
+    /// again with another queue.
+    private func runsWhileClosed(
+        prepare: (OperationQueue) -> Void = { _ in }, close: (OperationQueue, BlockOperation) -> Void,
+        reopen: (OperationQueue) -> Void
     ) -> Bool {
-        let (busy, begun) = (OperationQueue(), Gate(WorkerPool.eagerLimit))
-        let mayEnd = Guarded(false)
-        busy.qualityOfService = .utility
-        busy.maxConcurrentOperationCount = WorkerPool.eagerLimit
-        for _ in 0..<WorkerPool.eagerLimit {
-            busy.addOperation {
-                begun.open()
-                // The operations compute, because the monitor adds threads for blocked ones.
-                while !mayEnd.withLock({ $0 }) { sched_yield() }
-            }
+        while true {
+            let queue = OperationQueue()
+            prepare(queue)
+            let (busy, mayEnd) = occupyAllThreads()
+            let (isClosed, ranEarly, ranLate) = (Flag(), Flag(), Flag())
+            let operation = BlockOperation { isClosed.isSet ? ranLate.set() : ranEarly.set() }
+            operation.qualityOfService = .utility
+            queue.addOperation(operation)
+            while operation.word.lifecycle.phase.rawValue < Lifecycle.Phase.starting.rawValue { sched_yield() }
+            close(queue, operation)
+            isClosed.set()
+            mayEnd.set()
+            busy.waitUntilAllOperationsAreFinished()
+            // Each earlier request for a thread of the level has received its thread.
+            for _ in 0..<3 { busy.addOperations([BlockOperation {}], waitUntilFinished: true) }
+            OperationQueue.settle()
+            let hasRun = ranLate.isSet
+            reopen(queue)
+            queue.waitUntilAllOperationsAreFinished()
+            if !ranEarly.isSet { return hasRun }
         }
-        begun.pass()
-        operation.qualityOfService = .utility
-        queue.addOperation(operation)
-        while operation.word.lifecycle.phase != .starting { sched_yield() }
-        change()
-        mayEnd.withLock { $0 = true }
-        busy.waitUntilAllOperationsAreFinished()
-        // Each earlier request for a thread of the level has received its thread.
-        for _ in 0..<3 { busy.addOperations([BlockOperation {}], waitUntilFinished: true) }
-        OperationQueue.settle()
-        return operation.isFinished
+    }
+
+    /// Returns a queue whose operations compute on all threads of a level, and the flag that ends them.
+    ///
+    /// The operations take no lock. The pool replaces a thread that sleeps, for example on a lock.
+    private func occupyAllThreads() -> (OperationQueue, mayEnd: Flag) {
+        let (queue, mayEnd) = (OperationQueue(), Flag())
+        queue.qualityOfService = .utility
+        queue.maxConcurrentOperationCount = WorkerPool.eagerLimit
+        for _ in 0..<WorkerPool.eagerLimit { queue.addOperation { while !mayEnd.isSet { sched_yield() } } }
+        while WorkerPool[.utility].state.withLock({ $0.mayGrant(.eager) }) { sched_yield() }
+        return (queue, mayEnd)
     }
 
     @Test func `a queue that is suspended does not start an operation that waits for its thread`() {
-        let queue = OperationQueue()
-        let hasRun = runs(BlockOperation {}, in: queue) { queue.isSuspended = true }
+        let hasRun = runsWhileClosed { queue, _ in
+            queue.isSuspended = true
+        } reopen: { queue in
+            queue.isSuspended = false
+        }
         #expect(!hasRun)
-        queue.isSuspended = false
-        queue.waitUntilAllOperationsAreFinished()
     }
 
     @Test func `a width of 0 does not start an operation that waits for its thread`() {
-        let queue = OperationQueue()
-        let hasRun = runs(BlockOperation {}, in: queue) { queue.maxConcurrentOperationCount = 0 }
+        let hasRun = runsWhileClosed { queue, _ in
+            queue.maxConcurrentOperationCount = 0
+        } reopen: { queue in
+            queue.maxConcurrentOperationCount = 1
+        }
         #expect(!hasRun)
-        queue.maxConcurrentOperationCount = 1
-        queue.waitUntilAllOperationsAreFinished()
     }
 
     @Test func `a dependency delays an operation that waits for its thread`() {
-        let (queue, operation, dependency) = (OperationQueue(), BlockOperation {}, BlockOperation {})
-        let hasRun = runs(operation, in: queue) { operation.addDependency(dependency) }
+        var dependency = BlockOperation {}
+        let hasRun = runsWhileClosed { _, operation in
+            dependency = BlockOperation {}
+            operation.addDependency(dependency)
+        } reopen: { _ in
+            dependency.start()
+        }
         #expect(!hasRun)
-        dependency.start()
-        queue.waitUntilAllOperationsAreFinished()
     }
 
     @Test func `a width that shrinks does not start more operations than it allows`() {
-        let (queue, begun, mayEnd) = (OperationQueue(), Gate(), Gate())
-        queue.maxConcurrentOperationCount = 2
-        queue.addOperation {
-            begun.open()
-            mayEnd.pass()
+        var mayEnd = Gate()
+        let hasRun = runsWhileClosed { queue in
+            let (begun, end) = (Gate(), Gate())
+            mayEnd = end
+            queue.maxConcurrentOperationCount = 2
+            queue.addOperation {
+                begun.open()
+                end.pass()
+            }
+            begun.pass()
+        } close: { queue, _ in
+            queue.maxConcurrentOperationCount = 1
+        } reopen: { _ in
+            mayEnd.open()
         }
-        begun.pass()
-        let hasRun = runs(BlockOperation {}, in: queue) { queue.maxConcurrentOperationCount = 1 }
         #expect(!hasRun)
-        mayEnd.open()
-        queue.waitUntilAllOperationsAreFinished()
     }
 
     @Test func `an operation starts in the end although its queue is closed again and again and puts it back`() {
