@@ -44,7 +44,7 @@ public struct HTTPBatchMember<Value: Sendable>: Sendable {
     ) -> Self {
         Self(url: HTTPAddress.redacted(operation.request.url)) { client in
             // Another thread may add the operation to a queue at the same time. The operation then stays in that queue.
-            if operation.taskExecutor == nil { try? client.enqueue(operation) }
+            if operation.taskExecutor == nil { client.add(operation) }
             return Running(control: operation, operation: operation, value: value)
         } measure: { _ in
             guard operation.taskExecutor == nil, !operation.isFinished else { return nil }

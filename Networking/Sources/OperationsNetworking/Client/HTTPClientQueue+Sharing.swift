@@ -26,8 +26,7 @@ extension HTTPClientQueue {
             new.transfer.addListener { [transfers] kind, _ in
                 if case .finished = kind { transfers.ended(transfer, of: key) }
             }
-            // The operation is new, so no other thread has added it.
-            try? enqueue(new)
+            add(new)
         case .joined(let change):
             ledger.joined()
             transfers.apply(change, to: key)

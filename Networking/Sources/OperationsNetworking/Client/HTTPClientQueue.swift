@@ -190,8 +190,7 @@ public final class HTTPClientQueue: Sendable {
         let operation = HTTPDownloadOperation(
             completed(HTTPRequestDescription(.get, url)), to: target, digest: digest, session: session)
         operation.queuePriority = priority
-        // The operation is new, so no other thread has added it.
-        try? enqueue(operation)
+        add(operation)
         return operation
     }
 
@@ -227,7 +226,21 @@ public final class HTTPClientQueue: Sendable {
         _ request: HTTPRequestDescription, for serializer: HTTPSerializer<some Any>
     ) -> HTTPRequestDescription { completed(request).accepting(serializer) }
 
-    /// - Throws: The misuse error of an operation that is in a queue already. The ledger does not count such an operation.
+    /// Adds an operation, unless the operation is in a queue already. If the queue is full, the operation fails.
+    func add(_ operation: HTTPOperation) {
+        do {
+            try enqueue(operation)
+        } catch {
+            guard case .queueFull = error else { return }
+            operation.reportFailure(HTTPError(.connection(error), url: HTTPAddress.redacted(operation.request.url)))
+            // A cancelled operation finishes when it is started, without its work.
+            operation.cancel()
+            operation.start()
+        }
+    }
+
+    /// - Throws: The misuse error of an operation that is in a queue already, or the error of a full queue. The ledger
+    ///   does not count such an operation.
     func enqueue(_ operation: HTTPOperation) throws(OperationError) {
         ledger.added(operation)
         operation.transfer.addListener { [weak events, weak ledger, unowned operation] kind, url in

@@ -325,6 +325,30 @@ import Testing
         }
     }
 
+    @Test func `a request fails if the queue of its client is full`() async throws {
+        try await withServer({ _ in .text("x") }) { server in
+            let folder = try Folder()
+            let client = try HTTPClientQueue(session: .plain())
+            client.isSuspended = true
+            client.queue.setCapacity(1)
+            let first = client.get(server.url + "/1", as: .text)
+            let joining = client.get(server.url + "/1", as: .text)
+            let rejected = client.get(server.url + "/2", as: .text)
+            let download = client.download(server.url + "/3", to: folder.file("x"))
+            let member = HTTPDataOperation(get(server.url + "/4"), session: .plain())
+            let batch = client.batch([.operation(member)])
+            #expect(await reason { try await rejected.value }?.text == "connection")
+            #expect(await reason { try await download.value }?.text == "connection")
+            #expect(await reason { try await batch.values }?.text == "connection")
+            client.isSuspended = false
+            let values = [try await first.value, try await joining.value]
+            #expect(values == ["x", "x"] && server.requests.count == 1 && client.counts.outstanding == 0)
+            client.queue.setCapacity(nil)
+            let again = try await client.get(server.url + "/2", as: .text).value
+            #expect(again == "x")
+        }
+    }
+
     @Test func `a time limit of the operation is an error of the request`() async throws {
         let clock = VirtualClock()
         let gate = LoopbackGate()
