@@ -12,13 +12,15 @@ extension OperationQueue {
     ///   - priority: The rank of the operation among the ready operations of the queue.
     ///   - dependencies: The operations that have to finish before the new operation starts.
     ///   - key: The key whose limit applies, such as a host; nil for no key. See ``addOperation(_:limitKey:)``.
+    ///   - timeout: The time from the start of the operation to its end, after which it fails with ``OperationTimeout``;
+    ///     nil for no limit. See ``Operation/setTimeout(_:clock:)``.
     ///   - body: The work.
     @discardableResult @inlinable
     public final func addTask<Success: Sendable>(
         name: String? = nil, priority: Operation.QueuePriority = .normal, after dependencies: [Operation] = [],
-        limitKey key: String? = nil, _ body: @escaping @Sendable () async throws -> Success
+        limitKey key: String? = nil, timeout: Duration? = nil, _ body: @escaping @Sendable () async throws -> Success
     ) -> TaskOperation<Success> {
-        let operation = Self.task(name, priority, dependencies, body)
+        let operation = Self.task(name, priority, dependencies, timeout, body)
         if let key { addOperation(operation, limitKey: key) } else { addOperation(operation) }
         return operation
     }
@@ -32,9 +34,9 @@ extension OperationQueue {
     @inlinable
     public final func run<Success: Sendable>(
         name: String? = nil, priority: Operation.QueuePriority = .normal, after dependencies: [Operation] = [],
-        limitKey key: String? = nil, _ body: @escaping @Sendable () async throws -> Success
+        limitKey key: String? = nil, timeout: Duration? = nil, _ body: @escaping @Sendable () async throws -> Success
     ) async throws -> Success {
-        let operation = Self.task(name, priority, dependencies, body)
+        let operation = Self.task(name, priority, dependencies, timeout, body)
         try checkSuspension(for: operation)
         return try await withTaskCancellationHandler {
             if let key { try tryAddOperation(operation, limitKey: key) } else { try tryAddOperation(operation) }
@@ -46,11 +48,12 @@ extension OperationQueue {
 
     @inlinable
     static func task<Success: Sendable>(
-        _ name: String?, _ priority: Operation.QueuePriority, _ dependencies: [Operation],
+        _ name: String?, _ priority: Operation.QueuePriority, _ dependencies: [Operation], _ timeout: Duration?,
         _ body: @escaping @Sendable () async throws -> Success
     ) -> TaskOperation<Success> {
         let operation = TaskOperation(name: name, priority: priority, body)
         for dependency in dependencies { operation.addDependency(dependency) }
+        if let timeout { operation.setTimeout(timeout) }
         return operation
     }
 }

@@ -24,6 +24,19 @@ import Testing
         #expect(clock.now.offset == .seconds(15) && clock.sleeperCount == 0)
     }
 
+    @Test func `addTask and run take a time limit, and a limit of zero is over at the start`() async throws {
+        let queue = OperationQueue()
+        let clock = clock
+        let added = queue.addTask(timeout: .zero) { try await clock.sleep(for: .seconds(10)) }
+        await #expect(throws: OperationTimeout.timeout(.zero)) { try await added.value }
+        #expect(added.isCancelled)
+        await #expect(throws: OperationTimeout.timeout(.zero)) {
+            try await queue.run(timeout: .zero) { try await clock.sleep(for: .seconds(10)) }
+        }
+        let inTime = queue.addTask(timeout: .seconds(300)) { 1 }
+        #expect(try await inTime.value == 1)
+    }
+
     @Test(arguments: 0..<20)
     func `a time limit counts from the start of the operation, even if its timer runs late`(seed: UInt64) throws {
         let executor = ManualExecutor(seed: seed)
