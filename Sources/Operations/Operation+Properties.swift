@@ -31,6 +31,16 @@ extension Operation {
             defer { word.serviceIndex = quality.serviceIndex }
             return (QualityOfService(serviceIndex: word.serviceIndex), quality)
         }
+        reconsiderService()
+    }
+
+    /// Reads `qualityOfService`, overridden or not, and passes the value to the queue, which then calls a worker of the level.
+    private final func reconsiderService() {
+        let old = service
+        untracked { readService() }
+        // The thread that adds the operation, or drains the inbox, reads the new service.
+        guard service != old, word.update({ $0.repinned() }) != nil else { return }
+        queue?.takeUnretainedValue().push(self, last: nil)
     }
 
     final func setThreadPriority(_ priority: Double) {

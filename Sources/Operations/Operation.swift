@@ -29,6 +29,8 @@ open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConv
     @exclusivity(unchecked) final var next: Unmanaged<Operation>?
     /// The place of the operation in the schedule of its queue. Guarded by the queue's lock.
     @exclusivity(unchecked) final var ticket = Schedule.Ticket.none
+    /// The last value of `qualityOfService` that was read for the queue, as a `Schedule.Service`.
+    final let serviceIndex = Atomic<UInt8>(0)
 
     /// Creates an operation that is in no queue.
     public init() {}

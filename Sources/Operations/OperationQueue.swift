@@ -19,8 +19,8 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     final let inbox = Inbox()
     /// The state that adding threads read without the lock. See `Signal`.
     final let signal = Signal()
-    /// The service level of the queue's threads, for reading without the lock.
-    final let level = Atomic<Int>(ServiceLevel.normal.rawValue)
+    /// The service levels of the queue's operations, for reading without the lock. See `ServiceMap`.
+    final let serviceBits: Atomic<UInt64>
     /// The resumable parts of async operations, if the queue ever had an async operation. See `Resumptions`.
     final let resumptionsReference = LazyReference<Resumptions>()
     /// The progress reporter and the watchers of the queue's operations, if there are any.
@@ -42,9 +42,15 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     final let state: Locked<State>
 
     /// Creates an empty queue with the default concurrency limit.
-    public init() { state = Locked(State(kind: .pool)) }
+    public init() {
+        state = Locked(State(kind: .pool))
+        serviceBits = Atomic(ServiceMap.ofNewQueue.rawValue)
+    }
 
-    init(kind: Kind) { state = Locked(State(kind: kind)) }
+    init(kind: Kind) {
+        state = Locked(State(kind: kind))
+        serviceBits = Atomic((kind.isPool ? ServiceMap.ofNewQueue : .oneLevel).rawValue)
+    }
 
     deinit {
         abandonThrottle()

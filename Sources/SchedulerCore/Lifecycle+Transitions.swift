@@ -156,6 +156,16 @@ extension Lifecycle {
         }
     }
 
+    /// Pins a waiting operation for a push that passes a change to its queue; nil if it does not wait, or if it is about to be
+    /// pushed. Then the thread that adds the operation or drains the inbox reads the change.
+    @inlinable
+    public func repinned() -> Lifecycle? {
+        guard phase == .enqueued, !contains(.inInbox) else { return nil }
+        var next = self
+        next.insert(.inInbox)
+        return next
+    }
+
     @inlinable @inline(__always)
     func raised(_ own: PriorityLane) -> PriorityLane { contains(.inherits) ? max(own, lentPriority) : own }
 
@@ -337,11 +347,12 @@ extension Lifecycle {
         return next
     }
 
-    /// Combines `admitted` and `started` for a plain block operation; nil if the operation needs the separate steps.
+    /// Combines `admitted` and `started`, for an operation whose `start()` is not overridden; nil if the operation needs the
+    /// separate steps.
     ///
-    /// - Parameter isSilent: Whether no observer observes the properties that change here. Evaluated only if there are observers.
+    /// - Parameter isSilent: Whether no observer observes the start. Evaluated only if there are observers.
     @inlinable
-    public func startedPlainly(isSilent: @autoclosure () -> Bool = false) -> Lifecycle? {
+    public func admittedAndStarted(isSilent: @autoclosure () -> Bool = false) -> Lifecycle? {
         guard phase == .starting, unfinished == 0,
             !containsAny([.cancelled, .gated, .askAgain, .finishAnnounced, .cancelPromised]),
             !contains(.observed) || isSilent()
@@ -354,26 +365,14 @@ extension Lifecycle {
 
     // MARK: Finish
 
-    /// Combines `ended` and `finishing` for a plain block operation; nil if the operation needs the separate steps.
-    ///
-    /// - Parameter isSimple: Whether no observer needs a notification before the change. Evaluated only if there are observers.
-    @inlinable
-    public func endedPlainly(isSimple: @autoclosure () -> Bool = false) -> Lifecycle? {
-        guard phase == .executing, !contains(.hasCompletionBlock), !contains(.observed) || isSimple() else {
-            return nil
-        }
-        var next = self
-        next.phase = .finishing
-        next.insert(.ranMain)
-        return next
-    }
-
     /// Ends the execution after `main()` has returned; nil if the operation finished inside `main()`.
+    ///
+    /// - Parameter claimsEnd: Whether this thread also claims the finish, because no override can deny the end.
     @inlinable
-    public func ended() -> Lifecycle? {
+    public func ended(claimsEnd: Bool = false) -> Lifecycle? {
         guard phase == .executing else { return nil }
         var next = self
-        next.phase = .ended
+        next.phase = claimsEnd ? .finishing : .ended
         next.insert(.ranMain)
         return next
     }

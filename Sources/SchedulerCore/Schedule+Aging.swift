@@ -13,21 +13,24 @@ extension Schedule {
 
         /// Returns the line to serve among the occupied ones: bit n for line n. It is the highest line, or, among due
         /// lines, the one that was passed over most often.
-        mutating func choose(among occupied: UInt8) -> PriorityLane? {
+        func line(among occupied: UInt8) -> PriorityLane? {
             var chosen: Int?
             for line in passedOver.indices.reversed() where occupied & 1 << line != 0 {
                 let isBetter = chosen.map { passedOver[line] >= limit && passedOver[line] > passedOver[$0] } ?? true
                 if isBetter { chosen = line }
             }
-            guard let chosen else { return nil }
+            return chosen.flatMap { PriorityLane(rawValue: UInt8($0)) }
+        }
+
+        /// Records that a line was served among the occupied ones.
+        mutating func served(_ lane: PriorityLane, among occupied: UInt8) {
             for line in passedOver.indices {
-                if line == chosen || occupied & 1 << line == 0 {
+                if line == Int(lane.rawValue) || occupied & 1 << line == 0 {
                     passedOver[line] = 0
-                } else if line < chosen {
+                } else if line < Int(lane.rawValue) {
                     passedOver[line] += 1
                 }
             }
-            return PriorityLane(rawValue: UInt8(chosen))
         }
     }
 
@@ -36,11 +39,4 @@ extension Schedule {
     /// - Parameter limit: The number of times in a row that a priority may be passed over for higher ones; nil for no
     ///   limit, the documented behavior of operation queues.
     public mutating func setAging(limit: Int?) { aging = limit.map { Aging(limit: $0) } }
-
-    /// Returns the line to serve next.
-    @inline(__always)
-    mutating func chooseLane() -> PriorityLane? { aging == nil ? front.lanes.highest : chooseByAge() }
-
-    @inline(never)
-    private mutating func chooseByAge() -> PriorityLane? { aging?.choose(among: front.lanes.occupied) }
 }

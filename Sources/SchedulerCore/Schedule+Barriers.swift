@@ -8,9 +8,12 @@ extension Schedule {
         @usableFromInline var gate: Ticket?
         /// The number of members of the segment, without the gate.
         var live = 0
+        /// The ready members of the queue's own service: nearly all.
         @usableFromInline var lanes: Lanes
-
-        @inlinable var hasReady: Bool { lanes.occupied != 0 }
+        /// The ready members of the other services, by service; empty until the segment has such a member.
+        var otherLanes: [Lanes] = []
+        /// The services of the ready members.
+        @usableFromInline var services = Services()
 
         init(gate: Ticket?, _ order: Order) {
             self.gate = gate
@@ -22,7 +25,9 @@ extension Schedule {
     public mutating func addedBarrier(_ id: ID) -> Ticket {
         let ordinal = firstSegment + UInt64(laterSegments.count + 1)
         let ticket = admit(
-            Member(id: id, arrival: 0, segment: ordinal, state: .waiting, lane: .normal, kind: .barrier))
+            Member(
+                id: id, arrival: 0, segment: ordinal, state: .waiting, lane: .normal, service: .ofQueue, kind: .barrier)
+        )
         laterSegments.append(Segment(gate: ticket, order))
         dropFinishedSegments()
         return ticket
@@ -53,9 +58,9 @@ extension Schedule {
     /// The same operations in the order in which they arrived. O(n log n).
     public var idsBeforeBarrier: [ID] { arrivalsBeforeBarrier.sorted { $0.arrival < $1.arrival }.map(\.id) }
 
-    /// Returns the first barrier, if all members of earlier segments have left.
-    func openGate() -> Ticket? {
-        guard running == 0, let gate = front.gate else { return nil }
+    /// Returns the first barrier, if all members of earlier segments have left. A barrier has the service of the queue.
+    func openGate(for services: Services) -> Ticket? {
+        guard running == 0, services.contains(.ofQueue), let gate = front.gate else { return nil }
         return gate
     }
 

@@ -8,7 +8,7 @@ extension Schedule {
     /// enter a heap. With the order `lastInFirstOut`, all members enter a stack.
     ///
     /// A member that leaves a lane early remains as a stale entry. Its ticket or its member's lane shows that it is
-    /// stale. The lane is swept when stale entries are the majority.
+    /// stale. The lane is swept when stale entries are the majority. The first entry is never stale.
     @usableFromInline struct Lane {
         @usableFromInline var inOrder = Ring<Ticket>()
         /// A heap, or a stack.
@@ -20,6 +20,14 @@ extension Schedule {
         init(_ order: Order) { self.order = order }
 
         var entries: Int { inOrder.count + late.count }
+
+        /// The next entry.
+        var first: Ticket? {
+            if order == .lastInFirstOut { return late.last }
+            guard let late = late.first else { return inOrder.first }
+            guard let first = inOrder.first, first.arrival < late.arrival else { return late }
+            return first
+        }
 
         mutating func insert(_ ticket: Ticket) {
             live += 1
@@ -117,6 +125,18 @@ extension Schedule {
             occupied |= 1 << lane.rawValue
         }
 
+        /// Removes and returns the first entry of a lane. Also returns whether some of the others are stale.
+        @inline(__always)
+        mutating func popFirst(_ lane: PriorityLane) -> (ticket: Ticket?, hasStale: Bool) {
+            let (ticket, entries, live) = withLane(lane) { lane in
+                let ticket = lane.pop()
+                lane.live -= 1
+                return (ticket, lane.entries, lane.live)
+            }
+            if live == 0 { occupied &= ~(1 << lane.rawValue) }
+            return (ticket, entries != live)
+        }
+
         mutating func left(_ lane: PriorityLane) {
             let isEmpty = withLane(lane) { lane in
                 lane.live -= 1
@@ -128,70 +148,92 @@ extension Schedule {
 
     mutating func makeReady(_ ticket: Ticket) {
         let index = Int(ticket.slot)
-        let lane = members[index].lane
+        let (lane, service) = (members[index].lane, members[index].service)
         members[index].state = .ready
-        withSegment(members[index].segment) { $0.lanes.insert(ticket, in: lane) }
+        withSegment(members[index].segment) { $0.insert(ticket, lane, service) }
     }
 
     /// Removes a ready member from its lane. Its entry there is stale from now on.
     mutating func leaveLane(_ ticket: Ticket) {
         let index = Int(ticket.slot)
-        let lane = members[index].lane
+        let (lane, service, segment) = (members[index].lane, members[index].service, members[index].segment)
         members[index].state = .waiting
-        let segment = members[index].segment
         let left = withSegment(segment) { segment in
-            segment.lanes.left(lane)
-            return (entries: segment.lanes[lane].entries, live: segment.lanes[lane].live)
+            let left = segment.withLanes(service) { lanes in
+                lanes.left(lane)
+                return (entries: lanes[lane].entries, live: lanes[lane].live)
+            }
+            segment.noteLeft(service)
+            return left
         }
-        if left.entries > 2 * left.live + 64 { sweep(lane, ofSegment: segment) }
+        if left.entries > 2 * left.live + 64 {
+            sweep(lane, service, ofSegment: segment)
+        } else {
+            trim(lane, service, ofSegment: segment)
+        }
     }
 
-    /// Removes and returns the next ready member of the first segment: of the highest priority, or of the priority that
-    /// is due by its age.
-    mutating func popReady() -> Ticket? {
-        guard let lane = chooseLane() else { return nil }
-        while let ticket = front.lanes.withLane(lane, { $0.pop() }) {
-            guard isReady(ticket, in: lane) else { continue }
-            front.lanes.left(lane)
-            return ticket
-        }
-        preconditionFailure("a lane counts a member that it does not hold")
+    /// Removes the first member of a lane of the first segment, which runs from now on.
+    @inline(__always)
+    mutating func popFirst(_ service: Service, _ lane: PriorityLane) -> Ticket? {
+        let (ticket, hasStale) = front.withLanes(service) { $0.popFirst(lane) }
+        guard let ticket else { preconditionFailure("a lane counts a member that it does not hold") }
+        front.noteLeft(service)
+        // Before the trim: a member that left the lane and came back has a second entry, which is stale from here on.
+        members[Int(ticket.slot)].state = .running
+        if hasStale { trim(lane, service, ofSegment: firstSegment) }
+        return ticket
     }
 
-    func isReady(_ ticket: Ticket, in lane: PriorityLane) -> Bool {
+    func isReady(_ ticket: Ticket, _ lane: PriorityLane, _ service: Service) -> Bool {
         let member = members[Int(ticket.slot)]
         return member.arrival == ticket.arrival && member.state == .ready && member.lane == lane
+            && member.service == service
+    }
+
+    /// Removes stale entries at the beginning of a lane.
+    @inline(never)
+    private mutating func trim(_ lane: PriorityLane, _ service: Service, ofSegment segment: UInt64) {
+        while let first = withSegment(segment, { $0.withLanes(service) { $0.withLane(lane) { $0.first } } }),
+            !isReady(first, lane, service)
+        {
+            withSegment(segment) { $0.withLanes(service) { $0.withLane(lane) { _ = $0.pop() } } }
+        }
     }
 
     /// Removes the stale entries of a lane.
-    private mutating func sweep(_ lane: PriorityLane, ofSegment segment: UInt64) {
-        let standing = clear(lane, ofSegment: segment)
+    private mutating func sweep(_ lane: PriorityLane, _ service: Service, ofSegment segment: UInt64) {
+        let standing = clear(lane, service, ofSegment: segment)
         var kept = Lane(order)
         for ticket in order == .lastInFirstOut ? standing.reversed() : standing { kept.insert(ticket) }
-        withSegment(segment) { $0.lanes.withLane(lane) { $0 = kept } }
+        withSegment(segment) { $0.withLanes(service) { $0.withLane(lane) { $0 = kept } } }
     }
 
     /// Changes the order, also for waiting members, which are ordered by arrival then. O(n log n).
     public mutating func setOrder(_ order: Order) {
         guard order != self.order else { return }
-        let segments = firstSegment...firstSegment + UInt64(laterSegments.count)
-        for segment in segments {
-            let standing = PriorityLane.allCases.map { ($0, clear($0, ofSegment: segment)) }
-            withSegment(segment) { $0.lanes = Lanes(order) }
-            for (lane, tickets) in standing where !tickets.isEmpty {
+        for segment in firstSegment...firstSegment + UInt64(laterSegments.count) {
+            var standing: [(PriorityLane, Service, [Ticket])] = []
+            for service in Service.allCases where withSegment(segment, { $0.services.contains(service) }) {
+                for lane in PriorityLane.allCases {
+                    standing.append((lane, service, clear(lane, service, ofSegment: segment)))
+                }
+            }
+            withSegment(segment) { $0.forgetEntries(order) }
+            for (lane, service, tickets) in standing {
                 let byArrival = tickets.sorted { $0.arrival < $1.arrival }
-                withSegment(segment) { segment in for ticket in byArrival { segment.lanes.insert(ticket, in: lane) } }
+                withSegment(segment) { segment in for ticket in byArrival { segment.insert(ticket, lane, service) } }
             }
         }
         self.order = order
     }
 
     /// Empties a lane and returns its members, in the order in which they would have been served.
-    private mutating func clear(_ lane: PriorityLane, ofSegment segment: UInt64) -> [Ticket] {
+    private mutating func clear(_ lane: PriorityLane, _ service: Service, ofSegment segment: UInt64) -> [Ticket] {
         let (empty, isStack) = (Lane(order), order == .lastInFirstOut)
         var entries = withSegment(segment) { segment in
             var taken = empty
-            segment.lanes.withLane(lane) { swap(&taken, &$0) }
+            segment.withLanes(service) { $0.withLane(lane) { swap(&taken, &$0) } }
             return taken
         }
         var standing: [Ticket] = []
@@ -199,7 +241,7 @@ extension Schedule {
         // adjacent. In a stack other entries may be between them.
         var seen = Set<Ticket>()
         while let ticket = entries.pop() {
-            guard ticket != standing.last, isReady(ticket, in: lane) else { continue }
+            guard ticket != standing.last, isReady(ticket, lane, service) else { continue }
             if isStack, !seen.insert(ticket).inserted { continue }
             standing.append(ticket)
         }

@@ -10,7 +10,8 @@
 ///        └───────────┴─────────────────► gone      (it ended before the queue started it)
 ///
 /// Barriers separate the members into segments. See `Schedule+Barriers.swift`. Within a segment the ready members are in
-/// five lanes by priority, each ordered by arrival or the reverse. See `Schedule+Priorities.swift`.
+/// five lanes by priority, each ordered by arrival or the reverse. See `Schedule+Priorities.swift`. Members of different
+/// service levels have lanes of their own. See `Schedule+Services.swift`.
 public struct Schedule {
     public typealias ID = UInt
 
@@ -40,6 +41,7 @@ public struct Schedule {
         public var segment: UInt64
         public var state: State
         public var lane: PriorityLane
+        public var service: Service
         public var kind: Kind
 
         @inlinable var isBarrier: Bool { kind == .barrier }
@@ -91,10 +93,10 @@ public struct Schedule {
         holds.isEmpty && running < width && !isBarrierRunning
     }
 
-    /// Whether `next()` would return an operation, unless its claim fails.
+    /// Whether `next(for:)` would return an operation for some service, unless its claim fails.
     @inlinable @inline(__always) public var hasStartable: Bool {
         guard hasRoom else { return false }
-        return front.gate == nil ? front.hasReady : running == 0
+        return front.gate == nil ? !front.services.isEmpty : running == 0
     }
 }
 
@@ -102,29 +104,34 @@ public struct Schedule {
 
 extension Schedule {
     /// Adds an operation or a job. O(1), O(log n) when not in order of arrival.
-    public mutating func added(_ id: ID, lane: PriorityLane, isReady: Bool, kind: Kind = .operation) -> Ticket {
+    public mutating func added(
+        _ id: ID, lane: PriorityLane, service: Service = .ofQueue, isReady: Bool, kind: Kind = .operation
+    ) -> Ticket {
         let ordinal = firstSegment + UInt64(laterSegments.count)
         let ticket = admit(
-            Member(id: id, arrival: 0, segment: ordinal, state: isReady ? .ready : .waiting, lane: lane, kind: kind))
+            Member(
+                id: id, arrival: 0, segment: ordinal, state: isReady ? .ready : .waiting, lane: lane, service: service,
+                kind: kind))
         withSegment(ordinal) { segment in
             segment.live += 1
-            if isReady { segment.lanes.insert(ticket, in: lane) }
+            if isReady { segment.insert(ticket, lane, service) }
         }
         return ticket
     }
 
-    /// Updates the priority and the readiness of a member. No effect on a running member or a barrier.
-    public mutating func updated(_ ticket: Ticket, lane: PriorityLane, isReady: Bool) {
+    /// Updates the priority, the service and the readiness of a member. No effect on a running member or a barrier.
+    ///
+    /// - Parameter service: The service; nil for no change.
+    public mutating func updated(_ ticket: Ticket, lane: PriorityLane, service: Service? = nil, isReady: Bool) {
         let index = Int(ticket.slot)
         guard holds(ticket), !members[index].isBarrier else { return }
+        let service = service ?? members[index].service
         switch (members[index].state, isReady) {
-        case (.ready, true) where members[index].lane == lane: return
-        case (.ready, _):
-            leaveLane(ticket)
+        case (.ready, true) where members[index].lane == lane && members[index].service == service: return
+        case (.ready, _), (.waiting, _):
+            if members[index].state == .ready { leaveLane(ticket) }
             members[index].lane = lane
-            if isReady { makeReady(ticket) }
-        case (.waiting, _):
-            members[index].lane = lane
+            members[index].service = service
             if isReady { makeReady(ticket) }
         case (.running, _), (.gone, _): return
         }
@@ -141,10 +148,10 @@ extension Schedule {
         return ticket
     }
 
-    /// Returns the next member to start and counts it as running; nil when no member may start.
-    public mutating func next() -> (ticket: Ticket, id: ID)? {
+    /// Returns the next member of these services to start and counts it as running; nil when none may start.
+    public mutating func next(for services: Services = .all) -> (ticket: Ticket, id: ID)? {
         guard hasRoom else { return nil }
-        guard let ticket = front.gate == nil ? popReady() : openGate() else { return nil }
+        guard let ticket = front.gate == nil ? popReady(for: services) : openGate(for: services) else { return nil }
         members[Int(ticket.slot)].state = .running
         running += 1
         return (ticket, members[Int(ticket.slot)].id)
@@ -254,6 +261,6 @@ extension Schedule {
         guard members.count > keptSlots else { return }
         members = []
         freeSlots = []
-        front.lanes = Lanes(order)
+        front.forgetEntries(order)
     }
 }

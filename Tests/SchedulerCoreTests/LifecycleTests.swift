@@ -279,7 +279,7 @@ import Testing
             let changes: Lifecycle.Flags = [.cancelled, .observed, .askAgain, .finishAnnounced, .cancelPromised]
             let isSame = word.unfinished == 0 && !word.containsAny(changes)
             #expect(
-                word.startedPlainly()
+                word.admittedAndStarted()
                     == (word.phase == .starting && isSame ? word.but(.executing, without: .admitting) : nil))
         }
     }
@@ -325,17 +325,23 @@ import Testing
         }
     }
 
+    @Test func `a waiting operation is pinned for one push, unless it is about to be pushed`() {
+        check(
+            { $0.repinned() },
+            [
+                Row<Word?>([.enqueued], without: .inInbox) { $0.but(with: .inInbox) },
+                Row<Word?>([.enqueued], with: .inInbox) { _ in nil },
+                Row<Word?>(allBut(.enqueued)) { _ in nil },
+            ])
+    }
+
     // MARK: Finish
 
-    @Test func `a plain operation ends in one step if no observer needs a notification before the end`() {
+    @Test func `an operation that no override can keep executing claims its end in the same step`() {
         check(
-            { $0.endedPlainly() }, over: Self.wordsForPlain,
+            { $0.ended(claimsEnd: true) }, over: Self.wordsForPlain,
             [
-                Row<Word?>([.executing], without: [.observed, .hasCompletionBlock]) {
-                    $0.but(.finishing, with: .ranMain)
-                },
-                Row<Word?>([.executing], with: .observed) { _ in nil },
-                Row<Word?>([.executing], with: .hasCompletionBlock, without: .observed) { _ in nil },
+                Row<Word?>([.executing]) { $0.but(.finishing, with: .ranMain) },
                 Row<Word?>(allBut(.executing)) { _ in nil },
             ])
     }

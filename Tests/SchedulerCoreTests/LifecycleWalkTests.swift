@@ -21,7 +21,7 @@ struct LifecycleWalk {
     enum Step: CaseIterable {
         case enter, refuse, enqueue, drain, reconsider, answer, reorder, lend, hold, release, claim, start, end, finish,
             leave
-        case cancel, startPlainly, endPlainly, admit, decline
+        case cancel, startAtOnce, endAndClaim, admit, decline
     }
 
     enum Outcome: CaseIterable {
@@ -127,12 +127,12 @@ struct LifecycleWalk {
             guard word.phase == .starting, word.contains(.admitting), generator.chance(20) else { return nil }
             settle(word.contains(.finishAnnounced))
             return word.declined()
-        case .startPlainly:
-            guard let next = word.startedPlainly() else { return nil }
+        case .startAtOnce:
+            guard let next = word.admittedAndStarted() else { return nil }
             runs += 1
             return next
-        case .endPlainly:
-            guard let next = word.endedPlainly() else { return nil }
+        case .endAndClaim:
+            guard let next = word.ended(claimsEnd: true) else { return nil }
             finishes += 1
             return next
         }
@@ -240,7 +240,7 @@ extension LifecycleWalk {
         if step == .claim && !old.contains(.ready) { return "an operation started that was not ready" }
         if old.isCancelled && !new.isCancelled { return "a cancellation was taken back" }
         if !old.isCancelled && new.isCancelled && old.isFinished { return "a cancellation came after the end" }
-        if !old.contains(.ranMain) && new.contains(.ranMain) && step != .end && step != .endPlainly {
+        if !old.contains(.ranMain) && new.contains(.ranMain) && step != .end && step != .endAndClaim {
             return "main ran outside main"
         }
         if old.contains(.queued) && !new.contains(.queued) { return "the queue forgot that it holds the operation" }

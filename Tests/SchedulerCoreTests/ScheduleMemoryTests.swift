@@ -5,17 +5,28 @@ import Testing
 @Suite struct ScheduleMemoryTests {
     @Test func `a stale entry of a lane never starts the next holder of the slot`() {
         var schedule = Schedule(width: 9, keptSlots: 1024)
+        _ = schedule.added(0, lane: .high, isReady: true)
         let old = schedule.added(1, lane: .high, isReady: true)
         _ = schedule.added(2, lane: .high, isReady: true)
         schedule.finished(old)
-        #expect(schedule.frontLanes[.high].entries == 2, "its entry is still there")
+        #expect(schedule.frontLanes[.high].entries == 3, "its entry is still there")
         let new = schedule.added(3, lane: .high, isReady: false)
         #expect(new.slot == old.slot)
+        #expect(schedule.next()?.id == 0)
         #expect(schedule.next()?.id == 2)
         #expect(schedule.next() == nil, "the new one is not ready")
         schedule.updated(new, lane: .high, isReady: true)
         #expect(schedule.next()?.id == 3)
         #expect(schedule.next() == nil, "it starts once")
+    }
+
+    @Test func `a stale entry at the front of a lane is removed at once`() {
+        var schedule = Schedule(width: 9, keptSlots: 1024)
+        let old = schedule.added(1, lane: .high, isReady: true)
+        _ = schedule.added(2, lane: .high, isReady: true)
+        schedule.finished(old)
+        #expect(schedule.frontLanes[.high].entries == 1)
+        #expect(schedule.next()?.id == 2 && schedule.next() == nil)
     }
 
     @Test func `a priority that toggles a million times does not grow the lanes`() {

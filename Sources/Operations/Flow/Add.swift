@@ -171,6 +171,7 @@ extension Operation {
     /// Returns the readiness and priority for the queue. Called again when a value has changed meanwhile.
     fileprivate final func answerWhileEntering() -> (isReady: Bool, lane: PriorityLane) {
         HeldLocks.assertNone()
+        readService()
         return asked {
             ($0.unfinished == 0 || $0.isCancelled, $0.priority)
         } else: {

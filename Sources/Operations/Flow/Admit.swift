@@ -100,13 +100,12 @@ extension OperationQueue {
     ///
     /// - Parameter andAsk: Whether to evaluate the readiness of the operation at once, because no known cause holds it back.
     func putBack(_ operation: Operation, andAsk: Bool = false) {
-        let (old, hasStartable): (Lifecycle, Bool) = withState { state in
+        let old = withStateCallingWorkers { state in
             let old = operation.word.update { $0.declined() }.unsafelyUnwrapped
             state.returnToWaiting(operation, old)
             state.takeBackPermit(operation.scheduleID)
-            return (old, state.schedule.hasStartable)
+            return old
         }
-        if hasStartable { offerSlot() }
         if old.contains(.finishAnnounced) { operation.finishIfFinished() }
         // An operation with a promised cancellation has to be ready: the next worker that claims it calls its `cancel()`.
         if andAsk || old.isCancelled || old.containsAny([.askAgain, .cancelPromised]) {

@@ -3,14 +3,16 @@
 import SchedulerCore
 
 extension Operation {
-    /// Resumes the waiters, then runs the completion block. The operation has left its queue, so the block delays no
-    /// other operation.
-    final func complete() { complete(markFinished()) }
-
     /// Marks the operation as finished. From here on waiters return and no completion block is added. Returns the old
     /// word.
+    @inline(__always)
     final func markFinished() -> Lifecycle { word.update { $0.finished() }.unsafelyUnwrapped }
 
+    /// Resumes the waiters, then runs the completion block. The operation has left its queue, and this thread has claimed no
+    /// other one, so the block delays no other operation.
+    ///
+    /// - Parameter lifecycle: The word from before the operation was marked as finished.
+    @inline(__always)
     final func complete(_ lifecycle: Lifecycle) {
         if lifecycle.contains(.hasWaiters) { wakeWaiters() }
         if lifecycle.contains(.hasCompletionBlock) { runCompletionBlock() }
@@ -31,9 +33,8 @@ extension Operation {
             return taken.map { ($0, nil) }
         }
         guard let block = taken.take() else { return }
-        // The block may run long, or wait for an operation of the queue that this operation has left. So another thread
-        // takes over this thread's duty to look for work there.
-        ThreadContext.current.worker?.passOnDebt()
+        // This thread may be the worker of another operation, for which the block may wait.
+        ThreadContext.current.worker?.fulfillObligation()
         HeldLocks.assertNone()
         block()
     }

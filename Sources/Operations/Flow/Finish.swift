@@ -1,8 +1,9 @@
 // Step 4 of 5: finish. Before: start. After: complete.
 //
-// One thread claims the end (`finishing`): the thread of the default `start()`, or a thread that announces the end. It
-// first notifies the dependents, so that a free slot goes to the best operation that is ready then (rule P2). Then it
-// leaves the queue, and only after that resumes the waiters (rule W3). O(dependents), never a walk over the queue.
+// One thread claims the end (`finishing`): the thread of the default `start()`, or a thread that announces the end. The
+// departure follows. It first notifies the dependents, so that a free slot goes to the best operation that is ready then
+// (rule P2). Then the operation leaves the queue, and only after that waiters resume (rule W3). O(dependents), never a walk
+// over the queue.
 
 @_spi(Hosting) import KeyValueObserving
 import SchedulerCore
@@ -17,21 +18,40 @@ extension Operation {
         } next: {
             $0.next
         }
-        guard case .claimed(let lifecycle, let tooEarly) = finish else { return }
+        guard case .claimed(_, let tooEarly) = finish else { return }
         if tooEarly { warnOfEarlyFinish() }
-        ThreadContext.current.worker?.willFinish(self)
+        endClaimed()
+    }
+
+    /// Continues after this thread has claimed the end. A worker of the queue that runs the operation makes it leave when
+    /// `start()` has returned, and claims the next operation in the same section. Any other thread makes it leave now.
+    final func endClaimed() {
+        if ThreadContext.current.worker?.willDepart(self) != true { depart() }
+    }
+
+    /// Makes the operation leave its queue, if it has one, and completes it. Only the thread that has claimed the end, or has
+    /// taken the promise of that thread, calls this method.
+    final func depart() {
+        prepareToLeave()
+        guard word.lifecycle.hasQueue else { return complete(markFinished()) }
+        let queue = queue.unsafelyUnwrapped.takeUnretainedValue()
+        let (lifecycle, look) = queue.leave(self, claimingFor: nil)
+        queue.callWorkersUnlessLooking(look.more)
+        complete(lifecycle)
+        Unmanaged.passUnretained(self).release()
+    }
+
+    /// Does the work that precedes the departure: releases unused work, and notifies dependents.
+    final func prepareToLeave() {
+        let lifecycle = word.lifecycle
         if !lifecycle.contains(.ranMain) { discardWork() }
         if lifecycle.contains(.gated) { leaveGates() }
         if lifecycle.contains(.hasDependents) { notifyDependents() }
-        if lifecycle.hasQueue {
-            let queue = queue.unsafelyUnwrapped.takeUnretainedValue()
-            if !lifecycle.contains(.unlisted) { queue.notifyWatchers(.hasFinished, of: self) }
+        guard lifecycle.hasQueue else { return }
+        let queue = queue.unsafelyUnwrapped
+        queue._withUnsafeGuaranteedRef { queue in
+            if queue.hooks.isSet, !lifecycle.contains(.unlisted) { queue.notifyWatchers(.hasFinished, of: self) }
             if lifecycle.contains(.hasFailed) { keepFailureHandler(of: queue) }
-            queue.leave(self)
-            complete()
-            Unmanaged.passUnretained(self).release()
-        } else {
-            complete()
         }
     }
 
@@ -43,13 +63,15 @@ extension Operation {
 }
 
 extension OperationQueue {
-    /// Removes a finished operation, and finds a thread to use its slot.
-    func leave(_ operation: Operation) { _ = leave(operation, claimingNext: false) }
-
-    /// Removes a finished operation, and claims the next operation for this thread under the same lock.
-    func leave(_ operation: Operation, claimingNext: Bool) -> Claim? {
+    /// Removes an operation that has claimed its end, and marks it as finished: from here on waiters return, and no completion
+    /// block is added. Returns the old word.
+    ///
+    /// - Parameter looker: The thread that claims the next operation in the same section; nil for none. It claims none if the
+    ///   operation has a completion block, which may take long.
+    func leave(_ operation: Operation, claimingFor looker: Looker?) -> (lifecycle: Lifecycle, look: Look) {
         while true {
-            let departure: Departure? = withState { state in
+            var idle: Idle?
+            let departure: (lifecycle: Lifecycle, look: Look)? = withState { state in
                 // Pinned: a thread is about to push the operation. The operation cannot leave without its ticket. The
                 // wait is short.
                 let lifecycle = operation.word.lifecycle
@@ -57,45 +79,37 @@ extension OperationQueue {
                 if observersReference.isSet, !lifecycle.contains(.unlisted) { state.noteLeaving(operation) }
                 state.schedule.finished(operation.ticket)
                 if let throttle = state.throttle { throttle.forget(operation.scheduleID) }
-                if lifecycle.containsAny([.gated, .keyed, .bounded]) {
-                    state.leftSpecial(operation, lifecycle)
+                if lifecycle.containsAny([.gated, .keyed, .bounded]) { state.leftSpecial(operation, lifecycle) }
+                // Under the lock: a caller that sees the end finds that the operation has left (rule W3).
+                let last = operation.markFinished()
+                guard !state.schedule.isEmpty else {
+                    idle = state.becameIdle()
+                    return (last, Look())
                 }
-                return depart(&state, claimingNext: claimingNext)
+                if let looker, !last.contains(.hasCompletionBlock) { return (last, look(into: &state, for: looker)) }
+                return (last, Look(more: startableLevels(state)))
             }
-            switch departure {
-            case .claimed(let claim):
-                return claim
-            case .left(let hasStartable):
-                if hasStartable { offerSlot() }
-                return nil
-            case .leftEmpty(let waiters, let keptAlive):
-                for waiter in waiters { waiter.wake() }
-                withExtendedLifetime(keptAlive) {}
-                return nil
-            case nil:
-                Processor.yield()
-            }
+            if let idle { for waiter in idle.waiters { waiter.wake() } }
+            if let departure { return departure }
+            Processor.yield()
         }
     }
 
-    /// The work to do without the lock after an operation has left.
-    private enum Departure {
-        case claimed(Claim?)
-        case left(hasStartable: Bool)
-        case leftEmpty(waiters: [Waiter], keptAlive: OperationQueue?)
+    /// The callers to resume, and the reference to release, when the queue has become empty.
+    fileprivate struct Idle {
+        let waiters: [Waiter]
+        let keptAlive: OperationQueue?
     }
+}
 
-    @inline(__always)
-    private func depart(_ state: inout State, claimingNext: Bool) -> Departure {
-        guard state.schedule.isEmpty else {
-            return claimingNext ? .claimed(claim(from: &state)) : .left(hasStartable: state.schedule.hasStartable)
-        }
+extension OperationQueue.State {
+    fileprivate mutating func becameIdle() -> OperationQueue.Idle? {
         defer {
-            state.idleWaiters = []
-            state.keptAlive = nil
-            state.reportedAt = nil
+            idleWaiters = []
+            keptAlive = nil
+            reportedAt = nil
         }
-        return .leftEmpty(waiters: state.idleWaiters, keptAlive: state.keptAlive)
+        return OperationQueue.Idle(waiters: idleWaiters, keptAlive: keptAlive)
     }
 }
 

@@ -90,19 +90,19 @@ extension AsyncOperation {
         // The queue is retained: another thread may start the operation as soon as it is waiting, and end it.
         guard let queue = queue?.takeUnretainedValue() else { return false }
         withdrawFromResources()
-        let hasStartable = announcing([.isExecuting]) { queue.giveSlotBack(of: self) }
-        if hasStartable == true { queue.offerSlot() }
-        return hasStartable != nil
+        guard let startable = announcing([.isExecuting], { queue.giveSlotBack(of: self) }) else { return false }
+        queue.callWorkersUnlessLooking(startable)
+        return true
     }
 }
 
 extension OperationQueue {
-    /// Returns whether an operation may start now; nil when the operation has kept its slot.
-    fileprivate func giveSlotBack(of operation: Operation) -> Bool? {
+    /// Returns the levels of the operations that may start now; nil when the operation has kept its slot.
+    fileprivate func giveSlotBack(of operation: Operation) -> ServiceLevels? {
         withState { state in
             guard let lifecycle = operation.word.update({ $0.stoodAside() }) else { return nil }
             state.returnToWaiting(operation, lifecycle)
-            return state.schedule.hasStartable
+            return startableLevels(state)
         }
     }
 }

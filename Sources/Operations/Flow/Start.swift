@@ -74,6 +74,7 @@ extension Operation {
         }
     }
 
+    /// Does the work of an operation that executes, and claims the end if the work is over then.
     private final func run() {
         let context = ThreadContext.current
         let hasEnded: Bool
@@ -87,17 +88,44 @@ extension Operation {
         if hasEnded { endAnnounced() }
     }
 
+    /// Admits and starts a claimed operation in one swap. False: it needs the separate steps, because its class may override
+    /// `start()`, or because something has to be checked or announced first.
+    @inline(__always)
+    fileprivate final func startAtOnce() -> Bool {
+        guard isPlainBlock, let old = word.update({ $0.admittedAndStarted(isSilent: !isStartObserved) })
+        else { return false }
+        // Read again: an observer may have been added since.
+        if old.contains(.observed), isStartObserved { announceLate([.isExecuting], since: nil) }
+        run()
+        return true
+    }
+
+    private final var isStartObserved: Bool { attachments?.currentInterest.observed.contains(.isExecuting) == true }
+
     /// Announces the end of the work, and finishes the operation.
     final func endAnnounced() {
-        let ended = announcing([.isExecuting, .isFinished]) { word.update { $0.ended() } }
-        if ended != nil { finishIfFinished() }
+        // An override of `isFinished` may deny the end. Without an override the end is claimed in the same swap.
+        let claimsEnd = isPlainBlock
+        guard announcing([.isExecuting, .isFinished], { word.update { $0.ended(claimsEnd: claimsEnd) } }) != nil else {
+            return
+        }
+        if claimsEnd { endClaimed() } else { finishIfFinished() }
     }
 
     final func runMain() {
-        let reporter = progressReporter
+        guard let hooks = hooksWhileExecuting else {
+            main()
+            // The progress may have been used for the first time while `main()` ran.
+            progressReporter?.didRunMain(of: self)
+            return
+        }
+        runMain(with: hooks)
+    }
+
+    private final func runMain(with hooks: QueueHooks) {
+        let reporter = hooks.reporter.load()?.reporter
         reporter?.willRunMain(of: self)
-        if let interceptor { interceptor.perform(self) { main() } } else { main() }
-        // Read again: the first access to the progress may have happened while `main()` ran.
+        if let interceptor = hooks.interceptor { interceptor.perform(self) { main() } } else { main() }
         (reporter ?? progressReporter)?.didRunMain(of: self)
     }
 
@@ -125,7 +153,14 @@ extension OperationQueue {
     }
 
     /// Starts a claimed operation on this thread, or puts it back. The caller has recorded the operation for this thread.
+    @inline(__always)
     func start(_ operation: Operation) {
+        if !hooks.isSet, operation.startAtOnce() { return }
+        admitAndStart(operation)
+    }
+
+    @inline(never)
+    private func admitAndStart(_ operation: Operation) {
         let lifecycle = operation.word.lifecycle
         guard !lifecycle.contains(.admitting) || admit(operation) else { return }
         let mustNotify = !lifecycle.contains(.unlisted) && !(lifecycle.contains(.gated) && operation.isStandingAside)

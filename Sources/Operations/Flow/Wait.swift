@@ -23,6 +23,8 @@ extension Operation {
 
     /// Waits. The implementation of the default `waitUntilFinished()`.
     final func waitForFinish() throws(OperationError) {
+        // The operation may have ended in an override of `start()` that continues.
+        ThreadContext.current.worker?.fulfillDeparture()
         guard !hasLeft else { return }
         try checkWait()
         if Processor.spin(until: { hasLeft }) { return }
@@ -142,6 +144,7 @@ extension OperationQueue {
     }
 
     func waitForAll() throws(OperationError) {
+        ThreadContext.current.worker?.fulfillDeparture()
         try checkWaitForAll()
         let parker = ThreadContext.current.parker
         guard enlist(.thread(parker)) else { return }

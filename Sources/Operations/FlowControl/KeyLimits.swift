@@ -48,13 +48,11 @@ extension OperationQueue {
     public final func limit(forKey key: String) -> Int? { withState { $0.keyed?.turnstile.limit(of: key) } }
 
     private func changeLimits(_ change: (inout Turnstile) -> Turnstile.Shift) {
-        let hasStartable = withState { state in
+        withStateCallingWorkers { state in
             // In place: a second reference would make each change copy all members and keys.
             if state.keyed == nil { state.keyed = KeyedOperations() }
             state.apply(change(&state.keyed!.turnstile))
-            return state.schedule.hasStartable
         }
-        if hasStartable { callWorkerIfNone() }
     }
 }
 
@@ -79,17 +77,19 @@ extension OperationQueue.State {
         _ operation: Operation, _ id: Schedule.ID, _ lifecycle: Lifecycle, lane: PriorityLane, isReady: Bool
     ) {
         if operation.ticket.arrival == 0 {
-            operation.ticket = schedule.added(id, lane: lane, isReady: false)
+            operation.ticket = schedule.added(id, lane: lane, service: operation.service, isReady: false)
             keyed?.members[id]?.arrival = operation.ticket.arrival
             keyed?.members[id]?.segment = schedule.segment(of: operation.ticket)
         }
         guard let member = keyed?.members[id], let arrival = member.arrival else { return }
         if lifecycle.isCancelled || !isReady {
             // A cancelled operation ends at once, without a turn (rule C2).
-            schedule.updated(operation.ticket, lane: lane, isReady: isReady)
+            schedule.updated(operation.ticket, lane: lane, service: operation.service, isReady: isReady)
             offer(keyed?.turnstile.left(id))
         } else {
-            schedule.updated(operation.ticket, lane: lane, isReady: keyed?.turnstile.isOffered(id) == true)
+            schedule.updated(
+                operation.ticket, lane: lane, service: operation.service,
+                isReady: keyed?.turnstile.isOffered(id) == true)
             apply(
                 keyed?.turnstile.becameReady(
                     id, key: member.key, lane: lane, arrival: arrival, segment: member.segment))

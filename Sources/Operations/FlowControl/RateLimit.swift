@@ -65,7 +65,7 @@ extension OperationQueue {
         }
         timer?.cancel()
         withExtendedLifetime(old) {}
-        callWorkerIfStartable()
+        callWorkersIfStartable()
     }
 }
 
@@ -147,7 +147,7 @@ extension OperationQueue {
         withState { state in
             if state.throttle === throttle { state.schedule.setThrottled(false) }
         }
-        callWorkerIfStartable()
+        callWorkersIfStartable()
     }
 
     /// Cancels the task that waits for a permit. Called by `deinit`.

@@ -71,8 +71,8 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
         let job = first.exchange(Launch.done, ordering: .acquiringAndReleasing)
         guard job > Launch.done else { return }
         if let worker = ThreadContext.current.worker, let queue {
-            let level = worker.pool.level.rawValue
-            if level != queue.level.load(ordering: .relaxed) { ownLevel.store(level, ordering: .relaxed) }
+            let level = worker.pool.level
+            if level != queue.level { ownLevel.store(level.rawValue, ordering: .relaxed) }
         }
         run(unsafeBitCast(job, to: UnownedJob.self))
     }

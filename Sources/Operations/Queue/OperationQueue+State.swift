@@ -76,7 +76,7 @@ extension OperationQueue {
     /// `event`, and publishes the signal for the threads that add operations.
     @inline(__always)
     final func withState<Result>(_ event: (inout State) -> Result) -> Result {
-        var mustCall = false
+        var late = ServiceLevels()
         var errands: Errands.Due?
         let result = state.withLock { state in
             drain(&state)
@@ -87,14 +87,27 @@ extension OperationQueue {
                 drain(&state)
                 isLate = true
             }
-            mustCall = isLate && state.schedule.hasStartable
+            if isLate { late = startableLevels(state) }
             if state.errands != nil { errands = state.takeErrands() }
             return result
         }
         // `event` has not seen the late arrivals, and the threads that pushed them have not called a worker.
-        if mustCall { callWorkerIfNone() }
+        if !late.isEmpty { callWorkersUnlessLooking(late) }
         if let errands { run(errands) }
         return result
+    }
+
+    /// Runs `event` under the queue's lock, and then calls workers for the operations that can start.
+    final func withStateCallingWorkers<Result>(_ event: (inout State) -> Result) -> Result {
+        let (result, levels) = withState { state in (event(&state), startableLevels(state)) }
+        callWorkersUnlessLooking(levels)
+        return result
+    }
+
+    /// Returns the levels of the operations that can start. Called with the state locked.
+    @inline(__always)
+    final func startableLevels(_ state: borrowing State) -> ServiceLevels {
+        serviceMap.levels(of: state.schedule.startable)
     }
 
     /// Drains the inbox now.
@@ -126,9 +139,9 @@ extension OperationQueue {
         if lifecycle.containsAny([.gated, .keyed, .bounded, .unlisted]) {
             admitSpecial(operation, id, lifecycle, lane: lane, isReady: isReady, to: &state)
         } else if isNew {
-            operation.ticket = state.schedule.added(id, lane: lane, isReady: isReady)
+            operation.ticket = state.schedule.added(id, lane: lane, service: operation.service, isReady: isReady)
         } else {
-            state.schedule.updated(operation.ticket, lane: lane, isReady: isReady)
+            state.schedule.updated(operation.ticket, lane: lane, service: operation.service, isReady: isReady)
         }
         if isNew, observersReference.isSet, !lifecycle.contains(.unlisted) { state.noteJoined(operation) }
     }
@@ -146,12 +159,13 @@ extension OperationQueue {
         if lifecycle.contains(.keyed) {
             state.admitKeyed(operation, id, lifecycle, lane: lane, isReady: isReady)
         } else if operation.ticket.arrival != 0 {
-            state.schedule.updated(operation.ticket, lane: lane, isReady: isReady)
+            state.schedule.updated(operation.ticket, lane: lane, service: operation.service, isReady: isReady)
         } else if lifecycle.contains(.barrier) {
             operation.ticket = state.schedule.addedBarrier(id)
         } else {
             let kind: Schedule.Kind = lifecycle.contains(.unlisted) ? .job : .operation
-            operation.ticket = state.schedule.added(id, lane: lane, isReady: isReady, kind: kind)
+            operation.ticket = state.schedule.added(
+                id, lane: lane, service: operation.service, isReady: isReady, kind: kind)
         }
         if lifecycle.contains(.bounded) { state.notePlace(operation, lifecycle) }
     }
@@ -166,17 +180,12 @@ extension OperationQueue {
 extension OperationQueue {
     /// Pushes operations that the caller has pinned, linked from `first` to `last`, and calls a worker if one is needed.
     final func push(_ first: Operation, last: Operation?) {
+        // Read while the pin lasts: it ends with the push.
+        let level = serviceMap.level(of: first.service)
         if observersReference.isSet { pushObserved(first, last: last) } else { inbox.push(first, last: last) }
-        switch signal.advice() {
+        switch signal.advice(for: level, unless: ThreadContext.current.worker?.looksSoon(into: self) == true) {
         case .nothing: return
-        case .callWorker:
-            // This thread runs an operation of this queue that has just ended, and will check the inbox soon.
-            guard let worker = ThreadContext.current.worker, worker.owes(self) else { return callWorker() }
-            signal.workerArrived()
-            // The monitor may have collected the debt in between. It then called no worker, because of the call that this
-            // thread has just withdrawn. So check again: either this thread sees that the debt is gone, or the monitor sees
-            // no call.
-            if !worker.owes(self) { callWorkerIfNone() }
+        case .callWorker: callWorker(level)
         case .takeLock: withState { watchForStall(&$0) }
         }
     }
@@ -190,17 +199,22 @@ extension OperationQueue {
         }
     }
 
-    /// Offers a free slot: to this thread if it is a worker that will check the queue, or else to another worker.
-    func offerSlot() {
-        if let worker = ThreadContext.current.worker, worker.owes(self) { return }
-        callWorkerIfNone()
+    /// Calls a worker of each of the levels, unless one was called.
+    final func callWorkers(_ levels: ServiceLevels) {
+        if !levels.isEmpty { for level in levels.levels { callWorkerIfNone(level) } }
     }
 
-    func callWorkerIfNone() { if signal.claimCall() { callWorker() } }
+    /// Calls workers, unless this thread is a worker that is going to look into the queue itself.
+    final func callWorkersUnlessLooking(_ levels: ServiceLevels) {
+        if !levels.isEmpty, ThreadContext.current.worker?.looksSoon(into: self) != true { callWorkers(levels) }
+    }
 
-    /// Calls a worker if an operation can start or resume. For a worker that leaves the queue or stops attending it.
-    func callWorkerIfStartable() {
-        if hasResumptions || withState({ $0.schedule.hasStartable }) { callWorkerIfNone() }
+    func callWorkerIfNone(_ level: ServiceLevel) { if signal.claimCall(level) { callWorker(level) } }
+
+    /// Calls workers for operations that can start or resume. For a worker that leaves the queue or stops attending it.
+    func callWorkersIfStartable() {
+        callWorkers(withState { startableLevels($0) })
+        if hasResumptions { callWorkerIfNone(level) }
     }
 
     /// An operation that this thread has claimed.
@@ -210,16 +224,13 @@ extension OperationQueue {
     struct Claim {
         let operation: Unmanaged<Operation>
         private let keeper: Operation?
-        /// Whether another worker could start another operation.
-        let wantsMore: Bool
         /// Whether this thread must call `cancel()`, as the queue has promised, and not start the operation. The operation has
         /// no slot.
         let isToCancel: Bool
 
         /// Must be called under the queue's lock, where the operation is still a member.
-        fileprivate init(_ operation: Unmanaged<Operation>, wantsMore: Bool, isToCancel: Bool = false) {
+        fileprivate init(_ operation: Unmanaged<Operation>, isToCancel: Bool = false) {
             self.operation = operation
-            self.wantsMore = wantsMore
             self.isToCancel = isToCancel
             let leavesHere = !isToCancel && operation._withUnsafeGuaranteedRef { $0.isPlainBlock }
             keeper = leavesHere ? nil : operation.takeUnretainedValue()
@@ -234,24 +245,49 @@ extension OperationQueue {
         }
     }
 
-    /// Claims the next operation that may start, for a thread of the given dispatch queue, or of a pool.
-    func claim(on dispatchQueue: DispatchQueue? = nil) -> Claim? {
+    /// The result of a look for work under the queue's lock.
+    struct Look {
+        var claim: Claim?
+        /// The levels whose workers could start other operations.
+        var more = ServiceLevels()
+    }
+
+    /// The threads for which a look claims an operation.
+    enum Looker {
+        /// A worker of a pool, which runs operations of its own level.
+        case worker(ServiceLevel)
+        /// A thread of Dispatch, of a host, or the main thread.
+        case other(DispatchQueue?)
+    }
+
+    /// Looks for the next operation that may start on this thread, and claims it.
+    func look(for looker: Looker) -> Look {
         while true {
             let reading = readThrottle()
-            let (claim, isMistaken, isOutdated): (Claim?, Bool, Bool) = withState { state in
+            let (look, isOutdated): (Look, Bool) = withState { state in
                 // A thread that was called before a change of `underlyingQueue` must not run the operation.
-                guard state.underlyingQueue === dispatchQueue else { return (nil, state.schedule.hasStartable, false) }
-                if let claim = self.claim(from: &state, by: reading) { return (claim, false, false) }
-                return (nil, false, !state.isCurrent(reading) && state.schedule.hasStartable)
+                guard state.underlyingQueue === looker.dispatchQueue else {
+                    return (Look(more: startableLevels(state)), false)
+                }
+                let look = self.look(into: &state, for: looker, by: reading)
+                return (look, look.claim == nil && !state.isCurrent(reading) && state.schedule.hasStartable)
             }
-            if isMistaken { callWorkerIfNone() }
-            guard isOutdated else { return claim }
+            guard isOutdated else { return look }
         }
     }
 
     @inline(__always)
-    func claim(from state: inout State, by reading: ThrottleReading? = nil) -> Claim? {
-        while state.permitsStart(by: reading), let (ticket, id) = state.schedule.next() {
+    func look(into state: inout State, for looker: Looker, by reading: ThrottleReading? = nil) -> Look {
+        let claim = claim(from: &state, for: looker.services(by: serviceMap), by: reading)
+        if claim == nil { watchForStall(&state) }
+        return Look(claim: claim, more: startableLevels(state))
+    }
+
+    @inline(__always)
+    private func claim(
+        from state: inout State, for services: Schedule.Services, by reading: ThrottleReading?
+    ) -> Claim? {
+        while state.permitsStart(by: reading), let (ticket, id) = state.schedule.next(for: services) {
             let operation = Self.member(id)
             if let lifecycle = operation._withUnsafeGuaranteedRef({ $0.word.update { $0.claimed() } }) {
                 if lifecycle.containsAny([.gated, .keyed, .bounded]) { state.claimedSpecial(id, lifecycle) }
@@ -261,17 +297,16 @@ extension OperationQueue {
                 state.starts &+= 1
                 // The operation may have left the cache long ago. The prefetch is complete by the turn of the operation.
                 if let upcoming = state.schedule.upcoming { cplatform_prefetch(Self.member(upcoming).toOpaque()) }
-                return Claim(operation, wantsMore: state.schedule.hasStartable)
+                return Claim(operation)
             }
             // A dependency was added after the operation became ready (rule D2), or the operation is pinned and about to
             // be pushed.
             state.schedule.heldBack(ticket)
             state.claimFailed(id, operation._withUnsafeGuaranteedRef { $0.word.lifecycle })
             if operation._withUnsafeGuaranteedRef({ $0.word.update { $0.cancelClaimed() } }) != nil {
-                return Claim(operation, wantsMore: state.schedule.hasStartable, isToCancel: true)
+                return Claim(operation, isToCancel: true)
             }
         }
-        watchForStall(&state)
         return nil
     }
 
@@ -294,4 +329,16 @@ extension Operation {
     /// The identifier of the operation in the schedule and in the ledger of resources: see `OperationQueue.operation`.
     @inline(__always)
     final var scheduleID: Schedule.ID { UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
+}
+
+extension OperationQueue.Looker {
+    fileprivate var dispatchQueue: DispatchQueue? { if case .other(let queue) = self { queue } else { nil } }
+
+    @inline(__always)
+    fileprivate func services(by map: ServiceMap) -> Schedule.Services {
+        switch self {
+        case .worker(let level): map.services(of: level)
+        case .other: .all
+        }
+    }
 }

@@ -7,13 +7,13 @@ extension OperationQueue {
     /// Changes a property under the lock, then calls a worker if an operation can start. The main queue ignores the call
     /// (rule Q8).
     private func steer<Value>(_ name: String, _ change: (inout State) -> (old: Value, new: Value)) {
-        let hasStartable = exchange(name) { state -> (old: Value, new: Value)? in
+        let startable = exchange(name) { state -> (old: Value, new: Value)? in
             guard !state.kind.isMain else { return nil }
             let values = change(&state)
             watchForStall(&state)
             return values
         }
-        if hasStartable { callWorkerIfNone() }
+        callWorkers(startable)
     }
 
     func setWidth(_ width: Int) throws(OperationError) {
@@ -50,8 +50,10 @@ extension OperationQueue {
 
     func setQualityOfService(_ quality: QualityOfService) {
         steer("qualityOfService") { state in
-            defer { state.qualityOfService = quality }
-            level.store(ServiceLevel(quality).rawValue, ordering: .relaxed)
+            defer {
+                state.qualityOfService = quality
+                updateServiceMap(state)
+            }
             return (state.qualityOfService, quality)
         }
     }
@@ -62,6 +64,7 @@ extension OperationQueue {
             guard state.schedule.isEmpty else { return (nil, true) }
             let old = state.underlyingQueue
             state.underlyingQueue = queue
+            updateServiceMap(state)
             return (old, false)
         }
         _ = consume old

@@ -46,8 +46,9 @@ extension OperationQueue {
         if resumptionsReference.withLoaded({ $0.append(resumption) }) == nil {
             resumptionsReference.storeIfNil(Resumptions()).append(resumption)
         }
-        if let worker = ThreadContext.current.worker, worker.owes(self) { return }
-        if signal.claimCallForResumption() { callWorker() }
+        if ThreadContext.current.worker?.looksSoon(into: self) == true { return }
+        let level = level
+        if signal.claimCallForResumption(level) { callWorker(level) }
     }
 
     var hasResumptions: Bool { resumptionsReference.withLoaded { !$0.isEmpty } ?? false }

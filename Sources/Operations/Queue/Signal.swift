@@ -4,63 +4,71 @@ import Synchronization
 ///
 /// | bits              | a thread that adds work                                                          |
 /// |-------------------|----------------------------------------------------------------------------------|
-/// | none              | sets `calling` and calls a worker                                                |
-/// | `calling`         | does nothing: a worker was called and will look                                  |
+/// | none              | sets `calling` of the work's level and calls a worker of that level              |
+/// | `calling`, own    | does nothing: a worker of that level was called and will look                    |
 /// | `busy`            | does nothing: no slot is free, and the thread that frees a slot looks            |
 /// | `attended`        | does nothing: a worker runs tiny operations and looks after each (`Pace`)        |
 /// | `held`            | takes the lock: no operation runs or may start, so no worker will look           |
 ///
-/// Callers set `calling`, and the called worker clears it before it looks. `busy` and `held` change only under the
-/// queue's lock. The thread that clears or exchanges them looks into the inbox once more. The attending worker sets
+/// There is one bit `calling` for each service level. Callers set it, and the called worker clears it before it looks. A
+/// thread that looks calls a worker of each other level that has an operation to start. `busy` and `held` change only under
+/// the queue's lock. The thread that clears or exchanges them looks into the inbox once more. The attending worker sets
 /// `attended`. The thread that clears it looks, or calls another worker.
 struct Signal: ~Copyable, Sendable {
     private let bits = Atomic<UInt8>(0)
 
-    private static var calling: UInt8 { 1 }
-    private static var busy: UInt8 { 2 }
-    private static var held: UInt8 { 4 }
-    private static var attended: UInt8 { 8 }
+    private static func calling(_ level: ServiceLevel) -> UInt8 { 1 << UInt8(level.rawValue) }
+    private static var busy: UInt8 { 0b0010_0000 }
+    private static var held: UInt8 { 0b0100_0000 }
+    private static var attended: UInt8 { 0b1000_0000 }
     private static var underLock: UInt8 { busy | held }
 
     enum Advice { case nothing, callWorker, takeLock }
 
-    /// Returns the step to take after a push. Only one thread gets `callWorker`.
-    func advice() -> Advice {
+    /// Returns the step to take after a push of work of a level. Only one thread gets `callWorker` for a level.
+    ///
+    /// - Parameter looksSoon: Whether the pushing thread itself is going to look into the queue.
+    @inline(__always)
+    func advice(for level: ServiceLevel, unless looksSoon: @autoclosure () -> Bool) -> Advice {
         var old = bits.load(ordering: .sequentiallyConsistent)
         while true {
             if old & Self.held != 0 { return .takeLock }
-            if old != 0 { return .nothing }
+            if old & (Self.busy | Self.attended | Self.calling(level)) != 0 || looksSoon() { return .nothing }
             let (done, seen) = bits.weakCompareExchange(
-                expected: old, desired: Self.calling, ordering: .sequentiallyConsistent)
+                expected: old, desired: old | Self.calling(level), ordering: .sequentiallyConsistent)
             if done { return .callWorker }
             old = seen
         }
     }
 
     /// Claims the call of a worker that is needed although no slot may be free. False: a worker was called or attends.
-    func claimCallForResumption() -> Bool {
+    func claimCallForResumption(_ level: ServiceLevel) -> Bool {
+        setCalling(level, unless: Self.attended)
+    }
+
+    /// Claims the call of a worker that is needed in any case. False: a worker of the level was called.
+    func claimCall(_ level: ServiceLevel) -> Bool {
+        bits.bitwiseOr(Self.calling(level), ordering: .sequentiallyConsistent).oldValue & Self.calling(level) == 0
+    }
+
+    /// Claims the call of a worker that stays a little longer. False: another worker will look, or no slot is free.
+    func claimLingering(_ level: ServiceLevel) -> Bool { setCalling(level, unless: Self.underLock | Self.attended) }
+
+    private func setCalling(_ level: ServiceLevel, unless other: UInt8) -> Bool {
         var old = bits.load(ordering: .sequentiallyConsistent)
-        while old & (Self.calling | Self.attended) == 0 {
+        while old & (Self.calling(level) | other) == 0 {
             let (done, seen) = bits.weakCompareExchange(
-                expected: old, desired: old | Self.calling, ordering: .sequentiallyConsistent)
+                expected: old, desired: old | Self.calling(level), ordering: .sequentiallyConsistent)
             if done { return true }
             old = seen
         }
         return false
     }
 
-    /// Claims the call of a worker that is needed in any case. False: a worker was called.
-    func claimCall() -> Bool {
-        bits.bitwiseOr(Self.calling, ordering: .sequentiallyConsistent).oldValue & Self.calling == 0
-    }
-
-    /// Claims the call of a worker that stays a little longer. False: a worker was called, or no slot is free.
-    func claimLingering() -> Bool {
-        bits.compareExchange(expected: 0, desired: Self.calling, ordering: .sequentiallyConsistent).exchanged
-    }
-
     /// Clears the call, because the called worker is running and looks for work.
-    func workerArrived() { bits.bitwiseAnd(~Self.calling, ordering: .sequentiallyConsistent) }
+    func workerArrived(_ level: ServiceLevel) {
+        bits.bitwiseAnd(~Self.calling(level), ordering: .sequentiallyConsistent)
+    }
 
     /// Claims the attendance. False: another worker attends.
     func attend() -> Bool {
@@ -74,7 +82,7 @@ struct Signal: ~Copyable, Sendable {
 
     var isAttended: Bool { bits.load(ordering: .sequentiallyConsistent) & Self.attended != 0 }
 
-    var isCalling: Bool { bits.load(ordering: .relaxed) & Self.calling != 0 }
+    func isCalling(_ level: ServiceLevel) -> Bool { bits.load(ordering: .relaxed) & Self.calling(level) != 0 }
 
     /// Publishes the state of the schedule, under the queue's lock. True: the state has changed.
     func publish(isBusy: Bool, isHeld: Bool) -> Bool {

@@ -29,6 +29,7 @@ extension OperationQueue {
             case (.unplaced, .hosted), (.pool, .hosted):
                 state.kind = kind
                 state.stallDelay = .zero
+                updateServiceMap(state)
             default: return false
             }
             return true
@@ -50,11 +51,9 @@ extension OperationQueue {
         if case .hosted(let host) = state.withLock({ $0.kind }) { host } else { nil }
     }
 
-    /// Calls a worker for any kind of queue. The caller has claimed the call (`Signal`).
-    func callWorker() {
-        let (kind, underlying, level) = state.withLock {
-            ($0.kind, $0.underlyingQueue, ServiceLevel($0.qualityOfService))
-        }
+    /// Calls a worker of a level, for any kind of queue. The caller has claimed the call (`Signal`).
+    func callWorker(_ level: ServiceLevel) {
+        let (kind, underlying) = state.withLock { ($0.kind, $0.underlyingQueue) }
         switch kind {
         case .main: DispatchQueue.main.async { self.workOnce() }
         case .hosted(let host): host.call(self)
@@ -79,20 +78,21 @@ extension OperationQueue {
     package func workOnce() { workOnce(on: nil) }
 
     private func workOnce(on underlying: DispatchQueue?) {
-        signal.workerArrived()
+        signal.workerArrived(level)
         let resumesFirst = hasResumptions && resumptionsReference.withLoaded { $0.alternates() } == true
-        if resumesFirst, let resumption = takeResumption() {
-            run(resumption)
-        } else if let claim = claim(on: underlying) {
-            if claim.wantsMore || hasResumptions { callWorkerIfNone() }
-            if claim.isToCancel { claim.held.cancelAsPromised() } else { run(claim.held, in: .current) }
-        } else if let resumption = takeResumption() {
-            run(resumption)
+        if resumesFirst, let resumption = takeResumption() { return run(resumption) }
+        let look = look(for: .other(underlying))
+        callWorkers(look.more)
+        guard let claim = look.claim else {
+            if let resumption = takeResumption() { run(resumption) }
+            return
         }
+        if hasResumptions { callWorkerIfNone(level) }
+        if claim.isToCancel { claim.held.cancelAsPromised() } else { run(claim.held, in: .current) }
     }
 
     private func run(_ resumption: Resumption) {
-        callWorkerIfStartable()
+        callWorkersIfStartable()
         resumption.run(in: .current)
     }
 }

@@ -76,6 +76,16 @@ enum Niceness {
 }
 #endif
 
+/// A set of service levels.
+struct ServiceLevels: OptionSet, Sendable {
+    var rawValue: UInt8
+
+    init(rawValue: UInt8) { self.rawValue = rawValue }
+    @inline(__always) init(_ level: ServiceLevel) { rawValue = 1 << UInt8(level.rawValue) }
+
+    var levels: [ServiceLevel] { ServiceLevel.allCases.filter { contains(ServiceLevels($0)) } }
+}
+
 extension QualityOfService {
     init(serviceIndex: UInt8) {
         self =

@@ -84,7 +84,7 @@ extension WorkerPool.State {
     /// same number may start again. So the number doubles from look to look while operations only block. When more
     /// workers compute than there are cores, the surplus is requested to stop after the present operation.
     mutating func survey() -> WorkerPool.Findings {
-        var debtors: [any WorkSource] = []
+        var promises: [(source: any WorkSource, content: Obligation.Content)] = []
         var computing = 0
         var surplus: [Worker] = []
         for worker in busy.values {
@@ -97,21 +97,21 @@ extension WorkerPool.State {
                 computing += 1
                 if worker.census.urgency == .shared { surplus.append(worker) }
             }
-            let hasDebt = worker.hasDebt
-            if hasDebt, worker.census.hadDebt, done == worker.census.lastDone, worker.collectDebt() {
-                debtors.append(source)
+            let hasPromise = worker.obligation.isSet
+            if hasPromise, worker.census.hadPromise, done == worker.census.lastDone {
+                promises.append((source, worker.obligation.take()))
             }
-            worker.census.hadDebt = hasDebt
+            worker.census.hadPromise = hasPromise
             worker.census.lastUsed = used
             worker.census.lastDone = done
         }
         allowance = computing == 0 ? self[.shared].blocked : 0
         helpPromptSources()
         for worker in surplus.dropFirst(Processor.count) { worker.retireSoon() }
-        let hasDebts = !debtors.isEmpty || busy.values.contains { $0.hasDebt }
+        let hasPromises = !promises.isEmpty || busy.values.contains { $0.obligation.isSet }
         return WorkerPool.Findings(
-            debtors: debtors, isWorthwhile: requests.count > 0 || hasDebts,
-            isUrgent: Urgency.allCases.contains { self[$0].blocked > 0 } || hasDebts
+            promises: promises, isWorthwhile: requests.count > 0 || hasPromises,
+            isUrgent: Urgency.allCases.contains { self[$0].blocked > 0 } || hasPromises
                 || requests.promptCount > 0)
     }
 }

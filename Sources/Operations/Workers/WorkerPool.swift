@@ -95,7 +95,7 @@ final class WorkerPool: Sendable {
         var isBlocked: Bool { isWaiting || isSeenBlocked }
         var lastUsed: UInt64 = 0
         var lastDone: UInt = 0
-        var hadDebt = false
+        var hadPromise = false
     }
 
     // MARK: - Requests
@@ -217,8 +217,8 @@ final class WorkerPool: Sendable {
 
     /// The results of one look.
     struct Findings {
-        /// The sources whose workers have not paid their debt.
-        var debtors: [any WorkSource] = []
+        /// The promises that were taken from workers, because their operations take long.
+        var promises: [(source: any WorkSource, content: Obligation.Content)] = []
         /// Whether the monitor should look again.
         var isWorthwhile = false
         /// Whether the monitor should look again soon.
@@ -228,9 +228,8 @@ final class WorkerPool: Sendable {
     /// Looks at all workers once.
     func survey() -> Findings {
         let findings = state.withLock { $0.survey() }
-        for case let queue as OperationQueue in findings.debtors {
-            queue.signal.stopAttending()
-            queue.callWorkerIfNone()
+        for (source, content) in findings.promises {
+            (source as? OperationQueue)?.fulfill(content, mayRunUserCode: false)
         }
         if waiting.load(ordering: .relaxed) > 0 { grantWaiting() }
         return findings

@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    private func claim() -> Operation { queue.claim().unsafelyUnwrapped.held }
+    private func claim() -> Operation { queue.look(for: .other(nil)).claim.unsafelyUnwrapped.held }
 
     /// Runs all work that can run now.
     private func work() { for _ in 0..<10 { queue.workOnce() } }
@@ -127,29 +127,6 @@ import Testing
         #expect(runs.entries.isEmpty)
         queue.run(claimed, in: .current)
         #expect(runs.entries == [0])
-    }
-
-    enum Closing: CaseIterable { case suspended, widthZero }
-
-    /// Rules Q3 and Q5.
-    @Test(arguments: Kind.allCases, Closing.allCases)
-    func `an operation handed to a thread does not start after the queue is closed`(kind: Kind, closing: Closing) {
-        let runs = Journal<Int>()
-        let operation = make(kind, runs)
-        queue.addOperation(operation)
-        let claimed = claim()
-        queue.threads.enter()
-        let handedOver = HandedOver(operation: claimed, queue: queue, isToCancel: false)
-        switch closing {
-        case .suspended: queue.isSuspended = true
-        case .widthZero: queue.maxConcurrentOperationCount = 0
-        }
-        handedOver.work(on: Worker(pool: WorkerPool[.normal]))
-        #expect(runs.entries.isEmpty && !operation.isFinished)
-        queue.isSuspended = false
-        queue.maxConcurrentOperationCount = 1
-        workUntilEmpty()
-        #expect(runs.entries.count == 1)
     }
 
     enum Stop: CaseIterable { case cancel, cancelAll, holdThenCancel, holdThenCancelAll }

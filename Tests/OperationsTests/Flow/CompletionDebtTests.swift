@@ -15,7 +15,7 @@ import Testing
             let first = BlockOperation {}
             let hasCompleted = Gate()
             first.completionBlock = {
-                let promise = ThreadContext.current.worker?.owes(queue)
+                let promise = ThreadContext.current.worker?.looksSoon(into: queue)
                 owes.withLock { $0.append(promise ?? true) }
                 hasCompleted.open()
             }

@@ -37,15 +37,7 @@ import Darwin
         OperationQueue.settle()
         mayEnd.set()
         queue.waitUntilAllOperationsAreFinished()
-        withKnownIssue(
-            """
-            An operation that was claimed by a thread of another level is handed over to a thread of its own, and the width \
-            of the queue bounds those no longer. The rebuild of the shell of the engine fixes it.
-            """,
-            isIntermittent: true
-        ) {
-            // A thread for each processor, and as many again for threads that looked blocked for a moment.
-            #expect(counter.most <= 2 * processors)
-        }
+        // A thread for each processor, and as many again for threads that looked blocked for a moment.
+        #expect(counter.most <= 2 * processors)
     }
 }

@@ -13,16 +13,16 @@ import Musl
 import Darwin
 #endif
 
-/// Rules Q5 and D2 for an operation that a thread of another service level has claimed, and that waits for a thread of
-/// its own. Serialized: each test needs all threads of one level.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct HandOverTests {
+/// Rules Q5 and D2 for an operation that has a slot and waits for a thread of its own service level. Serialized: each test
+/// needs all threads of one level.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ThreadOfOwnLevelTests {
     private final class Flag: Sendable {
         private let value = Atomic(false)
         var isSet: Bool { value.load(ordering: .acquiring) }
         func set() { value.store(true, ordering: .releasing) }
     }
 
-    /// Adds an operation at a level without a free thread, so that a worker claims it and cannot start it. Then it
+    /// Adds an operation at a level without a free thread, so that it waits for one although it could start. Then it
     /// closes the queue or the operation, and frees the threads of that level. Returns whether the operation ran while
     /// it was closed.
     ///
@@ -40,7 +40,6 @@ import Darwin
             let operation = BlockOperation { isClosed.isSet ? ranLate.set() : ranEarly.set() }
             operation.qualityOfService = .utility
             queue.addOperation(operation)
-            while operation.word.lifecycle.phase.rawValue < Lifecycle.Phase.starting.rawValue { sched_yield() }
             close(queue, operation)
             isClosed.set()
             mayEnd.set()
