@@ -62,13 +62,18 @@ public struct Ring<Element> {
 
     @usableFromInline
     mutating func grow() {
-        var larger: [Element?] = []
-        larger.reserveCapacity(Swift.max(8, storage.count * 2))
-        larger.append(contentsOf: storage[head...])
-        larger.append(contentsOf: storage[..<head])
-        larger.append(contentsOf: repeatElement(nil, count: Swift.max(8, storage.count)))
-        storage = larger
-        head = 0
+        let (old, head) = (storage, head)
+        let capacity = Swift.max(8, old.count * 2)
+        storage = [Element?](unsafeUninitializedCapacity: capacity) { larger, count in
+            old.withUnsafeBufferPointer { old in
+                // Two blocks, and not an element after the other: the copy of a trivial element is then that of its bytes.
+                let end = larger.suffix(from: 0).initialize(fromContentsOf: old[head...])
+                let middle = larger.suffix(from: end).initialize(fromContentsOf: old[..<head])
+                larger.suffix(from: middle).initialize(repeating: nil)
+            }
+            count = capacity
+        }
+        self.head = 0
     }
 }
 

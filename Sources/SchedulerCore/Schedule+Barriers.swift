@@ -64,6 +64,7 @@ extension Schedule {
         return gate
     }
 
+    @inline(__always)
     mutating func dropFinishedSegments() {
         guard !laterSegments.isEmpty else { return }
         while front.gate == nil, front.live == 0, let next = laterSegments.popFirst() {

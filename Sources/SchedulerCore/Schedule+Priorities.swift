@@ -174,11 +174,16 @@ extension Schedule {
     }
 
     /// Removes the first member of a lane of the first segment, which runs from now on.
-    @inline(__always)
-    mutating func popFirst(_ service: Service, _ lane: PriorityLane) -> Ticket? {
+    mutating func popFirst(_ service: Service, _ lane: PriorityLane) -> Ticket {
         let (ticket, hasStale) = front.withLanes(service) { $0.popFirst(lane) }
-        guard let ticket else { preconditionFailure("a lane counts a member that it does not hold") }
         front.noteLeft(service)
+        return popped(ticket, hasStale, lane, service)
+    }
+
+    /// Continues after the first entry of a lane was removed.
+    @inline(__always)
+    mutating func popped(_ ticket: Ticket?, _ hasStale: Bool, _ lane: PriorityLane, _ service: Service) -> Ticket {
+        guard let ticket else { preconditionFailure("a lane counts a member that it does not hold") }
         // Before the trim: a member that left the lane and came back has a second entry, which is stale from here on.
         members[Int(ticket.slot)].state = .running
         if hasStale { trim(lane, service, ofSegment: firstSegment) }

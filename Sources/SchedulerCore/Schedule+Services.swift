@@ -55,7 +55,9 @@ extension Schedule {
         let isSimple = front.services == .ofQueue && aging == nil
         guard isSimple else { return popChosen(for: services) }
         guard services.contains(.ofQueue), let lane = front.lanes.highest else { return nil }
-        return popFirst(.ofQueue, lane)
+        let (ticket, hasStale) = front.lanes.popFirst(lane)
+        if front.lanes.occupied == 0 { front.services = [] }
+        return popped(ticket, hasStale, lane, .ofQueue)
     }
 
     @inline(never)
@@ -101,7 +103,8 @@ extension Schedule.Segment {
 
     @inline(__always)
     mutating func insert(_ ticket: Schedule.Ticket, _ lane: PriorityLane, _ service: Schedule.Service) {
-        services.insert(Schedule.Services(service))
+        services.rawValue |= 1 << service.rawValue
+        if service == .ofQueue { return lanes.insert(ticket, in: lane) }
         withLanes(service) { $0.insert(ticket, in: lane) }
     }
 

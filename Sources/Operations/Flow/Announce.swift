@@ -113,7 +113,7 @@ extension Operation {
         attachmentsReference.withLoaded { attachments in
             let properties = counts.map { attachments.notifiedFlips.claim(properties, since: $0) } ?? properties
             if counts == nil { attachments.notifiedFlips.note(properties) }
-            let isLast = properties == .isFinished
+            let isLast = properties == .isFinished && isPlainBlock
             for key in properties.keys { attachments.flipped(key, isLast: isLast, of: self) }
         }
     }
@@ -123,25 +123,22 @@ extension Operation {
         _ properties: ObservedProperty, _ change: () -> Result?
     ) -> Result? {
         let observers = ownAttachments
-        let interest = observers.currentInterest
         HeldLocks.assertNone()
-        let announcement =
-            interest.before.isDisjoint(with: properties)
-            ? Announcement() : observers.willChange(properties.keys, of: self)
+        guard !observers.currentInterest.before.isDisjoint(with: properties) else {
+            guard let result = change() else { return nil }
+            // Read again, for observers that were added in the meantime.
+            let observed = properties.intersection(observers.currentInterest.observed)
+            if !observed.isEmpty { announceLate(observed, since: nil) }
+            return result
+        }
+        let announcement = observers.willChange(properties.keys, of: self)
         guard let result = change() else {
             observers.didNotChange(announcement, of: self)
             return nil
         }
         // Not claimed, because an announcement by hand since then may have read the state before the change.
         observers.notifiedFlips.note(properties)
-        if interest.before.isDisjoint(with: properties) {
-            observers.didNotChange(announcement, of: self)
-            // Read again, for observers that were added in the meantime.
-            let observed = observers.currentInterest.observed
-            for key in properties.intersection(observed).keys { observers.flipped(key, isLast: false, of: self) }
-        } else {
-            observers.didChange(announcement, of: self, isFlip: true)
-        }
+        observers.didChange(announcement, of: self, isFlip: true)
         return result
     }
 

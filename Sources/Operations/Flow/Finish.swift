@@ -26,7 +26,7 @@ extension Operation {
     /// Continues after this thread has claimed the end. A worker of the queue that runs the operation makes it leave when
     /// `start()` has returned, and claims the next operation in the same section. Any other thread makes it leave now.
     final func endClaimed() {
-        if ThreadContext.current.worker?.willDepart(self) != true { depart() }
+        if ThreadContext.withCurrent({ $0.worker?.willDepart(self) }) != true { depart() }
     }
 
     /// Makes the operation leave its queue, if it has one, and completes it. Only the thread that has claimed the end, or has
@@ -42,8 +42,17 @@ extension Operation {
     }
 
     /// Does the work that precedes the departure: releases unused work, and notifies dependents.
+    @inline(__always)
     final func prepareToLeave() {
         let lifecycle = word.lifecycle
+        let isSimple =
+            lifecycle.contains([.ranMain, .queued]) && !lifecycle.containsAny([.gated, .hasDependents, .hasFailed])
+        if isSimple, queue.unsafelyUnwrapped._withUnsafeGuaranteedRef({ !$0.hooks.isSet }) { return }
+        prepareToLeave(lifecycle)
+    }
+
+    @inline(never)
+    private final func prepareToLeave(_ lifecycle: Lifecycle) {
         if !lifecycle.contains(.ranMain) { discardWork() }
         if lifecycle.contains(.gated) { leaveGates() }
         if lifecycle.contains(.hasDependents) { notifyDependents() }
@@ -87,7 +96,7 @@ extension OperationQueue {
                     return (last, Look())
                 }
                 if let looker, !last.contains(.hasCompletionBlock) { return (last, look(into: &state, for: looker)) }
-                return (last, Look(more: startableLevels(state)))
+                return (last, Look(more: startableLevels(&state)))
             }
             if let idle { for waiter in idle.waiters { waiter.wake() } }
             if let departure { return departure }

@@ -102,7 +102,7 @@ extension OperationQueue {
         withState { state in
             guard let lifecycle = operation.word.update({ $0.stoodAside() }) else { return nil }
             state.returnToWaiting(operation, lifecycle)
-            return startableLevels(state)
+            return startableLevels(&state)
         }
     }
 }

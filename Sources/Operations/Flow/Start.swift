@@ -88,28 +88,43 @@ extension Operation {
         if hasEnded { endAnnounced() }
     }
 
-    /// Admits and starts a claimed operation in one swap. False: it needs the separate steps, because its class may override
-    /// `start()`, or because something has to be checked or announced first.
+    /// The result of `runAtOnce`.
+    fileprivate enum AtOnce {
+        /// The operation needs the separate steps. Nothing has happened.
+        case declined
+        /// The operation has run. Another thread, or its own block, has claimed the end.
+        case ran
+        /// The operation has run, and this thread has claimed the end.
+        case ended
+    }
+
+    /// Admits a claimed operation and starts it in one swap, runs it, and claims its end in one swap.
+    ///
+    /// Declines if the class may override `start()`, or if something has to be checked or announced first.
     @inline(__always)
-    fileprivate final func startAtOnce() -> Bool {
-        guard isPlainBlock, let old = word.update({ $0.admittedAndStarted(isSilent: !isStartObserved) })
-        else { return false }
+    fileprivate final func runAtOnce(in queue: OperationQueue) -> AtOnce {
+        guard isPlainBlock, !queue.hooks.isSet,
+            let old = word.update({ $0.admittedAndStarted(isSilent: !isStartObserved) })
+        else { return .declined }
         // Read again: an observer may have been added since.
         if old.contains(.observed), isStartObserved { announceLate([.isExecuting], since: nil) }
-        run()
-        return true
+        unsafeDowncast(self, to: BlockOperation.self).runBlocks()
+        // The progress may have been used for the first time while the block ran.
+        if queue.hooks.isSet { queue.progressReporter?.didRunMain(of: self) }
+        return announceEnd(claimsEnd: true) ? .ended : .ran
     }
 
     private final var isStartObserved: Bool { attachments?.currentInterest.observed.contains(.isExecuting) == true }
 
     /// Announces the end of the work, and finishes the operation.
-    final func endAnnounced() {
-        // An override of `isFinished` may deny the end. Without an override the end is claimed in the same swap.
-        let claimsEnd = isPlainBlock
-        guard announcing([.isExecuting, .isFinished], { word.update { $0.ended(claimsEnd: claimsEnd) } }) != nil else {
-            return
-        }
-        if claimsEnd { endClaimed() } else { finishIfFinished() }
+    final func endAnnounced() { if announceEnd(claimsEnd: false) { finishIfFinished() } }
+
+    /// Announces the end of the work. False: the operation has ended already.
+    ///
+    /// - Parameter claimsEnd: Whether to claim the end in the same swap, because no override can deny it.
+    @inline(__always)
+    private final func announceEnd(claimsEnd: Bool) -> Bool {
+        announcing([.isExecuting, .isFinished]) { word.update { $0.ended(claimsEnd: claimsEnd) } } != nil
     }
 
     final func runMain() {
@@ -148,15 +163,21 @@ extension OperationQueue {
         HeldLocks.assertNone()
         context.frames.append(
             .init(operation: Unmanaged.passUnretained(operation), queue: Unmanaged.passUnretained(self)))
-        start(operation)
+        if start(operation) { operation.depart() }
         context.frames.removeLast()
     }
 
     /// Starts a claimed operation on this thread, or puts it back. The caller has recorded the operation for this thread.
+    ///
+    /// - Returns: Whether the operation has claimed its end, and the caller makes it leave the queue.
     @inline(__always)
-    func start(_ operation: Operation) {
-        if !hooks.isSet, operation.startAtOnce() { return }
-        admitAndStart(operation)
+    func start(_ operation: Operation) -> Bool {
+        switch operation.runAtOnce(in: self) {
+        case .declined: admitAndStart(operation)
+        case .ran: break
+        case .ended: return true
+        }
+        return false
     }
 
     @inline(never)

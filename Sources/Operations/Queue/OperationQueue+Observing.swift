@@ -81,7 +81,7 @@ extension OperationQueue {
             let mustNotify =
                 (!state.observers.isEmpty || !announcement.isEmpty)
                 && state.observers.noteExchange(&announcement, Change(key, old: values.old, new: values.new))
-            return (values, mustNotify, startableLevels(state))
+            return (values, mustNotify, startableLevels(&state))
         }
         if values == nil {
             observers?.didNotChange(announcement, of: self)

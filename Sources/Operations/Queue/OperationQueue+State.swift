@@ -87,7 +87,7 @@ extension OperationQueue {
                 drain(&state)
                 isLate = true
             }
-            if isLate { late = startableLevels(state) }
+            if isLate { late = startableLevels(&state) }
             if state.errands != nil { errands = state.takeErrands() }
             return result
         }
@@ -99,15 +99,15 @@ extension OperationQueue {
 
     /// Runs `event` under the queue's lock, and then calls workers for the operations that can start.
     final func withStateCallingWorkers<Result>(_ event: (inout State) -> Result) -> Result {
-        let (result, levels) = withState { state in (event(&state), startableLevels(state)) }
+        let (result, levels) = withState { state in (event(&state), startableLevels(&state)) }
         callWorkersUnlessLooking(levels)
         return result
     }
 
     /// Returns the levels of the operations that can start. Called with the state locked.
     @inline(__always)
-    final func startableLevels(_ state: borrowing State) -> ServiceLevels {
-        serviceMap.levels(of: state.schedule.startable)
+    final func startableLevels(_ state: inout State) -> ServiceLevels {
+        state.schedule.hasStartable ? serviceMap.levels(of: state.schedule.startable) : []
     }
 
     /// Drains the inbox now.
@@ -183,11 +183,23 @@ extension OperationQueue {
         // Read while the pin lasts: it ends with the push.
         let level = serviceMap.level(of: first.service)
         if observersReference.isSet { pushObserved(first, last: last) } else { inbox.push(first, last: last) }
-        switch signal.advice(for: level, unless: ThreadContext.current.worker?.looksSoon(into: self) == true) {
+        if signal.needsStep(for: level) { step(for: level) }
+    }
+
+    /// Calls a worker after a push, or takes the lock.
+    @inline(never)
+    private final func step(for level: ServiceLevel) {
+        if !signal.isHeld, thisThreadLooksSoon { return }
+        switch signal.advice(for: level) {
         case .nothing: return
         case .callWorker: callWorker(level)
         case .takeLock: withState { watchForStall(&$0) }
         }
+    }
+
+    /// Whether this thread is a worker that is going to look into the queue itself.
+    private final var thisThreadLooksSoon: Bool {
+        ThreadContext.withCurrent { $0.worker?.looksSoon(into: self) == true }
     }
 
     /// Pushes operations and drains the inbox in one section, so that this thread then notifies the observers.
@@ -206,14 +218,14 @@ extension OperationQueue {
 
     /// Calls workers, unless this thread is a worker that is going to look into the queue itself.
     final func callWorkersUnlessLooking(_ levels: ServiceLevels) {
-        if !levels.isEmpty, ThreadContext.current.worker?.looksSoon(into: self) != true { callWorkers(levels) }
+        if !levels.isEmpty, !thisThreadLooksSoon { callWorkers(levels) }
     }
 
     func callWorkerIfNone(_ level: ServiceLevel) { if signal.claimCall(level) { callWorker(level) } }
 
     /// Calls workers for operations that can start or resume. For a worker that leaves the queue or stops attending it.
     func callWorkersIfStartable() {
-        callWorkers(withState { startableLevels($0) })
+        callWorkers(withState { startableLevels(&$0) })
         if hasResumptions { callWorkerIfNone(level) }
     }
 
@@ -223,25 +235,27 @@ extension OperationQueue {
     /// counts no reference for it. Another operation may end on another thread before it has started, and be released.
     struct Claim {
         let operation: Unmanaged<Operation>
-        private let keeper: Operation?
+        /// Whether the claim has a reference.
+        private let isRetained: Bool
         /// Whether this thread must call `cancel()`, as the queue has promised, and not start the operation. The operation has
         /// no slot.
         let isToCancel: Bool
 
         /// Must be called under the queue's lock, where the operation is still a member.
+        @inline(__always)
         fileprivate init(_ operation: Unmanaged<Operation>, isToCancel: Bool = false) {
-            self.operation = operation
+            isRetained = isToCancel || !operation._withUnsafeGuaranteedRef { $0.isPlainBlock }
+            self.operation = isRetained ? operation.retain() : operation
             self.isToCancel = isToCancel
-            let leavesHere = !isToCancel && operation._withUnsafeGuaranteedRef { $0.isPlainBlock }
-            keeper = leavesHere ? nil : operation.takeUnretainedValue()
         }
 
-        /// A reference that may outlive the claim.
-        var held: Operation { keeper ?? operation.takeUnretainedValue() }
-
+        /// Ends the use of the operation. Called once.
         @inline(__always)
-        func withOperation<Result>(_ body: (Operation) -> Result) -> Result {
-            withExtendedLifetime(keeper) { operation._withUnsafeGuaranteedRef(body) }
+        func release() { if isRetained { operation.release() } }
+
+        /// Ends the use of the claim, and returns the operation.
+        func takeOperation() -> Operation {
+            isRetained ? operation.takeRetainedValue() : operation.takeUnretainedValue()
         }
     }
 
@@ -267,7 +281,7 @@ extension OperationQueue {
             let (look, isOutdated): (Look, Bool) = withState { state in
                 // A thread that was called before a change of `underlyingQueue` must not run the operation.
                 guard state.underlyingQueue === looker.dispatchQueue else {
-                    return (Look(more: startableLevels(state)), false)
+                    return (Look(more: startableLevels(&state)), false)
                 }
                 let look = self.look(into: &state, for: looker, by: reading)
                 return (look, look.claim == nil && !state.isCurrent(reading) && state.schedule.hasStartable)
@@ -280,7 +294,7 @@ extension OperationQueue {
     func look(into state: inout State, for looker: Looker, by reading: ThrottleReading? = nil) -> Look {
         let claim = claim(from: &state, for: looker.services(by: serviceMap), by: reading)
         if claim == nil { watchForStall(&state) }
-        return Look(claim: claim, more: startableLevels(state))
+        return Look(claim: claim, more: startableLevels(&state))
     }
 
     @inline(__always)

@@ -25,15 +25,21 @@ struct Signal: ~Copyable, Sendable {
 
     enum Advice { case nothing, callWorker, takeLock }
 
-    /// Returns the step to take after a push of work of a level. Only one thread gets `callWorker` for a level.
-    ///
-    /// - Parameter looksSoon: Whether the pushing thread itself is going to look into the queue.
+    /// Whether a push of work of a level may need a step: a call of a worker, or the lock.
     @inline(__always)
-    func advice(for level: ServiceLevel, unless looksSoon: @autoclosure () -> Bool) -> Advice {
+    func needsStep(for level: ServiceLevel) -> Bool {
+        let old = bits.load(ordering: .sequentiallyConsistent)
+        return old & Self.held != 0 || old & (Self.busy | Self.attended | Self.calling(level)) == 0
+    }
+
+    var isHeld: Bool { bits.load(ordering: .relaxed) & Self.held != 0 }
+
+    /// Returns the step to take after a push of work of a level. Only one thread gets `callWorker` for a level.
+    func advice(for level: ServiceLevel) -> Advice {
         var old = bits.load(ordering: .sequentiallyConsistent)
         while true {
             if old & Self.held != 0 { return .takeLock }
-            if old & (Self.busy | Self.attended | Self.calling(level)) != 0 || looksSoon() { return .nothing }
+            if old & (Self.busy | Self.attended | Self.calling(level)) != 0 { return .nothing }
             let (done, seen) = bits.weakCompareExchange(
                 expected: old, desired: old | Self.calling(level), ordering: .sequentiallyConsistent)
             if done { return .callWorker }

@@ -48,6 +48,13 @@ package final class ThreadContext {
         return begin()
     }
 
+    /// Calls `body` with the context of this thread, without counting a reference.
+    @inline(__always)
+    static func withCurrent<Result>(_ body: (ThreadContext) -> Result) -> Result {
+        guard let known = cplatform_this_thread().pointee.context else { return body(begin()) }
+        return Unmanaged<ThreadContext>.fromOpaque(known)._withUnsafeGuaranteedRef(body)
+    }
+
     @inline(never)
     private static func begin() -> ThreadContext {
         let new = ThreadContext()

@@ -88,7 +88,8 @@ extension OperationQueue {
             return
         }
         if hasResumptions { callWorkerIfNone(level) }
-        if claim.isToCancel { claim.held.cancelAsPromised() } else { run(claim.held, in: .current) }
+        let operation = claim.takeOperation()
+        if claim.isToCancel { operation.cancelAsPromised() } else { run(operation, in: .current) }
     }
 
     private func run(_ resumption: Resumption) {

@@ -12,9 +12,9 @@ extension OperationQueue: WorkSource {
     /// Drains the queue of the operations of the worker's level. See `Shift`.
     func work(on worker: Worker) {
         signal.workerArrived(worker.pool.level)
-        var shift = Shift(of: worker, for: self)
-        guard threads.enter(limit: Self.maxThreadCount) else { return shift.workBeyondLimit() }
-        shift.work()
+        var shift = Shift(of: worker)
+        guard threads.enter(limit: Self.maxThreadCount) else { return workBeyondLimit(in: &shift) }
+        work(in: &shift)
         if threads.leave() { callWorkersIfStartable() }
     }
 

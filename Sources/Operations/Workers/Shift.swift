@@ -6,14 +6,14 @@ import SchedulerCore
 /// until it starts. A worker that finds more work calls the next worker before it runs its own operation, so a worker that
 /// blocks is replaced. Only a worker that has found its operations to be tiny continues alone; see `Pace`.
 struct Shift {
-    private let queue: OperationQueue
-    private let worker: Worker
-    private let looker: OperationQueue.Looker
-    private var pace = Pace()
-    private var end: End?
-    private var isBeyondLimit = false
+    let worker: Worker
+    let level: ServiceLevel
+    var looker: OperationQueue.Looker { .worker(level) }
+    fileprivate var pace = Pace()
+    fileprivate var end: End?
+    fileprivate var isBeyondLimit = false
 
-    private enum End {
+    fileprivate enum End {
         /// No work is left for this worker.
         case idle
         /// Other queues wait for a thread, or there are more threads than cores.
@@ -22,42 +22,47 @@ struct Shift {
         case leavesToOthers
     }
 
-    init(of worker: Worker, for queue: OperationQueue) {
-        self.queue = queue
+    init(of worker: Worker) {
         self.worker = worker
-        looker = .worker(worker.pool.level)
+        level = worker.pool.level
     }
 
-    mutating func work() {
-        var look = lookUnlessResuming()
-        while end == nil {
+    /// Whether this worker may start another operation.
+    fileprivate var startsMore: Bool { end == nil && !isBeyondLimit }
+}
+
+// Methods of the queue, because a method of the shift would count a reference to the queue at each use.
+extension OperationQueue {
+    func work(in shift: inout Shift) {
+        var look = lookUnlessResuming(shift)
+        while shift.end == nil {
             if let claim = look?.claim {
-                look = claim.isToCancel ? cancel(claim) : run(claim, more: look.unsafelyUnwrapped.more)
-            } else if let resumption = takeResumption() {
+                look = claim.isToCancel ? cancel(claim, &shift) : run(claim, more: look.unsafelyUnwrapped.more, &shift)
+            } else if let resumption = takeResumption(shift) {
                 // Resumptions and starts alternate, so neither starves the other.
-                look = resume(resumption, after: look)
+                look = resume(resumption, after: look, &shift)
             } else {
-                look = linger()
+                look = linger(&shift)
             }
         }
-        if case .yields = end {
-            stopAttending()
-            queue.callWorkerIfNone(level)
+        if case .yields = shift.end {
+            stopAttending(&shift)
+            callWorkerIfNone(shift.level)
         }
-        if !servesResumptions, queue.hasResumptions { queue.callWorkerIfNone(queue.level) }
+        if !servesResumptions(shift), hasResumptions { callWorkerIfNone(level) }
     }
 
     /// Runs resumptions on a worker that exceeds the limit of threads. A resumption already has a slot, and the operations
     /// that occupy all threads may wait for it.
-    mutating func workBeyondLimit() {
-        isBeyondLimit = true
-        while let resumption = takeResumption() {
+    func workBeyondLimit(in shift: inout Shift) {
+        shift.isBeyondLimit = true
+        while let resumption = takeResumption(shift) {
             // A new pace each time: this worker must not attend the queue, because it starts no operation.
-            pace = Pace()
-            _ = resume(resumption, after: nil)
-            if case .yields = end { return queue.callWorkerIfNone(level) }
+            shift.pace = Pace()
+            _ = resume(resumption, after: nil, &shift)
+            if case .yields = shift.end { return callWorkerIfNone(shift.level) }
         }
-        if !queue.threads.mayLeave(limit: OperationQueue.maxThreadCount) { queue.callWorkersIfStartable() }
+        if !threads.mayLeave(limit: OperationQueue.maxThreadCount) { callWorkersIfStartable() }
     }
 
     // MARK: - One stride
@@ -65,173 +70,185 @@ struct Shift {
     // A stride returns the result of its look for the next operation; nil if it has not looked.
 
     /// Runs an operation to the end of its `start()`.
-    private mutating func run(_ claim: OperationQueue.Claim, more: ServiceLevels) -> OperationQueue.Look? {
+    private func run(_ claim: Claim, more: ServiceLevels, _ shift: inout Shift) -> Look? {
         HeldLocks.assertNone()
-        worker.begin(claim.operation, of: queue)
-        callOthers(more)
-        return claim.withOperation { operation in
-            queue.start(operation)
-            return end(operation, claims: queue.mayClaimBlindly) ?? lookAgain()
+        shift.worker.begin(claim.operation, of: self)
+        callOthers(more, &shift)
+        let look = claim.operation._withUnsafeGuaranteedRef { operation in
+            let hasEnded = start(operation)
+            return end(operation, hasEnded: hasEnded, claims: mayClaimBlindly, &shift)
         }
+        claim.release()
+        return look ?? lookAgain(shift)
     }
 
     /// Runs an async operation until it suspends again.
-    private mutating func resume(_ resumption: Resumption, after look: OperationQueue.Look?) -> OperationQueue.Look? {
+    private func resume(_ resumption: Resumption, after look: Look?, _ shift: inout Shift) -> Look? {
         guard let task = resumption.task else {
             // The job may take any time, and there is no operation whose promise the monitor could take.
-            stopAttending()
-            queue.callWorkersIfStartable()
+            stopAttending(&shift)
+            callWorkersIfStartable()
             resumption.runAlone()
-            decide()
-            return startsMore ? self.look() : nil
+            decide(&shift)
+            return shift.startsMore ? self.look(shift) : nil
         }
         let operation = task.heldOperation
-        worker.begin(Unmanaged.passUnretained(operation), of: queue)
+        shift.worker.begin(Unmanaged.passUnretained(operation), of: self)
         if let look {
-            callOthers(look.more)
-        } else if pace.attends {
-            worker.promiseLook()
-        } else if !queue.signal.isAttended {
-            queue.callWorkersIfStartable()
+            callOthers(look.more, &shift)
+        } else if shift.pace.attends {
+            shift.worker.promiseLook()
+        } else if !signal.isAttended {
+            callWorkersIfStartable()
         }
         // Held here: the job may be the last one, and end the task, which holds the operation.
         return withExtendedLifetime(operation) {
             task.run(resumption.job)
-            return end(operation, claims: queue.mayClaimThoughResuming) ?? (startsMore ? self.look() : nil)
+            return end(operation, hasEnded: false, claims: mayClaimThoughResuming, &shift)
+                ?? (shift.startsMore ? self.look(shift) : nil)
         }
     }
 
     /// Ends the stride of an operation. If the operation has claimed its end, it leaves the queue, and this worker claims the
     /// next one in the same section.
-    private mutating func end(_ operation: Operation, claims: Bool) -> OperationQueue.Look? {
-        let outcome = worker.takeOutcome()
-        // The monitor has taken the promise, and has ended the attendance.
-        if !outcome.keptPromise { pace.attends = false }
-        decide()
-        guard outcome.departs else {
-            worker.end()
-            return nil
+    private func end(_ operation: Operation, hasEnded: Bool, claims: Bool, _ shift: inout Shift) -> Look? {
+        var departs = hasEnded
+        if hasEnded {
+            if shift.pace.attends, !shift.worker.obligation.isSet { shift.pace.attends = false }
+        } else {
+            switch shift.worker.obligation.take() {
+            // The monitor has taken the promise, if there was one, and has ended the attendance.
+            case .none: shift.pace.attends = false
+            case .look: break
+            case .departure: departs = true
+            }
         }
-        return depart(operation, claims: claims && startsMore)
+        decide(&shift)
+        if departs { return depart(operation, claims: claims && shift.startsMore, &shift) }
+        shift.worker.end()
+        return nil
     }
 
-    private mutating func depart(_ operation: Operation, claims: Bool) -> OperationQueue.Look? {
+    private func depart(_ operation: Operation, claims: Bool, _ shift: inout Shift) -> Look? {
         // Dependents that become ready are found by the look of this section.
-        if pace.attends || operation.word.lifecycle.contains(.hasDependents) { worker.promiseLook() }
+        if shift.pace.attends || operation.word.lifecycle.contains(.hasDependents) { shift.worker.promiseLook() }
         operation.prepareToLeave()
-        var (lifecycle, look) = queue.leave(operation, claimingFor: claims ? looker : nil)
-        worker.end()
+        var (lifecycle, look) = leave(operation, claimingFor: claims ? shift.looker : nil)
+        shift.worker.end()
         if lifecycle.contains(.hasCompletionBlock) {
             // The block may take long, and while this thread attends, a push calls no worker.
-            if pace.attends {
-                stopAttending()
-                queue.callWorkersIfStartable()
+            if shift.pace.attends {
+                stopAttending(&shift)
+                callWorkersIfStartable()
             } else {
-                queue.callWorkers(look.more)
-                if queue.hasResumptions { queue.callWorkerIfNone(queue.level) }
+                callWorkers(look.more)
+                if hasResumptions { callWorkerIfNone(level) }
             }
             look.more = []
-        } else if case .leavesToOthers = end, queue.signal.isAttended {
+        } else if case .leavesToOthers = shift.end, signal.isAttended {
             // The last look of the attending worker comes after this operation has left.
-            queue.callWorkers(look.more.subtracting(ServiceLevels(level)))
-        } else if end != nil {
+            callWorkers(look.more.subtracting(ServiceLevels(shift.level)))
+        } else if shift.end != nil {
             // The last look of an attending worker may have come before this operation left, and may have found nothing
             // for that reason.
-            queue.callWorkers(look.more)
+            callWorkers(look.more)
         }
         operation.complete(lifecycle)
         Unmanaged.passUnretained(operation).release()
-        return look.claim == nil && !hasResumptions ? nil : look
+        return look.claim == nil && !(hasResumptions && servesResumptions(shift)) ? nil : look
     }
 
     /// Calls `cancel()`, which may take long, or wait for other operations. So this method first hands the queue to another
     /// worker, and the thread does not count as part of the operation.
-    private mutating func cancel(_ claim: OperationQueue.Claim) -> OperationQueue.Look? {
-        stopAttending()
-        queue.callWorkersIfStartable()
-        claim.held.cancelAsPromised()
-        return lookUnlessResuming()
+    private func cancel(_ claim: Claim, _ shift: inout Shift) -> Look? {
+        stopAttending(&shift)
+        callWorkersIfStartable()
+        claim.operation._withUnsafeGuaranteedRef { $0.cancelAsPromised() }
+        claim.release()
+        return lookUnlessResuming(shift)
     }
 
     // MARK: - Looking
 
-    /// Whether this worker may start another operation.
-    private var startsMore: Bool { end == nil && !isBeyondLimit }
-
-    private func look() -> OperationQueue.Look {
-        let look = queue.look(for: looker)
+    private func look(_ shift: Shift) -> Look {
+        let look = look(for: shift.looker)
         guard look.claim == nil else { return look }
-        queue.callWorkers(look.more)
-        return OperationQueue.Look()
+        callWorkers(look.more)
+        return Look()
     }
 
     /// Looks for the next operation, unless a resumption has to run first.
-    private func lookUnlessResuming() -> OperationQueue.Look? { hasResumptions ? nil : look() }
+    private func lookUnlessResuming(_ shift: Shift) -> Look? {
+        hasResumptions && servesResumptions(shift) ? nil : look(shift)
+    }
 
-    private func lookAgain() -> OperationQueue.Look? { startsMore ? lookUnlessResuming() : nil }
+    private func lookAgain(_ shift: Shift) -> Look? { shift.startsMore ? lookUnlessResuming(shift) : nil }
 
     /// Waits a few microseconds for work, in place of a worker that would have to be woken.
     ///
     /// The method checks the schedule even if the inbox is empty. Any thread with the lock may have drained the inbox. A
     /// thread that made an operation startable has called no worker, because this worker was present.
-    private mutating func linger() -> OperationQueue.Look? {
-        var look: OperationQueue.Look?
-        if pace.attends {
-            if Processor.spin(until: { hasArrivals }) { look = lookUnlessResuming() }
-            if look?.claim != nil || hasResumptions { return look }
-            stopAttending()
-            look = lookUnlessResuming()
-        } else if queue.signal.claimLingering(level) {
-            _ = Processor.spin { hasArrivals }
-            queue.signal.workerArrived(level)
-            look = lookUnlessResuming()
+    private func linger(_ shift: inout Shift) -> Look? {
+        var look: Look?
+        let resumes = servesResumptions(shift)
+        if shift.pace.attends {
+            if Processor.spin(until: { hasArrivals(resumes) }) { look = lookUnlessResuming(shift) }
+            if look?.claim != nil || resumes && hasResumptions { return look }
+            stopAttending(&shift)
+            look = lookUnlessResuming(shift)
+        } else if signal.claimLingering(shift.level) {
+            _ = Processor.spin { hasArrivals(resumes) }
+            signal.workerArrived(shift.level)
+            look = lookUnlessResuming(shift)
         }
-        if look?.claim == nil, !hasResumptions { end = .idle }
+        if look?.claim == nil, !(resumes && hasResumptions) { shift.end = .idle }
         return look
     }
 
-    private func takeResumption() -> Resumption? { servesResumptions ? queue.takeResumption() : nil }
+    private func takeResumption(_ shift: Shift) -> Resumption? { servesResumptions(shift) ? takeResumption() : nil }
 
-    private var hasResumptions: Bool { queue.hasResumptions && servesResumptions }
+    /// Whether the worker has the level of the queue, at which async operations continue.
+    private func servesResumptions(_ shift: Shift) -> Bool { level == shift.level }
 
-    /// Whether this worker has the level of the queue, at which async operations continue.
-    private var servesResumptions: Bool { queue.level == level }
-
-    private var hasArrivals: Bool { !queue.inbox.isEmpty || hasResumptions }
+    private func hasArrivals(_ resumes: Bool) -> Bool { !inbox.isEmpty || resumes && hasResumptions }
 
     // MARK: - Other workers
 
-    private var level: ServiceLevel { worker.pool.level }
-
     /// Calls workers for work that would wait until the present operation returns.
-    private func callOthers(_ more: ServiceLevels) {
+    @inline(__always)
+    private func callOthers(_ more: ServiceLevels, _ shift: inout Shift) {
+        if !more.isEmpty || shift.pace.attends || hasResumptions { callOthersIfNeeded(more, &shift) }
+    }
+
+    private func callOthersIfNeeded(_ more: ServiceLevels, _ shift: inout Shift) {
         var levels = more
         // A resumption may have arrived while this thread was about to look, and then no worker was called.
-        if queue.hasResumptions { levels.insert(ServiceLevels(queue.level)) }
-        if pace.attends {
-            levels.remove(ServiceLevels(level))
-            worker.promiseLook()
-        } else if !levels.isEmpty, queue.signal.isAttended {
-            levels.remove(ServiceLevels(level))
+        if hasResumptions { levels.insert(ServiceLevels(level)) }
+        if shift.pace.attends {
+            levels.remove(ServiceLevels(shift.level))
+            shift.worker.promiseLook()
+        } else if !levels.isEmpty, signal.isAttended {
+            levels.remove(ServiceLevels(shift.level))
         }
-        queue.callWorkers(levels)
+        callWorkers(levels)
     }
 
-    /// Decides whether this worker continues, and whether it is enough alone.
-    private mutating func decide() {
-        if worker.shouldYield(to: queue) { return end = .yields }
-        pace.ranOne()
-        guard pace.isFresh else { return }
-        if !pace.isSprint {
-            stopAttending()
-        } else if !pace.attends {
-            if queue.signal.attend() { pace.attends = true } else { end = .leavesToOthers }
+    /// Decides whether the worker continues, and whether it is enough alone.
+    @inline(__always)
+    private func decide(_ shift: inout Shift) {
+        if shift.worker.shouldYield(to: self) { return shift.end = .yields }
+        shift.pace.ranOne()
+        guard shift.pace.isFresh else { return }
+        if !shift.pace.isSprint {
+            stopAttending(&shift)
+        } else if !shift.pace.attends {
+            if signal.attend() { shift.pace.attends = true } else { shift.end = .leavesToOthers }
         }
     }
 
-    private mutating func stopAttending() {
-        guard pace.attends else { return }
-        queue.signal.stopAttending()
-        pace.attends = false
+    private func stopAttending(_ shift: inout Shift) {
+        guard shift.pace.attends else { return }
+        signal.stopAttending()
+        shift.pace.attends = false
     }
 }

@@ -61,34 +61,9 @@ extension Worker {
     /// Takes over the departure of an operation that has claimed its end. False: this thread does not run the operation.
     func willDepart(_ operation: Operation) -> Bool {
         guard frame?.operation.toOpaque() == Unmanaged.passUnretained(operation).toOpaque() else { return false }
-        if operation.isPlainBlock {
-            // Only an override of `start()` can continue after the end, so this thread departs in a moment.
-            departs = true
-        } else {
-            obligation.promiseDeparture(of: operation)
-            Monitor.shared.wakeIfAsleep()
-        }
+        obligation.promiseDeparture(of: operation)
+        Monitor.shared.wakeIfAsleep()
         return true
-    }
-
-    /// The result of an operation's `start()`, or of a part of an async operation.
-    struct Outcome {
-        /// Whether the operation has claimed its end, and this thread makes it leave the queue.
-        var departs: Bool
-        /// Whether no other thread has taken the promise of this worker, if there was one.
-        var keptPromise: Bool
-    }
-
-    func takeOutcome() -> Outcome {
-        guard !departs else {
-            departs = false
-            return Outcome(departs: true, keptPromise: obligation.isSet)
-        }
-        switch obligation.take() {
-        case .none: return Outcome(departs: false, keptPromise: false)
-        case .look: return Outcome(departs: false, keptPromise: true)
-        case .departure: return Outcome(departs: true, keptPromise: true)
-        }
     }
 
     /// Makes the present operation leave the queue now, if it has claimed its end inside an override of `start()`.

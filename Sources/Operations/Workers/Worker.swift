@@ -11,7 +11,7 @@ import Synchronization
 
 /// One thread of a pool. It works for one source after another, and sleeps in between.
 final class Worker: @unchecked Sendable {
-    // Sendable: `frame`, `departs` and `namedFor` belong to the worker's own thread, and `census` to its pool's lock. The rest is
+    // Sendable: `frame` and `namedFor` belong to the worker's own thread, and `census` to its pool's lock. The rest is
     // atomic or constant.
     let pool: WorkerPool
     let parker = Parker()
@@ -19,8 +19,6 @@ final class Worker: @unchecked Sendable {
     @exclusivity(unchecked) private(set) var frame: ThreadContext.Frame?
     private var namedFor: String?
     let obligation = Obligation()
-    /// Whether the present operation, a plain block, has claimed its end.
-    @exclusivity(unchecked) var departs = false
     /// The number of operations. The monitor reads it to see whether the worker moves.
     private let progress = Atomic<UInt>(0)
     private let shouldRetire = Atomic<Bool>(false)
