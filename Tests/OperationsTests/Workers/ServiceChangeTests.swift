@@ -1,0 +1,95 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Operations
+
+/// Rule P6 for operations that wait: a worker of the present level runs them.
+@Suite(.timeLimit(.minutes(5))) struct ServiceChangeTests {
+    /// Runs an operation in a suspended queue after changes, and returns the level of the thread.
+    private func level(
+        of operation: Operation? = nil, in queue: OperationQueue, changes: (Operation) -> Void
+    ) -> ServiceLevel? {
+        let level = Guarded<ServiceLevel?>(nil)
+        let operation = operation ?? BlockOperation { level.withLock { $0 = ThreadContext.current.worker?.pool.level } }
+        queue.isSuspended = true
+        queue.addOperation(operation)
+        changes(operation)
+        queue.isSuspended = false
+        operation.waitUntilFinished()
+        return (operation as? NotesLevel)?.level.withLock { $0 } ?? level.withLock { $0 }
+    }
+
+    @Test func `a waiting operation runs at the level that was set last`() {
+        let queue = OperationQueue()
+        #expect(level(in: queue) { _ in } == .normal)
+        #expect(level(in: queue) { $0.qualityOfService = .utility } == .utility)
+        let changed = level(in: queue) {
+            $0.qualityOfService = .utility
+            $0.qualityOfService = .background
+        }
+        #expect(changed == .background)
+    }
+
+    @Test func `a waiting operation without a quality of its own follows its queue`() {
+        let queue = OperationQueue()
+        #expect(level(in: queue) { _ in queue.qualityOfService = .utility } == .utility)
+        #expect(level(in: queue) { _ in queue.qualityOfService = .background } == .background)
+    }
+
+    @Test func `the queue raises an operation of a lower level`() {
+        let queue = OperationQueue()
+        queue.qualityOfService = .utility
+        #expect(level(in: queue) { $0.qualityOfService = .background } == .utility)
+        #expect(level(in: queue) { $0.qualityOfService = .userInitiated } == .userInitiated)
+    }
+
+    @Test func `an overridden quality of service is read when the operation is added`() {
+        #expect(level(of: NotesLevel(), in: OperationQueue()) { _ in } == .background)
+    }
+
+    @Test func `a serial queue starts operations of different levels in the order of adding`() {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        let order = Journal<Int>()
+        let operations = (0..<2000).map { number in
+            let operation = BlockOperation { order.append(number) }
+            operation.qualityOfService = [.default, .utility, .background, .userInitiated][number * number % 7 % 4]
+            return operation
+        }
+        queue.addOperations(operations, waitUntilFinished: false)
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(order.entries == Array(0..<2000))
+    }
+
+    @Test func `operations of all levels start although their levels and their queue's level change all the time`() {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 3
+        let levels: [QualityOfService] = [.default, .background, .utility, .userInitiated, .userInteractive]
+        let runs = Atomic(0)
+        var operations: [Operation] = []
+        for number in 0..<3000 {
+            let operation = BlockOperation { runs.add(1, ordering: .relaxed) }
+            operation.qualityOfService = levels[number % 5]
+            operations.append(operation)
+            queue.addOperation(operation)
+            operations[number / 2].qualityOfService = levels[number * 3 % 5]
+            if number % 16 == 0 { queue.qualityOfService = levels[number / 16 % 5] }
+        }
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(runs.load(ordering: .relaxed) == 3000)
+    }
+}
+
+/// An operation that overrides its quality of service.
+private final class NotesLevel: Operation, @unchecked Sendable {
+    // Sendable: a constant.
+    let level = Guarded<ServiceLevel?>(nil)
+
+    override var qualityOfService: QualityOfService {
+        get { .background }
+        set {}
+    }
+
+    override func main() { level.withLock { $0 = ThreadContext.current.worker?.pool.level } }
+}
