@@ -33,8 +33,8 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     final let statisticsReference = LazyReference<QueueStatistics>()
     /// The capacity of the queue, if it was ever set. See `CapacityGate`.
     final let capacityGateReference = LazyReference<CapacityGate>()
-    /// Whether the queue has a rate limit, for reading without the lock.
-    final let isThrottled = Atomic<Bool>(false)
+    /// Whether a policy of the queue reads a clock, for reading without the lock. See `PolicyReading`.
+    final let readsClock = Atomic<Bool>(false)
     /// The number of pool threads that work for the queue. Separate from `signal`, because the number changes with each
     /// thread.
     final let threads = ThreadBound()
@@ -53,7 +53,7 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     }
 
     deinit {
-        abandonThrottle()
+        abandonRate()
         abandonObservers()
     }
 
@@ -239,7 +239,7 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
 
     /// The observers of the queue, for `KeyValueObserving`. Use `observe`, `addObserver` or `values(for:)`.
     public final var keyValueRegistrar: KeyValueRegistrar {
-        observersReference.load() ?? observersReference.storeIfNil(QueueObservers(state))
+        observersReference.load() ?? beginObserving()
     }
 
     /// The names of properties that a subclass adds, for string keys and key-value coding.

@@ -79,6 +79,8 @@ extension Lifecycle {
         @inlinable @inline(__always) public static var bounded: Flags { Flags(rawValue: 1 << 27) }
         /// The operation has a key, and starts only with the turn of the key.
         @inlinable @inline(__always) public static var keyed: Flags { Flags(rawValue: 1 << 28) }
+        /// The flags of operations that policies of a queue concern.
+        @inlinable @inline(__always) public static var policies: Flags { [.gated, .bounded, .keyed] }
         /// Not an operation for users: a barrier, or a job of a task. Not counted, listed, or cancelled.
         @inlinable @inline(__always) public static var unlisted: Flags { Flags(rawValue: 1 << 25) }
         /// The end was announced while another thread added, evaluated or admitted the operation.

@@ -102,8 +102,7 @@ extension OperationQueue {
     func putBack(_ operation: Operation, andAsk: Bool = false) {
         let old = withStateCallingWorkers { state in
             let old = operation.word.update { $0.declined() }.unsafelyUnwrapped
-            state.returnToWaiting(operation, old)
-            state.takeBackPermit(operation.scheduleID)
+            state.returnToWaiting(operation, old, hasBegun: false)
             return old
         }
         if old.contains(.finishAnnounced) { operation.finishIfFinished() }
@@ -115,12 +114,11 @@ extension OperationQueue {
 }
 
 extension OperationQueue.State {
-    /// Takes the slot back from a claimed operation.
-    mutating func returnToWaiting(_ operation: Operation, _ lifecycle: Lifecycle) {
+    /// Takes the slot back from an operation that has not ended.
+    mutating func returnToWaiting(_ operation: Operation, _ lifecycle: Lifecycle, hasBegun: Bool) {
         schedule.heldBack(operation.ticket)
         schedule.updated(operation.ticket, lane: lifecycle.effectivePriority, isReady: false)
-        if lifecycle.contains(.keyed) { heldBackKeyed(operation.scheduleID) }
-        if lifecycle.contains(.bounded) { notePlace(operation, operation.word.lifecycle) }
+        if policies.concern(lifecycle) { notePoliciesPutBack(operation, lifecycle, hasBegun: hasBegun) }
     }
 }
 

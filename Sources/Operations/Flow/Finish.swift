@@ -85,10 +85,8 @@ extension OperationQueue {
                 // wait is short.
                 let lifecycle = operation.word.lifecycle
                 guard !lifecycle.contains(.inInbox) else { return nil }
-                if observersReference.isSet, !lifecycle.contains(.unlisted) { state.noteLeaving(operation) }
+                if state.policies.concern(lifecycle) { state.notePoliciesLeaving(operation, lifecycle) }
                 state.schedule.finished(operation.ticket)
-                if let throttle = state.throttle { throttle.forget(operation.scheduleID) }
-                if lifecycle.containsAny([.gated, .keyed, .bounded]) { state.leftSpecial(operation, lifecycle) }
                 // Under the lock: a caller that sees the end finds that the operation has left (rule W3).
                 let last = operation.markFinished()
                 guard !state.schedule.isEmpty else {

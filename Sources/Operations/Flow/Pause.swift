@@ -101,7 +101,7 @@ extension OperationQueue {
     fileprivate func giveSlotBack(of operation: Operation) -> ServiceLevels? {
         withState { state in
             guard let lifecycle = operation.word.update({ $0.stoodAside() }) else { return nil }
-            state.returnToWaiting(operation, lifecycle)
+            state.returnToWaiting(operation, lifecycle, hasBegun: true)
             return startableLevels(&state)
         }
     }

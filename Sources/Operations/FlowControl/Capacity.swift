@@ -29,20 +29,23 @@ extension OperationQueue {
         if let capacity, capacity < 1 { InvalidPolicy.capacity(capacity).stop() }
         let gate = capacityGateReference.load() ?? capacityGateReference.storeIfNil(CapacityGate())
         withState { state in
-            state.capacityGate = gate
-            state.setShedding(policy)
-            state.admit(gate.backlog.setCapacity(capacity ?? .max))
+            if state.policies.first(CapacityGate.self) == nil { state.policies.insert(gate) }
+            gate.setShedding(policy, of: state.arrivals)
+            gate.admit(gate.backlog.setCapacity(capacity ?? .max))
         }
     }
 
     /// The largest number of operations in the queue; nil if the queue has no capacity. See ``setCapacity(_:onOverflow:)``.
     public final var capacity: Int? {
-        withState { state in state.capacityGate.map(\.backlog.capacity).flatMap { $0 == .max ? nil : $0 } }
+        capacityGateReference.load().flatMap { gate in
+            withState { _ in gate.backlog.capacity == .max ? nil : gate.backlog.capacity }
+        }
     }
 
     /// The action of the queue when it is full. The default is ``OverflowPolicy/reject``.
     public final var overflowPolicy: OverflowPolicy {
-        switch withState({ $0.capacityGate?.shedding?.rule }) {
+        let gate = capacityGateReference.load()
+        return switch withState({ _ in gate?.shedding?.rule }) {
         case nil: .reject
         case .oldest: .dropOldest
         case .lowest: .dropLowest
@@ -73,7 +76,7 @@ extension OperationQueue {
                 try add(operation, hasPlace: gate != nil) {}
             }
         } catch {
-            if let gate { withState { $0.vacate(gate) } }
+            if let gate { withState { _ in gate.vacate() } }
             throw error
         }
     }
@@ -84,13 +87,33 @@ extension OperationQueue {
 ///
 /// Guarded by the lock of the queue, so an operation leaves and frees its place in one step. With a separate lock, the queue
 /// could reject an operation of a caller that has just seen the queue empty.
-final class CapacityGate: @unchecked Sendable {
+final class CapacityGate: QueuePolicy, @unchecked Sendable {
+    let rank = QueuePolicyRank.capacity
     var backlog = Backlog<UnsafeContinuation<Void, any Error>>(capacity: .max)
     /// The waiting operations that can be shed; nil if the queue sheds none.
     fileprivate var shedding: ShedOrder?
 
+    /// The callers that have received a place. They are resumed after the lock is released.
+    private var admitted: [UnsafeContinuation<Void, any Error>] = []
+
+    fileprivate func admit(_ waiters: [UnsafeContinuation<Void, any Error>]) { admitted += waiters }
+
+    /// Frees a place, and gives it to the next waiting caller.
+    fileprivate func vacate() {
+        if let next = backlog.leave() { admitted.append(next) }
+    }
+
+    func takeAction(in state: inout OperationQueue.State) -> PolicyAction? {
+        guard !admitted.isEmpty else { return nil }
+        let waiters = admitted
+        admitted = []
+        return { _ in for waiter in waiters { waiter.resume() } }
+    }
+
+    // MARK: - Operations that can be shed
+
     /// Records whether an operation with a place can be shed now.
-    func note(_ id: Schedule.ID, _ lifecycle: Lifecycle, arrival: UInt64) {
+    private func note(_ id: Schedule.ID, _ lifecycle: Lifecycle, arrival: UInt64) {
         guard shedding != nil else { return }
         if lifecycle.isSheddable {
             shedding?.waits(id, lane: lifecycle.effectivePriority, arrival: arrival)
@@ -99,8 +122,45 @@ final class CapacityGate: @unchecked Sendable {
         }
     }
 
-    /// Records that an operation with a place starts, or leaves the queue.
-    func waitsNoMore(_ id: Schedule.ID) { shedding?.leaves(id) }
+    func changed(_ change: PolicyChange, in state: inout OperationQueue.State) {
+        guard shedding != nil, change.lifecycle.contains(.bounded) else { return }
+        note(change.operation.scheduleID, change.lifecycle, arrival: state.arrival(of: change.operation))
+    }
+
+    func claimed(
+        _ operation: Operation, _ lifecycle: Lifecycle, at reading: PolicyReading?, in state: inout OperationQueue.State
+    ) {
+        if lifecycle.contains(.bounded) { shedding?.leaves(operation.scheduleID) }
+    }
+
+    func putBack(_ operation: Operation, _ lifecycle: Lifecycle, hasBegun: Bool, in state: inout OperationQueue.State) {
+        guard shedding != nil, lifecycle.contains(.bounded) else { return }
+        note(operation.scheduleID, operation.word.lifecycle, arrival: state.arrival(of: operation))
+    }
+
+    func leaves(_ operation: Operation, _ lifecycle: Lifecycle, in state: inout OperationQueue.State) {
+        shedding?.leaves(operation.scheduleID)
+        if operation.releasePlace() { vacate() }
+    }
+
+    /// Sets the rule by which the queue sheds. O(n log n).
+    fileprivate func setShedding(
+        _ overflow: OperationQueue.OverflowPolicy,
+        of members: @autoclosure () -> [(arrival: UInt64, operation: Operation)]
+    ) {
+        let rule: ShedOrder.Rule? =
+            switch overflow {
+            case .reject: nil
+            case .dropOldest: .oldest
+            case .dropLowest: .lowest
+            }
+        guard shedding?.rule != rule else { return }
+        shedding = rule.map { ShedOrder($0) }
+        guard rule != nil else { return }
+        for (arrival, operation) in members() {
+            note(operation.scheduleID, operation.word.lifecycle, arrival: arrival)
+        }
+    }
 }
 
 extension Lifecycle {
@@ -108,18 +168,6 @@ extension Lifecycle {
     /// shed, even if it has released its slot since (rule A12).
     fileprivate var isSheddable: Bool {
         phase == .enqueued && contains(.bounded) && !containsAny([.cancelled, .hasBegun])
-    }
-}
-
-extension OperationQueue.State {
-    /// Frees a place, and gives it to the next waiting caller.
-    mutating func vacate(_ gate: CapacityGate) {
-        if let next = gate.backlog.leave() { admit([next]) }
-    }
-
-    /// Records callers that have received a place. They are resumed after the lock is released.
-    fileprivate mutating func admit(_ waiters: [UnsafeContinuation<Void, any Error>]) {
-        if !waiters.isEmpty { ownErrands().admitted += waiters }
     }
 }
 
@@ -194,30 +242,6 @@ extension CapacityGate {
             operation.word.update { $0.cancelPromised() }
             return operation
         }
-    }
-}
-
-extension OperationQueue.State {
-    /// Sets the rule by which the queue sheds. O(n log n).
-    fileprivate mutating func setShedding(_ overflow: OperationQueue.OverflowPolicy) {
-        let rule: ShedOrder.Rule? =
-            switch overflow {
-            case .reject: nil
-            case .dropOldest: .oldest
-            case .dropLowest: .lowest
-            }
-        guard let capacityGate, capacityGate.shedding?.rule != rule else { return }
-        capacityGate.shedding = rule.map { ShedOrder($0) }
-        guard rule != nil else { return }
-        for (arrival, operation) in arrivals {
-            capacityGate.note(operation.scheduleID, operation.word.lifecycle, arrival: arrival)
-        }
-    }
-
-    /// Records an operation with a place that has arrived, has changed, or waits again.
-    mutating func notePlace(_ operation: Operation, _ lifecycle: Lifecycle) {
-        let id = operation.scheduleID
-        capacityGate?.note(id, lifecycle, arrival: keyed?.members[id]?.arrival ?? operation.ticket.arrival)
     }
 }
 

@@ -42,103 +42,123 @@ extension OperationQueue {
     }
 
     /// The largest number of operations of each key that run at a time; nil for no limit. See ``setLimitPerKey(_:)``.
-    public final var limitPerKey: Int? { withState { $0.keyed?.turnstile.defaultLimit } }
+    public final var limitPerKey: Int? { withState { $0.policies.first(KeyPolicy.self)?.turnstile.defaultLimit } }
 
     /// Returns the limit that applies to a key: its own limit, or the limit of each key; nil for no limit.
-    public final func limit(forKey key: String) -> Int? { withState { $0.keyed?.turnstile.limit(of: key) } }
+    public final func limit(forKey key: String) -> Int? {
+        withState { $0.policies.first(KeyPolicy.self)?.turnstile.limit(of: key) }
+    }
 
     private func changeLimits(_ change: (inout Turnstile) -> Turnstile.Shift) {
         withStateCallingWorkers { state in
-            // In place: a second reference would make each change copy all members and keys.
-            if state.keyed == nil { state.keyed = KeyedOperations() }
-            state.apply(change(&state.keyed!.turnstile))
+            let policy = state.policy(orNew: KeyPolicy())
+            policy.apply(change(&policy.turnstile), to: &state.schedule)
         }
     }
 }
 
-/// The operations of a queue that have keys. Guarded by the queue's lock; most queues have none.
-struct KeyedOperations {
-    var turnstile = Turnstile()
+/// The operations of a queue that have keys, and the turns of the keys.
+final class KeyPolicy: QueuePolicy {
+    let rank = QueuePolicyRank.keys
+    fileprivate(set) var turnstile = Turnstile()
     /// The members of the queue that have keys.
-    var members: [Schedule.ID: Member] = [:]
+    private var members: [Schedule.ID: Member] = [:]
 
-    struct Member {
+    private struct Member {
         let key: String
         /// The arrival of the first ticket; nil before the member has arrived. A member gets a new ticket for each turn.
         var arrival: UInt64?
         /// The segment of the schedule that the member is in.
         var segment: UInt64 = 0
     }
-}
 
-extension OperationQueue.State {
-    /// Updates an operation with a key that has arrived or has changed.
-    mutating func admitKeyed(
-        _ operation: Operation, _ id: Schedule.ID, _ lifecycle: Lifecycle, lane: PriorityLane, isReady: Bool
-    ) {
-        if operation.ticket.arrival == 0 {
-            operation.ticket = schedule.added(id, lane: lane, service: operation.service, isReady: false)
-            keyed?.members[id]?.arrival = operation.ticket.arrival
-            keyed?.members[id]?.segment = schedule.segment(of: operation.ticket)
+    fileprivate func setKey(_ key: String, of operation: Operation) { members[operation.scheduleID] = Member(key: key) }
+
+    var memberCount: Int { members.count }
+
+    func key(of id: Schedule.ID) -> String? { members[id]?.key }
+
+    /// Returns the key of an operation that waits for its turn; nil for other operations.
+    func keyItWaitsFor(_ operation: Operation) -> String? {
+        turnstile.isOffered(operation.scheduleID) ? nil : members[operation.scheduleID]?.key
+    }
+
+    /// Returns the arrival of a member's first ticket; nil for operations without a key.
+    func arrival(of id: Schedule.ID) -> UInt64? { members[id]?.arrival }
+
+    // A cancelled operation ends at once, without a turn (rule C2).
+    func holdsBack(_ operation: Operation, _ lifecycle: Lifecycle) -> Bool {
+        lifecycle.contains(.keyed) && !lifecycle.isCancelled && !turnstile.isOffered(operation.scheduleID)
+    }
+
+    func changed(_ change: PolicyChange, in state: inout OperationQueue.State) {
+        let (operation, id) = (change.operation, change.operation.scheduleID)
+        guard change.lifecycle.contains(.keyed), var member = members[id] else { return }
+        if member.arrival == nil {
+            member.arrival = operation.ticket.arrival
+            member.segment = state.schedule.segment(of: operation.ticket)
+            members[id] = member
         }
-        guard let member = keyed?.members[id], let arrival = member.arrival else { return }
-        if lifecycle.isCancelled || !isReady {
-            // A cancelled operation ends at once, without a turn (rule C2).
-            schedule.updated(operation.ticket, lane: lane, service: operation.service, isReady: isReady)
-            offer(keyed?.turnstile.left(id))
-        } else {
-            schedule.updated(
-                operation.ticket, lane: lane, service: operation.service,
-                isReady: keyed?.turnstile.isOffered(id) == true)
+        if change.lifecycle.isCancelled || !change.isReady {
+            offer(turnstile.left(id), in: &state.schedule)
+        } else if let arrival = member.arrival {
             apply(
-                keyed?.turnstile.becameReady(
-                    id, key: member.key, lane: lane, arrival: arrival, segment: member.segment))
+                turnstile.becameReady(
+                    id, key: member.key, lane: change.lane, arrival: arrival, segment: member.segment),
+                to: &state.schedule)
         }
     }
 
-    fileprivate mutating func apply(_ shift: Turnstile.Shift?) {
-        guard let shift else { return }
-        for id in shift.retracted { retract(id) }
-        for id in shift.offered { offer(id) }
+    fileprivate func apply(_ shift: Turnstile.Shift, to schedule: inout Schedule) {
+        for id in shift.retracted {
+            let operation = OperationQueue.operation(id)
+            schedule.updated(
+                operation.ticket, lane: operation.word.lifecycle.effectivePriority, service: operation.service,
+                isReady: false)
+        }
+        for id in shift.offered { offer(id, in: &schedule) }
     }
 
     /// Makes an operation startable, because its turn has come.
-    mutating func offer(_ id: Schedule.ID?) {
+    private func offer(_ id: Schedule.ID?, in schedule: inout Schedule) {
         guard let id else { return }
         let operation = OperationQueue.operation(id)
         operation.ticket = schedule.queuedAnew(operation.ticket)
     }
 
-    private mutating func retract(_ id: Schedule.ID) {
-        let operation = OperationQueue.operation(id)
-        schedule.updated(operation.ticket, lane: operation.word.lifecycle.effectivePriority, isReady: false)
+    func claimed(
+        _ operation: Operation, _ lifecycle: Lifecycle, at reading: PolicyReading?, in state: inout OperationQueue.State
+    ) {
+        if lifecycle.contains(.keyed) { offer(turnstile.started(operation.scheduleID), in: &state.schedule) }
     }
 
-    mutating func startedKeyed(_ id: Schedule.ID) { offer(keyed?.turnstile.started(id)) }
+    // An operation gives up its turn when it does not start now, and when it leaves.
 
-    /// Gives up the turn of an operation that was claimed and does not start now.
-    mutating func heldBackKeyed(_ id: Schedule.ID) { offer(keyed?.turnstile.left(id)) }
-
-    /// Removes an operation that leaves the queue.
-    mutating func leftKeyed(_ id: Schedule.ID) {
-        keyed?.members[id] = nil
-        offer(keyed?.turnstile.left(id))
+    func notClaimed(_ operation: Operation, _ lifecycle: Lifecycle, in state: inout OperationQueue.State) {
+        if lifecycle.contains(.keyed) { offer(turnstile.left(operation.scheduleID), in: &state.schedule) }
     }
 
-    /// Returns the key of an operation that waits for its turn; nil for other operations.
-    func keyItWaitsFor(_ operation: Operation) -> String? {
-        guard let keyed, let member = keyed.members[operation.scheduleID] else { return nil }
-        return keyed.turnstile.isOffered(operation.scheduleID) ? nil : member.key
+    func putBack(_ operation: Operation, _ lifecycle: Lifecycle, hasBegun: Bool, in state: inout OperationQueue.State) {
+        notClaimed(operation, lifecycle, in: &state)
     }
 
+    func leaves(_ operation: Operation, _ lifecycle: Lifecycle, in state: inout OperationQueue.State) {
+        guard lifecycle.contains(.keyed) else { return }
+        members[operation.scheduleID] = nil
+        offer(turnstile.left(operation.scheduleID), in: &state.schedule)
+    }
+}
+
+extension OperationQueue.State {
     /// The operations with the times at which they were added, in no order. O(n).
     var arrivals: [(arrival: UInt64, operation: Operation)] {
-        schedule.arrivals.map { arrival, id in (keyed?.members[id]?.arrival ?? arrival, OperationQueue.operation(id)) }
+        let keys = policies.first(KeyPolicy.self)
+        return schedule.arrivals.map { arrival, id in (keys?.arrival(of: id) ?? arrival, OperationQueue.operation(id)) }
     }
 
     /// Returns the time at which a member was added.
     func arrival(of operation: Operation) -> UInt64 {
-        keyed?.members[operation.scheduleID]?.arrival ?? operation.ticket.arrival
+        policies.first(KeyPolicy.self)?.arrival(of: operation.scheduleID) ?? operation.ticket.arrival
     }
 }
 
@@ -146,10 +166,7 @@ extension OperationQueue {
     /// - Parameter hasPlace: Whether the caller has taken a place of the queue's capacity for the operation.
     func add(_ operation: Operation, key: String, hasPlace: Bool = false) throws(OperationError) {
         try add(operation, hasPlace: hasPlace) {
-            withState { state in
-                if state.keyed == nil { state.keyed = KeyedOperations() }
-                state.keyed?.members[operation.scheduleID] = .init(key: key)
-            }
+            withState { state in state.policy(orNew: KeyPolicy()).setKey(key, of: operation) }
             operation.word.insert(.keyed)
         }
     }

@@ -35,7 +35,7 @@ public struct RateLimit: Sendable, Equatable {
 
 extension OperationQueue {
     /// The limit of how fast operations start; nil for no limit. See ``setRateLimit(_:clock:)``.
-    public final var rateLimit: RateLimit? { withState { $0.throttle?.limit } }
+    public final var rateLimit: RateLimit? { withState { $0.policies.first(RatePolicy.self)?.limit } }
 
     /// Limits how fast operations start. `nil` removes the limit. The change applies at once to all operations that have
     /// not started.
@@ -48,20 +48,21 @@ extension OperationQueue {
     ///   - limit: The number of starts in a period.
     ///   - clock: The clock that measures the period.
     public final func setRateLimit<C: Clock<Duration>>(_ limit: RateLimit?, clock: C = ContinuousClock()) {
-        let throttle = limit.map { limit in
+        let policy = limit.map { limit in
             let start = clock.now
-            return Throttle(
+            return RatePolicy(
                 limit: limit, time: { start.duration(to: clock.now).wholeNanoseconds },
                 sleep: { try await clock.sleepFully(until: start.advanced(by: .nanoseconds($0))) })
         }
-        // Released without the lock: the throttle holds the clock of the caller.
-        let (old, timer): (Throttle?, Task<Void, Never>?) = withState { state in
-            let old = state.throttle
-            state.throttle = throttle
+        // Released without the lock: the policy holds the clock of the caller.
+        let (old, timer): ([any QueuePolicy], Task<Void, Never>?) = withState { state in
+            let timer = state.policies.first(RatePolicy.self)?.timer
+            let old = state.policies.remove(.rate)
+            if let policy { state.policies.insert(policy) }
             state.schedule.setThrottled(false)
             // Stored under the lock: of several threads, the thread that sets the limit last also stores this value last.
-            isThrottled.store(throttle != nil, ordering: .releasing)
-            return (old, old?.timer)
+            readsClock.store(policy != nil, ordering: .releasing)
+            return (old, timer)
         }
         timer?.cancel()
         withExtendedLifetime(old) {}
@@ -70,14 +71,18 @@ extension OperationQueue {
 }
 
 /// A rate limit in use by a queue.
-final class Throttle: @unchecked Sendable {
+final class RatePolicy: QueuePolicy, @unchecked Sendable {
     // Sendable: the variables are guarded by the lock of the queue, the closures are called without it.
+    let rank = QueuePolicyRank.rate
+    let coversAll = true
     let limit: RateLimit
     private var limiter: RateLimiter
     /// The task that opens the queue again.
     var timer: Task<Void, Never>?
     /// The times at which the operations in the queue received permits. An operation returns its permit if it does not start.
     private var permits: [Schedule.ID: UInt64] = [:]
+    /// The time at which the queue, which has no permit left, is opened again.
+    private var opening: UInt64?
     /// Nanoseconds since the limit was set.
     let time: @Sendable () -> UInt64
     /// Sleeps until this many nanoseconds after the limit was set.
@@ -93,94 +98,84 @@ final class Throttle: @unchecked Sendable {
         self.sleep = sleep
     }
 
-    func mayStart(at time: UInt64) -> Bool { limiter.mayStart(at: time) }
-
-    func nextStart(after time: UInt64) -> UInt64 { limiter.nextStart(after: time) }
-
-    /// Uses a permit for an operation. The operation may return the permit.
-    func started(_ id: Schedule.ID, at time: UInt64) { permits[id] = limiter.started(at: time) }
-
-    /// Returns the permit of an operation that does not start. False: the operation had no permit to return.
-    func takeBack(_ id: Schedule.ID) -> Bool {
-        guard let time = permits.removeValue(forKey: id) else { return false }
-        limiter.takeBackStart(at: time)
-        return true
+    /// Whether the time permits an operation to start. If not, no operation starts until the queue is opened again, or until
+    /// the clock of the present limit has been read.
+    func mayStart(at reading: PolicyReading?, in state: inout OperationQueue.State) -> Bool {
+        guard let reading, reading.policy === self else { return false }
+        if limiter.mayStart(at: reading.time) { return true }
+        guard state.schedule.hasStartable else { return false }
+        state.schedule.setThrottled(true)
+        opening = limiter.nextStart(after: reading.time)
+        return false
     }
 
-    /// Forgets an operation that leaves the queue and has used its permit.
-    func forget(_ id: Schedule.ID) { permits[id] = nil }
+    /// Uses a permit for an operation. The operation may return the permit.
+    func claimed(
+        _ operation: Operation, _ lifecycle: Lifecycle, at reading: PolicyReading?, in state: inout OperationQueue.State
+    ) {
+        guard let reading, !lifecycle.isCancelled, !lifecycle.contains(.unlisted) else { return }
+        permits[operation.scheduleID] = limiter.started(at: reading.time)
+    }
+
+    /// Returns the permit of an operation that was claimed and does not start now.
+    func putBack(_ operation: Operation, _ lifecycle: Lifecycle, hasBegun: Bool, in state: inout OperationQueue.State) {
+        guard !hasBegun, let time = permits.removeValue(forKey: operation.scheduleID) else { return }
+        limiter.takeBackStart(at: time)
+        // Other operations may wait for the permit that was returned.
+        state.schedule.setThrottled(false)
+    }
+
+    /// Forgets an operation that has used its permit.
+    func leaves(_ operation: Operation, _ lifecycle: Lifecycle, in state: inout OperationQueue.State) {
+        permits[operation.scheduleID] = nil
+    }
+
+    func takeAction(in state: inout OperationQueue.State) -> PolicyAction? {
+        guard let opening else { return nil }
+        self.opening = nil
+        return { $0.scheduleOpening(at: opening, of: self) }
+    }
 }
 
 extension OperationQueue {
-    /// The limit that a claim uses, and the time on the clock of that limit.
-    ///
-    /// A time alone would be wrong when another limit is set after the reading.
-    struct ThrottleReading {
-        let throttle: Throttle
-        let time: UInt64
-    }
-
-    /// Reads the limit and its clock; nil when there is no limit. The clock may be the caller's, so it is read without
-    /// the lock.
-    final func readThrottle() -> ThrottleReading? {
-        guard isThrottled.load(ordering: .acquiring), let throttle = state.withLock({ $0.throttle }) else { return nil }
+    /// Reads the clock of a policy; nil if no policy has a clock. Called without the lock.
+    final func readPolicyClock() -> PolicyReading? {
+        guard readsClock.load(ordering: .acquiring), let policy = state.withLock({ $0.policies.first(RatePolicy.self) })
+        else { return nil }
         HeldLocks.assertNone()
-        return ThrottleReading(throttle: throttle, time: throttle.time())
+        return PolicyReading(policy: policy, time: policy.time())
     }
 
     /// Starts a task that opens the queue when the next permit is due.
-    final func scheduleOpening(at instant: UInt64, of throttle: Throttle) {
+    fileprivate final func scheduleOpening(at instant: UInt64, of policy: RatePolicy) {
         let timer = Task(executorPreference: executorBeside) { [weak self] in
-            do { try await throttle.sleep(instant) } catch { return }
-            self?.open(throttle)
+            do { try await policy.sleep(instant) } catch { return }
+            self?.open(policy)
         }
         let unused = state.withLock { state in
-            guard state.throttle === throttle else { return timer as Task<Void, Never>? }
-            let old = throttle.timer
-            throttle.timer = timer
+            guard state.policies.first(RatePolicy.self) === policy else { return timer as Task<Void, Never>? }
+            let old = policy.timer
+            policy.timer = timer
             return old
         }
         unused?.cancel()
     }
 
-    private func open(_ throttle: Throttle) {
+    private func open(_ policy: RatePolicy) {
         withState { state in
-            if state.throttle === throttle { state.schedule.setThrottled(false) }
+            if state.policies.first(RatePolicy.self) === policy { state.schedule.setThrottled(false) }
         }
         callWorkersIfStartable()
     }
 
     /// Cancels the task that waits for a permit. Called by `deinit`.
-    final func abandonThrottle() {
-        guard isThrottled.load(ordering: .relaxed) else { return }
-        state.withLock { $0.throttle?.timer }?.cancel()
+    final func abandonRate() {
+        guard readsClock.load(ordering: .relaxed) else { return }
+        state.withLock { $0.policies.first(RatePolicy.self)?.timer }?.cancel()
     }
 }
 
 extension OperationQueue.State {
-    /// Whether the reading permits an operation to start. If not, no operation starts until the queue is opened again or
-    /// the present limit has been read.
-    @inline(__always)
-    mutating func permitsStart(by reading: OperationQueue.ThrottleReading?) -> Bool {
-        throttle == nil || permitsThrottledStart(by: reading)
-    }
-
-    private mutating func permitsThrottledStart(by reading: OperationQueue.ThrottleReading?) -> Bool {
-        guard let throttle, let reading, isCurrent(reading) else { return false }
-        if throttle.mayStart(at: reading.time) { return true }
-        guard schedule.hasStartable else { return false }
-        schedule.setThrottled(true)
-        ownErrands().opening = (throttle.nextStart(after: reading.time), throttle)
-        return false
-    }
-
-    /// Whether the limit has not been replaced, set or removed since the reading.
-    func isCurrent(_ reading: OperationQueue.ThrottleReading?) -> Bool { throttle === reading?.throttle }
-
-    /// Returns the permit of an operation that was claimed and does not start now.
-    mutating func takeBackPermit(_ id: Schedule.ID) {
-        guard let throttle, throttle.takeBack(id) else { return }
-        // Other operations may wait for the permit that was returned.
-        schedule.setThrottled(false)
-    }
+    /// Whether the policy with a clock, if there is one, has not been replaced, set or removed since the reading.
+    func isCurrent(_ reading: PolicyReading?) -> Bool { policies.first(RatePolicy.self) === reading?.policy }
 }

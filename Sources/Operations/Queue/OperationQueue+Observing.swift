@@ -57,6 +57,12 @@ extension OperationQueue {
         if Tracking.mayConcern(observers) { track(path()) }
     }
 
+    final func beginObserving() -> QueueObservers {
+        // Before the observers can be seen: changes of members are recorded from here on.
+        withState { state in _ = state.policy(orNew: MemberObserving()) }
+        return observersReference.storeIfNil(QueueObservers(state))
+    }
+
     /// The observers, if the queue ever had an observer.
     final var observers: QueueObservers? { observersReference.load() }
 
@@ -92,50 +98,71 @@ extension OperationQueue {
     }
 
     /// Notifies observers of the changes that this thread has recorded under the lock.
-    final func notify(_ news: [PropertyKey]) {
+    fileprivate final func notify(_ keys: [PropertyKey]) {
         HeldLocks.assertNone()
-        for key in news {
+        for key in keys {
             observers?.notify(key, of: self)
             observers?.notifyDependents(of: key, of: self)
         }
     }
 }
 
-extension OperationQueue.State {
-    /// Records that an operation has joined. O(observers); O(n) once, when an observer begins to request values.
-    mutating func noteJoined(_ operation: Operation) {
-        let count = schedule.operationCount
-        noteMembers(operation, joins: true, old: count - 1, new: count)
+/// The changes of the members of a queue for the observers of `operations` and `operationCount`. A queue has this policy
+/// from its first observer on.
+final class MemberObserving: QueuePolicy {
+    let rank = QueuePolicyRank.observing
+    let coversAll = true
+    /// The operations, for observers of `operations` that ask for values; nil while none does.
+    private var list: MemberList?
+    /// The properties whose observers have to be notified.
+    private var changedKeys: [PropertyKey] = []
+    /// A list that the thread that notifies releases: it may be the last to hold its operations.
+    private var dropped: MemberList?
+
+    var hasList: Bool { list != nil }
+
+    func changed(_ change: PolicyChange, in state: inout OperationQueue.State) {
+        guard change.isNew, !change.lifecycle.contains(.unlisted) else { return }
+        let count = state.schedule.operationCount
+        note(change.operation, joins: true, old: count - 1, new: count, in: &state)
     }
 
-    /// Records that an operation leaves, under the same lock as the departure. O(observers).
-    mutating func noteLeaving(_ operation: Operation) {
-        let count = schedule.operationCount
-        noteMembers(operation, joins: false, old: count, new: count - 1)
+    func leaves(_ operation: Operation, _ lifecycle: Lifecycle, in state: inout OperationQueue.State) {
+        guard !lifecycle.contains(.unlisted) else { return }
+        let count = state.schedule.operationCount
+        note(operation, joins: false, old: count, new: count - 1, in: &state)
     }
 
-    private mutating func noteMembers(_ operation: Operation, joins: Bool, old: Int, new: Int) {
+    /// Records a change of the members. O(observers); O(n) once, when an observer begins to request values.
+    private func note(
+        _ operation: Operation, joins: Bool, old: Int, new: Int, in state: inout OperationQueue.State
+    ) {
         let key = PropertyKey.name("operations")
-        if memberList != nil, !observers.needsValues(key) { dropMemberList() }
-        guard !observers.isEmpty else { return }
-        note(Change(.name("operationCount"), old: old, new: new))
-        guard observers.isObserved(key) else { return }
-        guard observers.needsValues(key) else { return note(Change(key)) }
-        let list = memberList ?? MemberList(of: joins ? arrivals.filter { $0.operation !== operation } : arrivals)
-        memberList = list
-        note(Change(key, late: MemberChange(of: list, operation, arrival: arrival(of: operation), joins: joins)))
+        if list != nil, !state.observers.needsValues(key) { swap(&dropped, &list) }
+        guard !state.observers.isEmpty else { return }
+        note(Change(.name("operationCount"), old: old, new: new), in: &state)
+        guard state.observers.isObserved(key) else { return }
+        guard state.observers.needsValues(key) else { return note(Change(key), in: &state) }
+        let list = list ?? MemberList(of: joins ? state.arrivals.filter { $0.operation !== operation } : state.arrivals)
+        self.list = list
+        let change = MemberChange(of: list, operation, arrival: state.arrival(of: operation), joins: joins)
+        note(Change(key, late: change), in: &state)
     }
 
-    /// Drops the list, because no observer requests values any more. The list is released without the lock, because it
-    /// may be the last to hold its operations.
-    private mutating func dropMemberList() {
-        ownErrands().dropped = memberList
-        memberList = nil
+    private func note(_ change: Change, in state: inout OperationQueue.State) {
+        if state.observers.note(change) || state.observers.hasDependents(of: change.key) {
+            changedKeys.append(change.key)
+        }
     }
 
-    private mutating func note(_ change: Change) {
-        if observers.note(change) || observers.hasDependents(of: change.key) {
-            ownErrands().news.append(change.key)
+    func takeAction(in state: inout OperationQueue.State) -> PolicyAction? {
+        guard !changedKeys.isEmpty || dropped != nil else { return nil }
+        let (keys, released) = (changedKeys, dropped)
+        changedKeys = []
+        dropped = nil
+        return { queue in
+            withExtendedLifetime(released) {}
+            queue.notify(keys)
         }
     }
 }

@@ -47,16 +47,8 @@ extension OperationQueue {
         /// The value of `starts` at which a stall was reported last.
         var reportedAt: Int?
         var observers = ObserverState()
-        /// The operations, for observers of `operations` that ask for values; nil while none does.
-        var memberList: MemberList?
-        /// The calls to make after the lock is released, if the queue ever had any.
-        var errands: Errands?
-        /// The operations with keys; nil until the first key or the first limit of a key.
-        var keyed: KeyedOperations?
-        /// The bound; nil until the first call of `setCapacity`.
-        var capacityGate: CapacityGate?
-        /// The rate limit, if there is one.
-        var throttle: Throttle?
+        /// The rules besides dependencies, priorities and the limit. See `QueuePolicy`.
+        var policies = QueuePolicies()
         /// The number of starts so far. The stall watch compares values to distinguish a stall from a short pause.
         var starts = 0
 
@@ -77,7 +69,7 @@ extension OperationQueue {
     @inline(__always)
     final func withState<Result>(_ event: (inout State) -> Result) -> Result {
         var late = ServiceLevels()
-        var errands: Errands.Due?
+        var actions: [PolicyAction]?
         let result = state.withLock { state in
             drain(&state)
             let result = event(&state)
@@ -88,12 +80,12 @@ extension OperationQueue {
                 isLate = true
             }
             if isLate { late = startableLevels(&state) }
-            if state.errands != nil { errands = state.takeErrands() }
+            if !state.policies.isEmpty { actions = state.takePolicyActions() }
             return result
         }
         // `event` has not seen the late arrivals, and the threads that pushed them have not called a worker.
         if !late.isEmpty { callWorkersUnlessLooking(late) }
-        if let errands { run(errands) }
+        if let actions { perform(actions) }
         return result
     }
 
@@ -108,6 +100,12 @@ extension OperationQueue {
     @inline(__always)
     final func startableLevels(_ state: inout State) -> ServiceLevels {
         state.schedule.hasStartable ? serviceMap.levels(of: state.schedule.startable) : []
+    }
+
+    @inline(never)
+    private final func perform(_ actions: [PolicyAction]) {
+        HeldLocks.assertNone()
+        for action in actions { action(self) }
     }
 
     /// Drains the inbox now.
@@ -133,47 +131,40 @@ extension OperationQueue {
     private final func admit(_ operation: Operation, to state: inout State) {
         let lifecycle = operation.word.update { $0.drained() }.unsafelyUnwrapped
         let isReady = lifecycle.phase == .enqueued && lifecycle.contains(.ready)
-        let lane = lifecycle.effectivePriority
-        let id = operation.scheduleID
         let isNew = operation.ticket.arrival == 0
-        if lifecycle.containsAny([.gated, .keyed, .bounded, .unlisted]) {
-            admitSpecial(operation, id, lifecycle, lane: lane, isReady: isReady, to: &state)
-        } else if isNew {
-            operation.ticket = state.schedule.added(id, lane: lane, service: operation.service, isReady: isReady)
+        if lifecycle.containsAny(.policies) { state.ensurePolicies(for: lifecycle) }
+        let hasPolicies = state.policies.concern(lifecycle)
+        let mayStart = isReady && !(hasPolicies && state.isHeldBack(operation, lifecycle))
+        let lane = lifecycle.effectivePriority
+        if !isNew {
+            state.schedule.updated(operation.ticket, lane: lane, service: operation.service, isReady: mayStart)
+        } else if lifecycle.contains(.unlisted) {
+            operation.ticket = state.addUnlisted(operation, lifecycle, isReady: mayStart)
         } else {
-            state.schedule.updated(operation.ticket, lane: lane, service: operation.service, isReady: isReady)
-        }
-        if isNew, observersReference.isSet, !lifecycle.contains(.unlisted) { state.noteJoined(operation) }
-    }
-
-    @inline(never)
-    private final func admitSpecial(
-        _ operation: Operation, _ id: Schedule.ID, _ lifecycle: Lifecycle, lane: PriorityLane, isReady: Bool,
-        to state: inout State
-    ) {
-        if lifecycle.contains(.gated) {
-            // A cancelled operation needs no resources, and may wait long for a slot, so other operations overtake it in the
-            // lines of its resources.
-            if lifecycle.isCancelled { state.noteNotReady(id) } else if isReady { state.noteOffer(id) }
-        }
-        if lifecycle.contains(.keyed) {
-            state.admitKeyed(operation, id, lifecycle, lane: lane, isReady: isReady)
-        } else if operation.ticket.arrival != 0 {
-            state.schedule.updated(operation.ticket, lane: lane, service: operation.service, isReady: isReady)
-        } else if lifecycle.contains(.barrier) {
-            operation.ticket = state.schedule.addedBarrier(id)
-        } else {
-            let kind: Schedule.Kind = lifecycle.contains(.unlisted) ? .job : .operation
             operation.ticket = state.schedule.added(
-                id, lane: lane, service: operation.service, isReady: isReady, kind: kind)
+                operation.scheduleID, lane: lane, service: operation.service, isReady: mayStart)
         }
-        if lifecycle.contains(.bounded) { state.notePlace(operation, lifecycle) }
+        guard hasPolicies else { return }
+        state.notePolicies(
+            PolicyChange(operation: operation, lifecycle: lifecycle, lane: lane, isReady: isReady, isNew: isNew))
     }
 
     private final func publish(_ state: inout State) -> Bool {
         let hasRoom = state.schedule.hasRoom
         return signal.publish(
             isBusy: !hasRoom && state.schedule.running > 0, isHeld: !hasRoom && state.schedule.running == 0)
+    }
+}
+
+extension OperationQueue.State {
+    /// Adds a barrier or a job.
+    fileprivate mutating func addUnlisted(
+        _ operation: Operation, _ lifecycle: Lifecycle, isReady: Bool
+    ) -> Schedule.Ticket {
+        let id = operation.scheduleID
+        if lifecycle.contains(.barrier) { return schedule.addedBarrier(id) }
+        return schedule.added(
+            id, lane: lifecycle.effectivePriority, service: operation.service, isReady: isReady, kind: .job)
     }
 }
 
@@ -277,7 +268,7 @@ extension OperationQueue {
     /// Looks for the next operation that may start on this thread, and claims it.
     func look(for looker: Looker) -> Look {
         while true {
-            let reading = readThrottle()
+            let reading = readPolicyClock()
             let (look, isOutdated): (Look, Bool) = withState { state in
                 // A thread that was called before a change of `underlyingQueue` must not run the operation.
                 guard state.underlyingQueue === looker.dispatchQueue else {
@@ -291,7 +282,7 @@ extension OperationQueue {
     }
 
     @inline(__always)
-    func look(into state: inout State, for looker: Looker, by reading: ThrottleReading? = nil) -> Look {
+    func look(into state: inout State, for looker: Looker, by reading: PolicyReading? = nil) -> Look {
         let claim = claim(from: &state, for: looker.services(by: serviceMap), by: reading)
         if claim == nil { watchForStall(&state) }
         return Look(claim: claim, more: startableLevels(&state))
@@ -299,14 +290,15 @@ extension OperationQueue {
 
     @inline(__always)
     private func claim(
-        from state: inout State, for services: Schedule.Services, by reading: ThrottleReading?
+        from state: inout State, for services: Schedule.Services, by reading: PolicyReading?
     ) -> Claim? {
-        while state.permitsStart(by: reading), let (ticket, id) = state.schedule.next(for: services) {
+        while state.policies.isEmpty || state.policiesPermitStart(at: reading),
+            let (ticket, id) = state.schedule.next(for: services)
+        {
             let operation = Self.member(id)
             if let lifecycle = operation._withUnsafeGuaranteedRef({ $0.word.update { $0.claimed() } }) {
-                if lifecycle.containsAny([.gated, .keyed, .bounded]) { state.claimedSpecial(id, lifecycle) }
-                if let throttle = state.throttle, let reading, !lifecycle.isCancelled, !lifecycle.contains(.unlisted) {
-                    throttle.started(id, at: reading.time)
+                if state.policies.concern(lifecycle) {
+                    operation._withUnsafeGuaranteedRef { state.notePoliciesClaimed($0, lifecycle, at: reading) }
                 }
                 state.starts &+= 1
                 // The operation may have left the cache long ago. The prefetch is complete by the turn of the operation.
@@ -316,7 +308,10 @@ extension OperationQueue {
             // A dependency was added after the operation became ready (rule D2), or the operation is pinned and about to
             // be pushed.
             state.schedule.heldBack(ticket)
-            state.claimFailed(id, operation._withUnsafeGuaranteedRef { $0.word.lifecycle })
+            operation._withUnsafeGuaranteedRef { operation in
+                let lifecycle = operation.word.lifecycle
+                if state.policies.concern(lifecycle) { state.notePoliciesNotClaimed(operation, lifecycle) }
+            }
             if operation._withUnsafeGuaranteedRef({ $0.word.update { $0.cancelClaimed() } }) != nil {
                 return Claim(operation, isToCancel: true)
             }

@@ -253,7 +253,8 @@ extension OperationQueue {
         withState { state in
             let ids = state.schedule.runningIDs
             guard let key else { return ids.map(Self.operation) }
-            return ids.filter { state.keyed?.members[$0]?.key == key }.map(Self.operation)
+            let policy = state.policies.first(KeyPolicy.self)
+            return ids.filter { policy?.key(of: $0) == key }.map(Self.operation)
         }
     }
 
@@ -269,12 +270,13 @@ extension OperationQueue {
     fileprivate func view(of operation: Operation) -> View {
         let name = readName() ?? ""
         return withState { state in
+            let keys = state.policies.first(KeyPolicy.self)
             let isMember = state.schedule.holds(operation.ticket)
             let isBehind = isMember && state.schedule.isBehindBarrier(operation.ticket)
             return View(
                 name: name, isSuspended: state.schedule.isSuspended, hasWidthZero: state.schedule.width == 0,
-                isThrottled: state.schedule.isThrottled, key: state.keyItWaitsFor(operation),
-                isKeyFull: state.keyed?.turnstile.isHeldByLimit(operation.scheduleID) ?? false,
+                isThrottled: state.schedule.isThrottled, key: keys?.keyItWaitsFor(operation),
+                isKeyFull: keys?.turnstile.isHeldByLimit(operation.scheduleID) ?? false,
                 isFull: state.schedule.running >= state.schedule.width, isBehindBarrier: isBehind)
         }
     }

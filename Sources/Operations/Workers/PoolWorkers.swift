@@ -19,7 +19,7 @@ extension OperationQueue: WorkSource {
     }
 
     /// Whether the schedule alone decides which operation is next, and no user code runs when the lock is released.
-    var mayClaimThoughResuming: Bool { !isThrottled.load(ordering: .relaxed) && !observersReference.isSet }
+    var mayClaimThoughResuming: Bool { !readsClock.load(ordering: .relaxed) && !observersReference.isSet }
 
     /// Whether a thread may claim the next operation in the section in which an operation leaves.
     var mayClaimBlindly: Bool { !hasResumptions && mayClaimThoughResuming }

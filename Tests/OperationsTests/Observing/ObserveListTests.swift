@@ -111,7 +111,9 @@ import Testing
         queue.waitUntilAllOperationsAreFinished()
     }
 
-    private func hasList(_ queue: OperationQueue) -> Bool { queue.state.withLock { $0.memberList != nil } }
+    private func hasList(_ queue: OperationQueue) -> Bool {
+        queue.state.withLock { $0.policies.first(MemberObserving.self)?.hasList == true }
+    }
 
     @Test func `a queue keeps a list only while an observer asks for values, and its operations no longer`() async {
         let queue = OperationQueue()

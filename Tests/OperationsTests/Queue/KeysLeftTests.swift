@@ -13,10 +13,14 @@ import Testing
             queue.addOperation(operation, limitKey: "key \(number)")
             if isCancelled { operation.cancel() }
         }
-        #expect(queue.withState { $0.keyed?.members.count } == 5)
+        #expect(memberCount(queue) == 5)
         queue.isSuspended = false
         queue.waitUntilAllOperationsAreFinished()
-        #expect(queue.withState { $0.keyed?.members.count } == 0)
-        #expect(queue.withState { $0.keyed?.turnstile.isEmpty } == true)
+        #expect(memberCount(queue) == 0)
+        #expect(queue.withState { $0.policies.first(KeyPolicy.self)?.turnstile.isEmpty } == true)
+    }
+
+    private func memberCount(_ queue: OperationQueue) -> Int? {
+        queue.withState { $0.policies.first(KeyPolicy.self)?.memberCount }
     }
 }
