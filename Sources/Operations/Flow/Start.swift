@@ -182,6 +182,10 @@ extension OperationQueue {
 
     @inline(never)
     private func admitAndStart(_ operation: Operation) {
+        // The claim of a plain block operation has no reference. When the operation has been put back, or when the monitor has
+        // taken its departure, another thread may make it leave before this function returns.
+        let held = Unmanaged.passRetained(operation)
+        defer { held.release() }
         let lifecycle = operation.word.lifecycle
         guard !lifecycle.contains(.admitting) || admit(operation) else { return }
         let mustNotify = !lifecycle.contains(.unlisted) && !(lifecycle.contains(.gated) && operation.isStandingAside)

@@ -222,8 +222,9 @@ extension OperationQueue {
 
     /// An operation that this thread has claimed.
     ///
-    /// The queue holds the operation until it leaves. Only this thread makes a plain block operation leave, so the claim
-    /// counts no reference for it. Another operation may end on another thread before it has started, and be released.
+    /// The queue holds the operation until it leaves. Only this thread makes a plain block operation leave that runs at once,
+    /// so the claim counts no reference for it; `admitAndStart` does. Another operation may end on another thread before it
+    /// has started, and be released.
     struct Claim {
         let operation: Unmanaged<Operation>
         /// Whether the claim has a reference.

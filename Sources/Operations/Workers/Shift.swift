@@ -130,9 +130,12 @@ extension OperationQueue {
     }
 
     private func depart(_ operation: Operation, claims: Bool, _ shift: inout Shift) -> Look? {
-        // Dependents that become ready are found by the look of this section.
+        // Dependents that become ready are found by the look of the section below.
         if shift.pace.attends || operation.word.lifecycle.contains(.hasDependents) { shift.worker.promiseLook() }
         operation.prepareToLeave()
+        // That look keeps the promise. Errands that run after the section may make other operations ready, and this thread
+        // may run an operation next.
+        if !shift.pace.attends { shift.worker.obligation.clear() }
         var (lifecycle, look) = leave(operation, claimingFor: claims ? shift.looker : nil)
         shift.worker.end()
         if lifecycle.contains(.hasCompletionBlock) {
@@ -150,8 +153,9 @@ extension OperationQueue {
             callWorkers(look.more.subtracting(ServiceLevels(shift.level)))
         } else if shift.end != nil {
             // The last look of an attending worker may have come before this operation left, and may have found nothing
-            // for that reason.
+            // for that reason. A resumption that arrived while this thread had a promise has called no worker.
             callWorkers(look.more)
+            if hasResumptions { callWorkerIfNone(level) }
         }
         operation.complete(lifecycle)
         Unmanaged.passUnretained(operation).release()

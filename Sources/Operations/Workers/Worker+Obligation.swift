@@ -79,21 +79,20 @@ extension Worker {
 extension OperationQueue {
     /// Acts on the promise of a worker that does not act on it itself.
     func fulfill(_ obligation: Obligation.Content, mayRunUserCode: Bool) {
-        switch obligation {
-        case .none: return
-        case .look: break
-        case .departure(let operation):
-            guard mayRunUserCode else {
-                return WorkerPool[.normal].request(LateDeparture(of: operation.takeUnretainedValue(), from: self))
-            }
-            operation.takeUnretainedValue().depart()
-        }
+        if case .none = obligation { return }
+        // Before the departure, which may run a completion block that waits for other operations of the queue.
         signal.stopAttending()
         callWorkersIfStartable()
+        guard case .departure(let operation) = obligation else { return }
+        if mayRunUserCode {
+            operation.takeUnretainedValue().depart()
+        } else {
+            WorkerPool[.normal].request(LateDeparture(of: operation.takeUnretainedValue(), from: self))
+        }
     }
 }
 
-/// The departure of an operation whose `start()` continues long after its end.
+/// The departure of an operation whose `start()` continues long after its end. The monitor has ended the attendance.
 private final class LateDeparture: WorkSource {
     private let operation: Operation
     private let queue: OperationQueue
@@ -106,5 +105,5 @@ private final class LateDeparture: WorkSource {
     var urgency: Urgency { .prompt }
     var threadName: String? { queue.threadName }
 
-    func work(on worker: Worker) { queue.fulfill(.departure(.passUnretained(operation)), mayRunUserCode: true) }
+    func work(on worker: Worker) { operation.depart() }
 }
