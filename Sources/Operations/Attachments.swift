@@ -83,6 +83,8 @@ final class Attachments: KeyValueRegistrar, @unchecked Sendable {
         @exclusivity(unchecked) weak var queueWithoutCapacity: OperationQueue?
         /// The operations that this operation waits for while it runs, if any queue inherits priorities.
         @exclusivity(unchecked) var awaited: [Operation] = []
+        /// The number of the operation in events; 0 until the first event.
+        @exclusivity(unchecked) var eventID: UInt64 = 0
         /// The observer of properties of other objects that states depend on, if there are such properties.
         @exclusivity(unchecked) var pathFollower: PathFollower?
     }

@@ -59,17 +59,18 @@ extension Operation {
     }
 
     /// The operation in messages: type and name, or address.
-    final var label: String { "\(type(of: self)) \(name.map { "'\($0.onOneLine)'" } ?? address)" }
+    final var label: String { OperationLabel(of: self).description }
 
-    private final var address: String {
-        "0x" + String(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()), radix: 16)
-    }
+    /// The operation's name, or its type if it has no name.
+    package final var shortName: String { OperationLabel(of: self).shortName }
 
     final func describe() -> String {
         let state =
             isFinished ? "finished" : isExecuting ? "executing" : isReady ? "ready" : "waiting for dependencies"
         let cancelled = isCancelled ? ", cancelled" : ""
-        return "<\(type(of: self)) \(address) name: \(name.map { "'\($0)'" } ?? "nil"), \(state)\(cancelled)>"
+        let label = OperationLabel(of: self)
+        let name = label.name.map { "'\($0)'" } ?? "nil"
+        return "<\(label.type) \(label.addressInHex) name: \(name), \(state)\(cancelled)>"
     }
 }
 

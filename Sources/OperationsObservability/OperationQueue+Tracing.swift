@@ -59,8 +59,7 @@ private final class TracingWatcher: OperationInstrument, QueueInterceptor {
 
     private func start(_ operation: Operation) {
         guard let parent = active[operation]?.note.parent else { return }
-        let span = tracer.startAnySpan(
-            operation.name ?? "\(type(of: operation))", context: parent, ofKind: .internal)
+        let span = tracer.startAnySpan(operation.shortName, context: parent, ofKind: .internal)
         span.attributes["operation.queue"] = queue?.name ?? ""
         let waited = active.start(operation) { $0.note.span = span }.flatMap { entry in
             entry.started.map { $0 - entry.added }

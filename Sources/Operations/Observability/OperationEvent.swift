@@ -1,9 +1,7 @@
-import KeyValueObserving
-
 /// An event of an operation of a queue, or of the queue. See `OperationQueue.events`.
 public struct OperationEvent: Sendable, CustomStringConvertible {
     /// The kind of an event.
-    public enum Kind: Sendable {
+    public enum Kind: Sendable, CustomStringConvertible {
         /// The operation was added.
         case added
         /// The operation is ready. Its conditions and requirements are tested later.
@@ -19,18 +17,52 @@ public struct OperationEvent: Sendable, CustomStringConvertible {
         case cancelled
         /// The queue holds operations and cannot start any of them.
         case stalled(StallReport)
+
+        /// The kind in a few words, without times: the outcome of an operation that has finished.
+        public var description: String {
+            switch self {
+            case .added: "added"
+            case .ready: "ready"
+            case .started: "starts"
+            case .finished(let outcome, _, _): outcome?.description ?? "finished"
+            case .cancelled: "cancelled"
+            case .stalled: "stalled"
+            }
+        }
     }
 
     /// The kind of the event.
     public let kind: Kind
     /// The queue's name.
     public let queue: String
-    /// The type of the operation, and its name or address; empty for `stalled`.
-    public let operation: String
-    /// A number that distinguishes operations of the same name; 0 for `stalled`.
+    /// A number that identifies the operation in all events of the process; 0 for `stalled`.
     public let operationID: UInt64
     /// The time of the event.
     public let time: ContinuousClock.Instant
+    private let label: OperationLabel?
+
+    /// Creates an event. Called without a lock, because it reads the operation's name.
+    init(
+        _ kind: Kind, of operation: Operation?, _ operationID: UInt64, in queue: OperationQueue?,
+        at time: ContinuousClock.Instant
+    ) {
+        self.kind = kind
+        self.queue = queue?.name ?? ""
+        self.operationID = operationID
+        self.time = time
+        label = operation.map { OperationLabel(of: $0) }
+    }
+
+    /// The type of the operation, and its name or address; empty for `stalled`.
+    public var operation: String { label?.description ?? "" }
+
+    /// The operation's name; nil for an operation without a name, and for `stalled`.
+    public var name: String? { label?.name }
+
+    /// The operation's name, or its type if it has no name; empty for `stalled`.
+    ///
+    /// Unlike ``operation``, the text has no address, so it is the same in each run.
+    public var shortName: String { label?.shortName ?? "" }
 
     public var description: String {
         switch kind {
@@ -46,203 +78,38 @@ public struct OperationEvent: Sendable, CustomStringConvertible {
     }
 }
 
-extension OperationQueue {
-    /// The events of the operations that are added from now on.
-    ///
-    /// Each use creates a new stream, which keeps unread events and ends when the queue is released. The events of one
-    /// operation arrive in the order added, ready, started, finished. Each of them arrives at most once. `cancelled` may
-    /// arrive at any place before the last event. A queue without streams has no cost. A queue with a stream observes
-    /// each operation.
-    public final var events: AsyncStream<OperationEvent> { events(bufferingPolicy: .unbounded) }
+extension OperationEvent {
+    /// A set of kinds of events, for a handler that needs only some of them.
+    package struct Kinds: OptionSet, Sendable {
+        package let rawValue: UInt8
 
-    /// Returns a stream of events with a limited buffer, for a slow reader.
-    ///
-    /// - Parameter policy: The rule for unread events. A policy with a limit drops events, so that the events of an
-    ///   operation may be incomplete.
-    public final func events(
-        bufferingPolicy policy: AsyncStream<OperationEvent>.Continuation.BufferingPolicy
-    ) -> AsyncStream<OperationEvent> {
-        let (stream, continuation) = AsyncStream.makeStream(of: OperationEvent.self, bufferingPolicy: policy)
-        let source = addEventHandler {
-            continuation.yield($0)
-        } onEnd: {
-            continuation.finish()
-        }
-        // Weak: the source holds the continuation.
-        continuation.onTermination = { [weak self, weak source] _ in
-            if let source { self?.removeWatcher(source) }
-        }
-        return stream
-    }
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Calls a handler for each event, until the returned watcher is removed. The call happens on the thread of the
-    /// event, or on the thread that is just reporting events of the same operation.
-    ///
-    /// - Parameter onEnd: Called when the queue is released, or when the watcher is removed and released.
-    package final func addEventHandler(
-        _ handler: @escaping @Sendable (OperationEvent) -> Void, onEnd: @escaping @Sendable () -> Void = {}
-    ) -> any QueueWatcher {
-        let source = EventSource(queue: self, handler: handler, onEnd: onEnd)
-        addWatcher(source)
-        return source
+        package static let added = Kinds(rawValue: 1 << 0)
+        /// A source of these events observes `isReady` of each operation.
+        package static let ready = Kinds(rawValue: 1 << 1)
+        package static let started = Kinds(rawValue: 1 << 2)
+        package static let finished = Kinds(rawValue: 1 << 3)
+        /// A source of these events observes `isCancelled` of each operation.
+        package static let cancelled = Kinds(rawValue: 1 << 4)
+        package static let stalled = Kinds(rawValue: 1 << 5)
+
+        /// The steps of each operation through its queue. A source of these events observes no operation.
+        package static let steps: Kinds = [.added, .started, .finished]
+        package static let all: Kinds = [.steps, .ready, .cancelled, .stalled]
     }
 }
 
-/// A source of events. It makes events from the calls of a queue and from observations.
-///
-/// One thread may find an operation ready while another thread starts it. So events are recorded in their order, and one
-/// thread at a time reports them.
-final class EventSource: QueueWatcher {
-    /// The record of an operation. Guarded by the lock of the source.
-    private final class Entry: @unchecked Sendable {
-        let id: UInt64
-        let added = ContinuousClock.now
-        var started: ContinuousClock.Instant?
-        var isReady = false
-        var tokens: [NSKeyValueObservation] = []
-        /// The events that are not yet reported, the earliest first.
-        var pending: [(kind: OperationEvent.Kind, time: ContinuousClock.Instant)] = []
-        var isReporting = false
-
-        init(id: UInt64) { self.id = id }
-
-        func takeTokens() -> [NSKeyValueObservation] {
-            defer { tokens = [] }
-            return tokens
+extension OperationEvent.Kind {
+    /// The set of this kind alone.
+    var alone: OperationEvent.Kinds {
+        switch self {
+        case .added: .added
+        case .ready: .ready
+        case .started: .started
+        case .finished: .finished
+        case .cancelled: .cancelled
+        case .stalled: .stalled
         }
-
-        func note(_ kind: OperationEvent.Kind, at time: ContinuousClock.Instant = .now) { pending.append((kind, time)) }
-
-        func noteReady() {
-            guard !isReady else { return }
-            isReady = true
-            note(.ready)
-        }
-    }
-
-    private struct State {
-        var lastID: UInt64 = 0
-        var entries: [ObjectIdentifier: Entry] = [:]
-        var isClosed = false
-    }
-
-    private let state = Locked(State())
-    private weak let queue: OperationQueue?
-    private let handler: @Sendable (OperationEvent) -> Void
-
-    private let onEnd: @Sendable () -> Void
-
-    init(
-        queue: OperationQueue, handler: @escaping @Sendable (OperationEvent) -> Void,
-        onEnd: @escaping @Sendable () -> Void
-    ) {
-        self.queue = queue
-        self.handler = handler
-        self.onEnd = onEnd
-    }
-
-    deinit { onEnd() }
-
-    func operation(_ operation: Operation, did step: QueueStep) {
-        switch step {
-        case .wasAdded: begin(operation)
-        case .starts: start(operation)
-        case .hasFinished: finish(operation)
-        }
-    }
-
-    func wasRemoved() {
-        let tokens = state.withLock { state in
-            state.isClosed = true
-            defer { state.entries = [:] }
-            return state.entries.values.flatMap { $0.takeTokens() }
-        }
-        for token in tokens { token.invalidate() }
-    }
-
-    func queueStalled(_ report: StallReport) { notify(.stalled(report), "", 0, .now) }
-
-    private func begin(_ operation: Operation) {
-        let entry: Entry? = state.withLock { state in
-            guard !state.isClosed else { return nil }
-            state.lastID += 1
-            let entry = Entry(id: state.lastID)
-            entry.note(.added, at: entry.added)
-            state.entries[ObjectIdentifier(operation)] = entry
-            return entry
-        }
-        guard let entry else { return }
-        reportPending(entry, operation)
-        let tokens = [
-            operation.observe(\.isCancelled) { [weak self] operation, _ in
-                if operation.isCancelled { self?.note(operation) { $0.note(.cancelled) } }
-            },
-            operation.observe(\.isReady) { [weak self] operation, _ in
-                if operation.isReady { self?.note(operation) { $0.noteReady() } }
-            },
-        ]
-        let isKept = state.withLock { state in
-            guard state.entries[ObjectIdentifier(operation)] === entry else { return false }
-            entry.tokens = tokens
-            return true
-        }
-        guard isKept else { return tokens.forEach { $0.invalidate() } }
-        if untracked({ operation.isReady }) { note(operation) { $0.noteReady() } }
-    }
-
-    private func start(_ operation: Operation) {
-        note(operation) { entry in
-            guard entry.started == nil else { return }
-            entry.noteReady()
-            let now = ContinuousClock.now
-            entry.started = now
-            entry.note(.started, at: now)
-        }
-    }
-
-    private func finish(_ operation: Operation) {
-        let outcome = operation.unseenOutcome
-        let finished: (entry: Entry, tokens: [NSKeyValueObservation])? = state.withLock { state in
-            guard let entry = state.entries.removeValue(forKey: ObjectIdentifier(operation)) else { return nil }
-            let now = ContinuousClock.now
-            let waited = (entry.started ?? now) - entry.added
-            entry.note(.finished(outcome, waited: waited, ran: entry.started.map { now - $0 }), at: now)
-            return (entry, entry.takeTokens())
-        }
-        guard let (entry, tokens) = finished else { return }
-        for token in tokens { token.invalidate() }
-        reportPending(entry, operation)
-    }
-
-    /// Records and reports an event of an operation that has not finished.
-    private func note(_ operation: Operation, _ note: (Entry) -> Void) {
-        let entry = state.withLock { state in
-            let entry = state.entries[ObjectIdentifier(operation)]
-            if let entry { note(entry) }
-            return entry
-        }
-        if let entry { reportPending(entry, operation) }
-    }
-
-    /// Reports the recorded events, unless another thread or an outer call of this thread does. That thread then reports
-    /// these events too.
-    private func reportPending(_ entry: Entry, _ operation: Operation) {
-        var isMine = false
-        while true {
-            let next: (kind: OperationEvent.Kind, time: ContinuousClock.Instant)? = state.withLock { state in
-                guard isMine || !entry.isReporting else { return nil }
-                isMine = !state.isClosed && !entry.pending.isEmpty
-                entry.isReporting = isMine
-                return isMine ? entry.pending.removeFirst() : nil
-            }
-            guard let next else { return }
-            notify(next.kind, operation.label, entry.id, next.time)
-        }
-    }
-
-    private func notify(_ kind: OperationEvent.Kind, _ label: String, _ id: UInt64, _ time: ContinuousClock.Instant) {
-        HeldLocks.assertNone()
-        handler(
-            OperationEvent(kind: kind, queue: queue?.name ?? "", operation: label, operationID: id, time: time))
     }
 }

@@ -1,0 +1,242 @@
+import KeyValueObserving
+import Synchronization
+
+extension OperationQueue {
+    /// The events of the operations that are added from now on.
+    ///
+    /// Each use creates a new stream, which keeps unread events and ends when the queue is released. The events of one
+    /// operation arrive in the order added, ready, started, finished. Each of them arrives at most once. `cancelled` may
+    /// arrive at any place before the last event. A queue without streams has no cost. A queue with a stream observes
+    /// each operation.
+    public final var events: AsyncStream<OperationEvent> { events(bufferingPolicy: .unbounded) }
+
+    /// Returns a stream of events with a limited buffer, for a slow reader.
+    ///
+    /// - Parameter policy: The rule for unread events. A policy with a limit drops events, so that the events of an
+    ///   operation may be incomplete.
+    public final func events(
+        bufferingPolicy policy: AsyncStream<OperationEvent>.Continuation.BufferingPolicy
+    ) -> AsyncStream<OperationEvent> {
+        let (stream, continuation) = AsyncStream.makeStream(of: OperationEvent.self, bufferingPolicy: policy)
+        let source = addEventHandler {
+            continuation.yield($0)
+        } onEnd: {
+            continuation.finish()
+        }
+        // Weak: the source holds the continuation.
+        continuation.onTermination = { [weak self, weak source] _ in
+            if let source { self?.removeWatcher(source) }
+        }
+        return stream
+    }
+
+    /// Calls a handler for each event, until the returned watcher is removed. The call happens on the thread of the
+    /// event, or on the thread that is just reporting events of the same operation.
+    ///
+    /// - Parameters:
+    ///   - kinds: The kinds of events that the handler receives. The operations are observed only if a kind needs it.
+    ///   - onEnd: Called when the queue is released, or when the watcher is removed and released.
+    package final func addEventHandler(
+        for kinds: OperationEvent.Kinds = .all, _ handler: @escaping @Sendable (OperationEvent) -> Void,
+        onEnd: @escaping @Sendable () -> Void = {}
+    ) -> any QueueWatcher {
+        let source = EventSource(queue: self, kinds: kinds, handler: handler, onEnd: onEnd)
+        addWatcher(source)
+        return source
+    }
+}
+
+/// A source of events: the only place that makes events. It uses the calls of a queue and, for `ready` and `cancelled`,
+/// observations.
+///
+/// One thread may find an operation ready while another thread starts it. So events are recorded in their order, and one
+/// thread at a time reports them.
+final class EventSource: QueueWatcher {
+    /// The record of an operation. Guarded by the lock of the source, except the constants.
+    private final class Entry: @unchecked Sendable {
+        let id: UInt64
+        let kinds: OperationEvent.Kinds
+        let added = ContinuousClock.now
+        var started: ContinuousClock.Instant?
+        var isReady = false
+        var tokens: [NSKeyValueObservation] = []
+        /// The events that are not yet reported, the earliest first.
+        var pending: [(kind: OperationEvent.Kind, time: ContinuousClock.Instant)] = []
+        var isReporting = false
+
+        init(id: UInt64, kinds: OperationEvent.Kinds) {
+            self.id = id
+            self.kinds = kinds
+        }
+
+        func takeTokens() -> [NSKeyValueObservation] {
+            defer { tokens = [] }
+            return tokens
+        }
+
+        func note(_ kind: OperationEvent.Kind, at time: ContinuousClock.Instant = .now) {
+            if kinds.contains(kind.alone) { pending.append((kind, time)) }
+        }
+
+        func noteReady() {
+            guard !isReady else { return }
+            isReady = true
+            note(.ready)
+        }
+    }
+
+    private struct State {
+        var entries: [ObjectIdentifier: Entry] = [:]
+        var isClosed = false
+    }
+
+    private let state = Locked(State())
+    private weak let queue: OperationQueue?
+    private let kinds: OperationEvent.Kinds
+    private let handler: @Sendable (OperationEvent) -> Void
+    private let onEnd: @Sendable () -> Void
+
+    init(
+        queue: OperationQueue, kinds: OperationEvent.Kinds, handler: @escaping @Sendable (OperationEvent) -> Void,
+        onEnd: @escaping @Sendable () -> Void = {}
+    ) {
+        self.queue = queue
+        self.kinds = kinds
+        self.handler = handler
+        self.onEnd = onEnd
+    }
+
+    deinit { onEnd() }
+
+    func operation(_ operation: Operation, did step: QueueStep) {
+        switch step {
+        case .wasAdded: begin(operation)
+        case .starts: start(operation)
+        case .hasFinished: finish(operation)
+        }
+    }
+
+    func wasRemoved() {
+        let tokens = state.withLock { state in
+            state.isClosed = true
+            defer { state.entries = [:] }
+            return state.entries.values.flatMap { $0.takeTokens() }
+        }
+        for token in tokens { token.invalidate() }
+    }
+
+    func queueStalled(_ report: StallReport) {
+        if kinds.contains(.stalled) { notify(.stalled(report), of: nil, 0, at: .now) }
+    }
+
+    private func begin(_ operation: Operation) {
+        let entry = Entry(id: operation.eventID, kinds: kinds)
+        let isOpen = state.withLock { state in
+            guard !state.isClosed else { return false }
+            entry.note(.added, at: entry.added)
+            state.entries[ObjectIdentifier(operation)] = entry
+            return true
+        }
+        guard isOpen else { return }
+        reportPending(entry, operation)
+        if !kinds.isDisjoint(with: [.ready, .cancelled]) { observe(operation, entry) }
+    }
+
+    /// Observes the properties whose changes are events of the requested kinds.
+    private func observe(_ operation: Operation, _ entry: Entry) {
+        var tokens: [NSKeyValueObservation] = []
+        if kinds.contains(.cancelled) {
+            tokens.append(
+                operation.observe(\.isCancelled) { [weak self] operation, _ in
+                    if operation.isCancelled { self?.note(operation) { $0.note(.cancelled) } }
+                })
+        }
+        if kinds.contains(.ready) {
+            tokens.append(
+                operation.observe(\.isReady) { [weak self] operation, _ in
+                    if operation.isReady { self?.note(operation) { $0.noteReady() } }
+                })
+        }
+        let isKept = state.withLock { state in
+            guard state.entries[ObjectIdentifier(operation)] === entry else { return false }
+            entry.tokens = tokens
+            return true
+        }
+        guard isKept else { return tokens.forEach { $0.invalidate() } }
+        if kinds.contains(.ready), untracked({ operation.isReady }) { note(operation) { $0.noteReady() } }
+    }
+
+    private func start(_ operation: Operation) {
+        note(operation) { entry in
+            guard entry.started == nil else { return }
+            entry.noteReady()
+            let now = ContinuousClock.now
+            entry.started = now
+            entry.note(.started, at: now)
+        }
+    }
+
+    private func finish(_ operation: Operation) {
+        let outcome = operation.unseenOutcome
+        let finished: (entry: Entry, tokens: [NSKeyValueObservation])? = state.withLock { state in
+            guard let entry = state.entries.removeValue(forKey: ObjectIdentifier(operation)) else { return nil }
+            let now = ContinuousClock.now
+            let waited = (entry.started ?? now) - entry.added
+            entry.note(.finished(outcome, waited: waited, ran: entry.started.map { now - $0 }), at: now)
+            return (entry, entry.takeTokens())
+        }
+        guard let (entry, tokens) = finished else { return }
+        for token in tokens { token.invalidate() }
+        reportPending(entry, operation)
+    }
+
+    /// Records and reports an event of an operation that has not finished.
+    private func note(_ operation: Operation, _ note: (Entry) -> Void) {
+        let entry = state.withLock { state in
+            let entry = state.entries[ObjectIdentifier(operation)]
+            if let entry { note(entry) }
+            return entry
+        }
+        if let entry { reportPending(entry, operation) }
+    }
+
+    /// Reports the recorded events, unless another thread or an outer call of this thread does. That thread then reports
+    /// these events too.
+    private func reportPending(_ entry: Entry, _ operation: Operation) {
+        var isMine = false
+        while true {
+            let next: (kind: OperationEvent.Kind, time: ContinuousClock.Instant)? = state.withLock { state in
+                guard isMine || !entry.isReporting else { return nil }
+                isMine = !state.isClosed && !entry.pending.isEmpty
+                entry.isReporting = isMine
+                return isMine ? entry.pending.removeFirst() : nil
+            }
+            guard let next else { return }
+            notify(next.kind, of: operation, entry.id, at: next.time)
+        }
+    }
+
+    private func notify(
+        _ kind: OperationEvent.Kind, of operation: Operation?, _ id: UInt64, at time: ContinuousClock.Instant
+    ) {
+        HeldLocks.assertNone()
+        handler(OperationEvent(kind, of: operation, id, in: queue, at: time))
+    }
+}
+
+extension Operation {
+    /// The number of the operation in events. The first event of the operation determines it.
+    package final var eventID: UInt64 {
+        ownAttachments.withExtras { extras in
+            if extras.eventID == 0 { extras.eventID = EventNumbers.next() }
+            return extras.eventID
+        }
+    }
+}
+
+/// The numbers of operations in events. A number is used once in a process, unlike the address of an operation.
+private enum EventNumbers {
+    private static let last = Atomic<UInt64>(0)
+
+    static func next() -> UInt64 { last.wrappingAdd(1, ordering: .relaxed).newValue }
+}
