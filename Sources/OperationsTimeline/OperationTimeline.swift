@@ -17,7 +17,7 @@ public final class OperationTimeline: Sendable {
     public struct Span: Sendable, Codable, Equatable {
         /// The operation's name, or its type if it has no name.
         public var name: String
-        /// The name of the queue; empty if the queue has no name.
+        /// The name of the queue when the operation was added; empty if the queue had no name.
         public var queue: String
         /// The time at which the operation was added to its queue, or at which its recording began.
         public var added: Duration
@@ -38,25 +38,24 @@ public final class OperationTimeline: Sendable {
     }
 
     fileprivate struct Entry {
+        let id: UInt64
         var span: Span
-        /// An operation that is recorded without its queue. It may be deallocated without having finished.
-        weak var operation: Operation?
-        var isOfQueue: Bool
+        /// The observations of an operation that is recorded without its queue, until its end.
         var tokens: [NSKeyValueObservation] = []
     }
 
     fileprivate struct State {
-        var entries: [Int: Entry] = [:]
-        var ids: [ObjectIdentifier: Int] = [:]
-        /// The lowest identifier that may be in use.
-        var firstID = 1
-        var lastID = 0
-        var dropped = 0
+        /// The latest entries. When there are as many as the limit, each new entry replaces the earliest one.
+        var entries: [Entry] = []
+        /// The places of the entries, by the numbers of their operations. ``OperationTimeline/stop()`` removes all.
+        var places: [UInt64: Int] = [:]
+        /// The number of operations that were recorded, dropped ones included.
+        var count = 0
     }
 
     private let state = Locked(State())
     private let queues = RecordedQueues()
-    private let begin = ContinuousClock.now
+    private let epoch = ContinuousClock.now
     /// The maximum number of operations that the timeline keeps.
     public let limit: Int
 
@@ -72,36 +71,36 @@ public final class OperationTimeline: Sendable {
     ///
     /// Recording the same queue again has no effect.
     public func record(_ queue: OperationQueue) {
-        let name = queue.name ?? ""
         // Weak: a timeline without references cannot be read any more.
-        queues.record(queue) { [weak self] operation, step in self?.record(step, of: operation, inQueue: name) }
+        queues.record(queue, for: .steps) { [weak self] in self?.record($0) }
     }
 
     /// Records one operation that is not in a recorded queue, under the given name of a queue.
     ///
-    /// The operation may already have started or finished.
+    /// The operation may already have started or finished. Recording the same operation again has no effect.
     public func record(_ operation: Operation, asIn queue: String) {
-        guard let id = begin(operation, queue, isOfQueue: false) else { return }
+        let id = operation.eventID
+        guard begin(id, operation.shortName, queue, at: .now) else { return }
         let tokens = [
             operation.observe(\.isExecuting) { [weak self] operation, _ in
-                if operation.isExecuting { self?.start(operation) }
+                if operation.isExecuting { self?.start(id) }
             },
             operation.observe(\.isFinished) { [weak self] operation, _ in
-                if operation.isFinished { self?.finish(operation) }
+                if operation.isFinished { self?.finish(id, operation.unseenOutcome) }
             },
         ]
-        keep(tokens, of: operation, id)
-        if operation.isExecuting { start(operation) }
-        if operation.isFinished { finish(operation) }
+        keep(tokens, id)
+        if operation.isExecuting { start(id) }
+        if operation.isFinished { finish(id, operation.unseenOutcome) }
     }
 
     /// Stops the recording. The timeline keeps its spans, and a span that has not finished stays unfinished.
     public func stop() {
         queues.stop()
         let tokens = state.withLock { state in
-            let tokens = state.entries.values.flatMap(\.tokens)
-            for id in state.ids.values { state.entries[id]?.tokens = [] }
-            state.ids = [:]
+            let tokens = state.entries.flatMap(\.tokens)
+            for place in state.places.values { state.entries[place].tokens = [] }
+            state.places = [:]
             return tokens
         }
         for token in tokens { token.invalidate() }
@@ -109,100 +108,87 @@ public final class OperationTimeline: Sendable {
 
     /// The recorded spans, in the order in which the operations were added.
     public var spans: [Span] {
-        // Sort without the lock.
-        state.withLock { $0.entries.map { (id: $0.key, span: $0.value.span) } }.sorted { $0.id < $1.id }.map(\.span)
+        let (entries, count) = state.withLock { ($0.entries, $0.count) }
+        guard !entries.isEmpty else { return [] }
+        let first = count % entries.count
+        return (entries[first...] + entries[..<first]).map(\.span)
     }
 
     /// The number of operations that the timeline has dropped, because there were more than ``limit``.
-    public var droppedSpanCount: Int { state.withLock { $0.dropped } }
+    public var droppedSpanCount: Int { state.withLock { $0.count - $0.entries.count } }
 
     // MARK: - Recording
 
-    private var now: Duration { ContinuousClock.now - begin }
-
-    private func record(_ step: QueueStep, of operation: Operation, inQueue queue: String) {
-        switch step {
-        case .wasAdded: begin(operation, queue, isOfQueue: true)
-        case .starts: start(operation)
-        case .hasFinished: finish(operation)
+    private func record(_ event: OperationEvent) {
+        switch event.kind {
+        case .added: begin(event.operationID, event.shortName, event.queue, at: event.time)
+        case .started: start(event.operationID, at: event.time)
+        case .finished(let outcome, _, _): finish(event.operationID, outcome, at: event.time)
+        case .ready, .cancelled, .stalled: break
         }
     }
 
-    /// Begins a span; returns nil if the operation already has one.
+    /// Begins a span. Returns false if the operation already has a span.
     @discardableResult
-    private func begin(_ operation: Operation, _ queue: String, isOfQueue: Bool) -> Int? {
+    private func begin(_ id: UInt64, _ name: String, _ queue: String, at time: ContinuousClock.Instant) -> Bool {
         let span = Span(
-            name: operation.name ?? "\(type(of: operation))", queue: queue, added: now, outcome: "has not finished",
-            isSuccess: false)
-        let limit = limit
-        let (id, dropped): (Int?, Entry?) = state.withLock { state in
-            if let known = state.ids[ObjectIdentifier(operation)].flatMap({ state.entries[$0] }),
-                known.isOfQueue || known.operation === operation
-            {
-                return (nil, nil)
-            }
-            state.lastID += 1
-            state.ids[ObjectIdentifier(operation)] = state.lastID
-            state.entries[state.lastID] = Entry(
-                span: span, operation: isOfQueue ? nil : operation, isOfQueue: isOfQueue)
-            return (state.lastID, state.entries.count > limit ? state.dropFirst() : nil)
+            name: name, queue: queue, added: time - epoch, outcome: "has not finished", isSuccess: false)
+        let (isNew, dropped): (Bool, Entry?) = state.withLock { state in
+            guard state.places[id] == nil else { return (false, nil) }
+            return (true, state.append(Entry(id: id, span: span), limit: limit))
         }
         for token in dropped?.tokens ?? [] { token.invalidate() }
-        return id
+        return isNew
     }
 
     /// Keeps the observations until the operation has finished. If it has already finished, or the recording was stopped, the
     /// function ends the observations.
-    private func keep(_ tokens: [NSKeyValueObservation], of operation: Operation, _ id: Int) {
-        let isOver = state.withLock { state in
-            guard state.ids[ObjectIdentifier(operation)] == id, state.entries[id] != nil else { return true }
-            state.entries[id]?.tokens = tokens
-            return false
+    private func keep(_ tokens: [NSKeyValueObservation], _ id: UInt64) {
+        let isKept = state.withLock { state in
+            guard let place = state.places[id], state.entries[place].span.finished == nil else { return false }
+            state.entries[place].tokens = tokens
+            return true
         }
-        if isOver { for token in tokens { token.invalidate() } }
+        if !isKept { for token in tokens { token.invalidate() } }
     }
 
-    private func start(_ operation: Operation) {
-        let now = now
-        change(operation) { if $0.started == nil { $0.started = now } }
-    }
-
-    private func finish(_ operation: Operation) {
-        let now = now
-        let outcome = operation.unseenOutcome
-        change(operation) { span in
-            span.finished = now
-            span.outcome = outcome?.description ?? "finished"
-            if case .failed(let error as any Ending) = outcome { span.outcome = error.ending }
-            if case .succeeded = outcome { span.isSuccess = true }
-        }
-        // The next operation may have the address of this operation.
-        let entry = state.withLock { state in
-            let id = state.ids.removeValue(forKey: ObjectIdentifier(operation))
-            defer { if let id { state.entries[id]?.tokens = [] } }
-            return id.flatMap { state.entries[$0] }
-        }
-        for token in entry?.tokens ?? [] { token.invalidate() }
-    }
-
-    private func change(_ operation: Operation, _ change: (inout Span) -> Void) {
+    private func start(_ id: UInt64, at time: ContinuousClock.Instant = .now) {
         state.withLock { state in
-            guard let id = state.ids[ObjectIdentifier(operation)], var span = state.entries[id]?.span else { return }
-            change(&span)
-            state.entries[id]?.span = span
+            guard let place = state.places[id], state.entries[place].span.started == nil else { return }
+            state.entries[place].span.started = time - epoch
         }
+    }
+
+    private func finish(_ id: UInt64, _ outcome: OperationOutcome?, at time: ContinuousClock.Instant = .now) {
+        // Without the lock, because errors have descriptions of their own.
+        let ending = (outcome?.failure as? any Ending)?.ending ?? outcome?.description ?? "finished"
+        let tokens: [NSKeyValueObservation] = state.withLock { state in
+            guard let place = state.places[id], state.entries[place].span.finished == nil else { return [] }
+            state.entries[place].span.finished = time - epoch
+            state.entries[place].span.outcome = ending
+            state.entries[place].span.isSuccess = outcome?.isSucceeded ?? false
+            defer { state.entries[place].tokens = [] }
+            return state.entries[place].tokens
+        }
+        for token in tokens { token.invalidate() }
     }
 }
 
 extension OperationTimeline.State {
-    /// Removes the earliest entry. Amortized O(1), because the search passes each number once.
-    fileprivate mutating func dropFirst() -> OperationTimeline.Entry? {
-        while firstID < lastID {
-            firstID += 1
-            guard let entry = entries.removeValue(forKey: firstID - 1) else { continue }
-            dropped += 1
-            return entry
+    /// Adds an entry. Returns the entry that it replaces: the earliest one, if there are as many as the limit. O(1).
+    fileprivate mutating func append(_ entry: OperationTimeline.Entry, limit: Int) -> OperationTimeline.Entry? {
+        let place = count % limit
+        count += 1
+        var dropped: OperationTimeline.Entry?
+        if entries.count < limit {
+            entries.append(entry)
+        } else {
+            dropped = entries[place]
+            entries[place] = entry
         }
-        return nil
+        // If the recording was stopped meanwhile, the operation of the dropped entry may have a later entry too.
+        if let id = dropped?.id, places[id] == place { places[id] = nil }
+        places[entry.id] = place
+        return dropped
     }
 }

@@ -138,6 +138,47 @@ import Testing
         #expect(trace.spans.count == 1 && trace.spans[0].finished != nil)
     }
 
+    @Test func `an operation that is recorded by itself and with its queue has one span, also after its end`() {
+        let executor = ManualExecutor()
+        let (queue, trace) = (executor.makeQueue(), OperationTimeline())
+        queue.name = "queue"
+        trace.record(queue)
+        let (first, second) = (BlockOperation {}, BlockOperation {})
+        trace.record(first, asIn: "none")
+        for operation in [first, second] { queue.addOperation(operation) }
+        trace.record(second, asIn: "none")
+        executor.runUntilIdle()
+        for operation in [first, second] { trace.record(operation, asIn: "none") }
+        #expect(trace.spans.map(\.queue) == ["none", "queue"])
+        #expect(trace.spans.allSatisfy { $0.isSuccess && $0.started != nil && $0.finished != nil })
+        #expect(first.keyValueRegistrar.observationCount == 0)
+    }
+
+    @Test func `a trace of queues observes no operation`() {
+        let (queue, trace) = (ManualExecutor().makeQueue(), OperationTimeline())
+        trace.record(queue)
+        let operation = BlockOperation {}
+        queue.addOperation(operation)
+        #expect(operation.keyValueRegistrar.observationCount == 0 && trace.spans.count == 1)
+    }
+
+    @Test func `a trace that is stopped and starts again keeps both spans of an operation up to its limit`() {
+        let trace = OperationTimeline(limit: 3)
+        let operation = BlockOperation {}
+        trace.record(operation, asIn: "before")
+        trace.stop()
+        trace.record(operation, asIn: "after")
+        #expect(operation.keyValueRegistrar.observationCount == 2)
+        for _ in 0..<2 { trace.record(BlockOperation {}, asIn: "other") }
+        // The first span is dropped, and the second span still receives the end.
+        #expect(trace.spans.map(\.queue) == ["after", "other", "other"] && trace.droppedSpanCount == 1)
+        operation.start()
+        #expect(trace.spans.map { $0.finished != nil } == [true, false, false])
+        for _ in 0..<3 { trace.record(BlockOperation {}, asIn: "last") }
+        #expect(trace.spans.map(\.queue) == ["last", "last", "last"] && trace.droppedSpanCount == 4)
+        #expect(operation.keyValueRegistrar.observationCount == 0)
+    }
+
     @Test func `an operation can be recorded without its queue after it has started or finished`() {
         let trace = OperationTimeline()
         let finished = BlockOperation {}

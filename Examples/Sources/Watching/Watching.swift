@@ -94,7 +94,8 @@ struct Watching {
         queue.addTask(name: "long") { try await clock.sleep(for: .seconds(3600)) }
         queue.addTask(name: "short") {}
         executor.step()
-        precondition(recorder.events.map(\.description) == ["long added", "short added", "long starts"])
+        let events = recorder.events.map { "\($0.event.shortName) \($0.event.kind)" }
+        precondition(events == ["long added", "short added", "long starts"])
         executor.runUntilIdle(advancing: clock)
         print(recorder.timeline)
     }

@@ -52,7 +52,12 @@ private final class PolicyWorld {
                 queue.setRateLimit(.slidingWindow(own.window!, per: PolicyReference.period), clock: clock)
             }
             if random.chance(40) { queue.setCapacity(2 + random.below(6)) }
-            queue.addWatcher(EndWatcher(reference, queue: index))
+            _ = queue.addEventHandler(for: [.added, .finished]) { [reference] event in
+                let number = Int(event.name!)!
+                reference.withLock {
+                    if case .added = event.kind { $0.enter(number) } else { $0.members[number].phase = .ended }
+                }
+            }
             reference.withLock { $0.queues.append(own) }
             queues.append(queue)
         }
@@ -203,24 +208,6 @@ private final class PolicyWorld {
 
 extension Operations.Operation {
     fileprivate var number: Int { Int(name!)! }
-}
-
-private final class EndWatcher: QueueWatcher {
-    private let reference: Guarded<PolicyReference>
-    private let queue: Int
-
-    init(_ reference: Guarded<PolicyReference>, queue: Int) {
-        self.reference = reference
-        self.queue = queue
-    }
-
-    func operation(_ operation: Operations.Operation, did step: QueueStep) {
-        switch step {
-        case .wasAdded: reference.withLock { $0.enter(operation.number) }
-        case .starts: break
-        case .hasFinished: reference.withLock { $0.members[operation.number].phase = .ended }
-        }
-    }
 }
 
 /// A simple model of the rules.
