@@ -42,7 +42,7 @@ private final class PolicyWorld {
         pool = ResourcePool(["unit": PolicyReference.capacity])
         names = "combined policies \(seed) "
         reference = Guarded(PolicyReference())
-        for index in 0...random.below(2) {
+        for _ in 0...random.below(2) {
             let queue = executor.makeQueue()
             var own = PolicyReference.Queue(width: random.pick([1, 2, 3, 10]), limit: random.pick([nil, 1, 2]))
             queue.maxConcurrentOperationCount = own.width
