@@ -58,9 +58,10 @@ extension Schedule {
     /// The same operations in the order in which they arrived. O(n log n).
     public var idsBeforeBarrier: [ID] { arrivalsBeforeBarrier.sorted { $0.arrival < $1.arrival }.map(\.id) }
 
-    /// Returns the first barrier, if all members of earlier segments have left. A barrier has the service of the queue.
-    func openGate(for services: Services) -> Ticket? {
+    /// Starts the first barrier, if all members of earlier segments have left. A barrier has the service of the queue.
+    mutating func openGate(for services: Services) -> Ticket? {
         guard running == 0, services.contains(.ofQueue), let gate = front.gate else { return nil }
+        members[Int(gate.slot)].state = .running
         return gate
     }
 

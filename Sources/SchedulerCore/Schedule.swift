@@ -152,7 +152,6 @@ extension Schedule {
     public mutating func next(for services: Services = .all) -> (ticket: Ticket, id: ID)? {
         guard hasRoom else { return nil }
         guard let ticket = front.gate == nil ? popReady(for: services) : openGate(for: services) else { return nil }
-        members[Int(ticket.slot)].state = .running
         running += 1
         return (ticket, members[Int(ticket.slot)].id)
     }
@@ -241,6 +240,7 @@ extension Schedule {
         members.contains { $0.isListed && predicate($0.id) }
     }
 
+    @inline(__always)
     mutating func admit(_ newcomer: Member) -> Ticket {
         lastArrival += 1
         count += 1

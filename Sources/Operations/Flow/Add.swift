@@ -129,19 +129,24 @@ extension OperationQueue {
 
 extension Operation {
     /// Claims the operation for a queue. Misuse M2 and M3 change nothing.
+    @inline(__always)
     fileprivate final func enter(_ queue: OperationQueue) throws(OperationError) {
-        guard word.update({ $0.entering() }) != nil else {
-            let lifecycle = word.lifecycle
-            if lifecycle.isInQueue || lifecycle.phase == .starting { throw .alreadyInQueue(operation: label) }
-            if lifecycle.isFinished { throw .addedAfterFinish(operation: label) }
-            throw self.queue == nil ? .addedWhileExecuting(operation: label) : .alreadyInQueue(operation: label)
-        }
+        guard word.update({ $0.entering() }) != nil else { throw misuseOfAdding }
         HeldLocks.assertNone()
         if !isPlainBlock, let misuse = overriddenMisuse() {
             refuse()
             throw misuse
         }
         self.queue = Unmanaged.passUnretained(queue)
+    }
+
+    /// The reason why the operation cannot be claimed for a queue.
+    @inline(never)
+    private final var misuseOfAdding: OperationError {
+        let lifecycle = word.lifecycle
+        if lifecycle.isInQueue || lifecycle.phase == .starting { return .alreadyInQueue(operation: label) }
+        if lifecycle.isFinished { return .addedAfterFinish(operation: label) }
+        return queue == nil ? .addedWhileExecuting(operation: label) : .alreadyInQueue(operation: label)
     }
 
     /// The misuse that overridden states of a subclass show.

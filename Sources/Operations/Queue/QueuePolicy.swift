@@ -86,13 +86,12 @@ extension QueuePolicy {
 /// The policies of a queue. Guarded by the queue's lock.
 struct QueuePolicies {
     private(set) var all: [any QueuePolicy] = []
+    private(set) var isEmpty = true
     private var coversAll = false
-
-    var isEmpty: Bool { all.isEmpty }
 
     /// Whether a policy concerns an operation.
     @inline(__always)
-    func concern(_ lifecycle: Lifecycle) -> Bool { !all.isEmpty && (coversAll || lifecycle.containsAny(.policies)) }
+    func concern(_ lifecycle: Lifecycle) -> Bool { !isEmpty && (coversAll || lifecycle.containsAny(.policies)) }
 
     /// Returns the policy of a type, if the queue has one.
     func first<Policy: QueuePolicy>(_ type: Policy.Type) -> Policy? {
@@ -104,15 +103,20 @@ struct QueuePolicies {
     mutating func insert(_ policy: any QueuePolicy) {
         all.append(policy)
         all.sort { $0.rank.rawValue < $1.rank.rawValue }
-        coversAll = all.contains { $0.coversAll }
+        update()
     }
 
     /// Removes and returns the policies of a rank, so that the caller releases them without the lock.
     mutating func remove(_ rank: QueuePolicyRank) -> [any QueuePolicy] {
         let removed = all.filter { $0.rank == rank }
         all.removeAll { $0.rank == rank }
-        coversAll = all.contains { $0.coversAll }
+        update()
         return removed
+    }
+
+    private mutating func update() {
+        isEmpty = all.isEmpty
+        coversAll = all.contains { $0.coversAll }
     }
 }
 
