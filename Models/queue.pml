@@ -1,83 +1,98 @@
-/* A queue: adders, workers, the inbox, the signal, the lock, suspension, the idle waiter; with RESUME the resumptions.
+/* A queue: adders, workers, the inbox, the signal, the lock, suspension, the idle waiter; with RESUME the resumptions; with
+ * LEVELS two service levels.
  *
  * One step is one access of an atomic of the real code, or what a lock holder does with data that only lock holders touch.
  *
  * Mapping: step here -> code by name
  *
- *   pushChain: load + link      Inbox.push: `head.load`, `bottom.next = old`. One step: `next` belongs to who set `inInbox`
+ *   pushChain: load + link      Inbox.push: `head.load`, `bottom.next = old`. One step: the thread that set `inInbox` owns `next`
  *   pushChain: swap             Inbox.push: `weakCompareExchange` of `head`
  *   advise                      Signal.advice: load, then compare-and-exchange in a loop
- *   push                        OperationQueue.push: inbox, advice, `worker.owes`, `workerArrived`, `callWorker`, `withState`
+ *   push                        OperationQueue.push, step: inbox, needsStep, isHeld, thisThreadLooksSoon, advice, `callWorker`
+ *                               or `withState`. A thread that is no worker goes to `advice` at once
  *   claimCall                   Signal.claimCall (`bitwiseOr`), then OperationQueue.callWorker -> WorkerPool.request
- *   withState                   OperationQueue.withState: lock, drain, event, publish, look again, unlock, `mustCall`
- *   drain: load, exchange       Inbox.takeAll: `isEmpty`, then `head.exchange(0)`. Turning the chain round is one step with
- *                               the exchange: whoever has the lock owns the links of what has `inInbox`
+ *   callWorkers, ...            OperationQueue.callWorkers, callWorkersUnlessLooking, callWorkersIfStartable
+ *   withState                   OperationQueue.withState: lock, drain, event, publish, look again, unlock, the late ones
+ *   drain: load, exchange       Inbox.takeAll: `isEmpty`, then `head.exchange(0)`. To turn the chain round is one step with
+ *                               the exchange: the thread with the lock owns the links of operations with `inInbox`
  *   drain: one step a member    OperationQueue.admit: `word.update { $0.drained() }`, Schedule.added / updated
- *   publish: or, and            Signal.publish: `bitwiseOr`, `bitwiseAnd`. The load before is one step with the event, for
+ *   publish: or, and            Signal.publish: `bitwiseOr`, `bitwiseAnd`. The load before is one step with the event, because
  *                               `busy` and `held` change under the lock only
- *   claimFrom                   OperationQueue.claim(from:): Schedule.next with Lifecycle.claimed, else Schedule.heldBack
- *   leave                       OperationQueue.leave(_:claimingNext:) and depart, then Waiter.wake, offerSlot
- *   departure                   OperationQueue.departure(of:_:); Signal.attend, Signal.stopAttending
- *   lastLook                    OperationQueue.lastLook: Signal.claimLingering, spin, Signal.workerArrived, claim
- *   Worker                      OperationQueue.work(on:), run(_:on:_:), completePlainly; Operation.runPlainly (path PLAIN),
- *                               Operation.start with finishIfFinished (path LONG); Worker.willFinish, end, passOnDebt
- *   Handed                      OperationQueue.handOver, HandedOver.work; with ASYNC a thread of the user's: finishIfFinished
- *   Monitor                     WorkerPool.survey: collectDebt, then stopAttending and callWorkerIfNone
+ *   claimFrom, startable        OperationQueue.claim(from:for:by:): Schedule.next(for:) with Lifecycle.claimed, else
+ *                               Schedule.heldBack; permitsStart. OperationQueue.startableLevels: Schedule.startable
+ *   leave                       OperationQueue.leave(_:claimingFor:), then Waiter.wake and Errands
+ *   Worker                      OperationQueue.work(on:), work(in:). The other parts of `Shift` have the names that they have
+ *                               there: run, resume, end (endStride), depart (departHere), look, linger, callOthers, decide
+ *   departElsewhere             Operation.depart, with prepareToLeave (tell) and complete
+ *   promise                     Worker.obligation. goLong: willDepart; body, then `finishIfFinished` and `endClaimed`
+ *   fulfillHere                 OperationQueue.fulfill by the thread that waits (Worker.fulfillObligation)
+ *   Monitor                     WorkerPool.survey: Obligation.take, then OperationQueue.fulfill
+ *   Late                        LateDeparture.work
+ *   Handed                      with ASYNC a thread of the user: finishIfFinished
+ *   putBack, Cause              OperationQueue.putBack, and the thread on which the cause of the wait ends; reconsiderReadiness
+ *   Opener                      OperationQueue.open(_:), the timer of a rate limit
  *   Steering                    OperationQueue.setSuspended, steer, exchange
  *   Reorderer                   Operation.reconsiderPriority: Lifecycle.reordered, then push
  *   Waiting                     OperationQueue.waitForAll, enlist
- *   tell                        Operation.tellDependents ... askWhetherReady: `answered` says `push`
+ *   tell                        Operation.notifyDependents ... askWhetherReady: `answered` says `push`
  *
  * With RESUME:
  *
  *   ring, resumptions           Resumptions.waiting, Resumptions.count
  *   hasResumptions              OperationQueue.hasResumptions: one load of the count
- *   resume                      OperationQueue.resume: Resumptions.append (ring, then count), `worker.owes`, the call
+ *   resume                      OperationQueue.resume: Resumptions.append (ring, then count), `looksSoon`, the call
  *   claimCallForResumption      Signal.claimCallForResumption: load, compare-and-exchange in a loop; callWorker
  *   takeResumption              OperationQueue.takeResumption: `isEmpty`, then Resumptions.takeFirst (ring, then count)
- *   claimUnlessResuming         OperationQueue.claimUnlessResuming; before claimingNext: mayClaimBlindly
- *   callIfStartable             OperationQueue.callWorkerIfStartable (without RESUME too)
- *   runResumption               OperationQueue.run(_ resumption:on:_:)
  *   runLone                     Resumption.runAlone: a job of the runtime, part of no operation
  *   goOn                        OperationTask.launch or run(_:): until the task suspends, or to the end: finishIfFinished
- *   Handed                      a thread of the user's, or a timer: OperationTask.enqueue
- *   wakeSecond                  WAKES 1: Operation.wakeWaiters, 2: Bound.vacate, by which operation 2 goes on, on this thread
+ *   Handed                      a thread of the user, or a timer: OperationTask.enqueue
+ *   wakeSecond                  WAKES 1: Operation.wakeWaiters, 2: CapacityGate, 4: code that prepareToLeave calls
  *   Once                        OperationQueue.workOnce, `run(_ resumption:)` of DispatchWorkers: threads that are no workers
  *
  * Abstractions, and why they are sound
  *
  *   - A swap of the word is one step: the transition is a function of the word read, and the exchange succeeds only on
  *     the same value. A spurious failure of a weak exchange reads again and changes nothing.
- *   - The word has three parts here: phase, `inInbox` (pin), `ready`. How `isReady` is asked is in `operation.pml`; here a
- *     dependent becomes ready in one step.
+ *   - The word has three parts here: phase, `inInbox` (pin), `ready`. How `isReady` is read is in `operation.pml`; here an
+ *     operation becomes ready in one step.
  *   - `Pace`, the clock and `shouldYield` are a free choice after every operation. That covers all timings and more.
  *   - `Processor.spin` is a free choice to stop. `leave` tries again only when something has changed: a try before that
  *     would do nothing.
- *   - The pool is a number of requests; any free worker takes one. Threads that the system refuses are not modelled.
- *   - Priorities: the lowest number goes first. Which of the ready ones starts changes nothing that is checked.
+ *   - The pool is a number of requests for each level; any free worker of the level takes one. Threads that the system refuses
+ *     are not modeled.
+ *   - Priorities: the lowest number goes first. Which of the ready ones starts changes nothing that is checked. With LEVELS
+ *     a worker passes over ready operations of the other level only while there is a slot for each of them, as in Schedule.
  *   - `Locked.withLock` in callWorker reads constants and is left out.
- *   - `debt` belongs to one worker; only the Monitor touches it from outside, so plain stores are one step each.
+ *   - The promise belongs to one worker; only the Monitor touches it from outside. `take` is one step: its load before the
+ *     exchange only saves the exchange, because no other thread sets the promise.
  *   - The lock of the ring guards an append and a removal, nothing else: each is one step. The count changes in another one.
  *   - The reference to the resumptions is set once, before the first append: until then the count is 0 here.
  *   - An operation has one resumption at a time. Child tasks would have more; LONE is another one that comes at any time.
  *     A resumption may come before the part that suspends has returned to its worker: so it is with tasks.
- *   - A thread that awaits and finds that what it waits for has come goes on without suspending; see `waiter.pml` for how.
+ *   - A thread that awaits and finds that the awaited event has come continues without suspending; see `waiter.pml` for how.
  *
  * Sizes: NOPS operations (2 or 3), two adders, two workers, one queue. WIDTH 1 or 2. See Scripts/models.
  *
- * Switches: WIDTH; OPS; PACE (1: free departures and attending; 2: attending only; 3: attending always); PATHS (1 plain,
- *   2 long, 3 either); SUSPEND; WAITER; REORDER;
+ * Switches: WIDTH; OPS; PACE (1: free ends of a shift, and attending; 2: attending only; 3: attending always);
+ *   PATHS (1 runAtOnce, 2 start(), 3 either); SUSPEND; WAITER; REORDER;
+ *   LEVELS 1: operation 2 and worker 2 have a second level, and the queue has the first; 2: a third worker, of the first level;
+ *   PUTBACK 1: operation 1 is put back once, and another thread makes it ready again; 2: and the same thread asks again too;
+ *   RATE: the queue has one permit, and a timer that opens the queue again;
  *   BATCH (the first adder adds in one push); DEP (operation 2 depends on operation 1);
+ *   DEPENDENTS (operation 1 has dependents, of other queues);
  *   BARRIER (one adder: 1 and 2 in one push, then 3, a barrier);
  *   ASYNC (with PATHS 2: `start()` returns, and another thread announces the end);
- *   BLOCKS 1: the body of operation 1 waits for operation 2; 2: its completion block does, set before it ran;
- *          3: the same, but the block is set at the last moment (short way to the end);
- *          4: the body of operation 3 waits until operation 2 is finished; 5: the resumption LONE waits for operation 2.
- *   MONITOR 1: it collects a debt while that body waits; 2: at any moment.
+ *   BLOCKS 1: the body of operation 1 waits for operation 2; 2: its completion block does;
+ *          4: the body of operation 3 waits until operation 2 is finished; 5: the resumption LONE waits for operation 2;
+ *          6: an override of `start()` waits for operation 2 after the end of operation 1 (Worker.blocking);
+ *          7: the same, and the engine does not see that it waits; 8: as 6, and the completion block waits too;
+ *          9: the body of operation 2 waits for operation 3; 10: the body of operation 3 waits until operation 1 is finished.
+ *   MONITOR 1: it takes a promise while that body waits; 2: at any moment.
  *   RESUME 1: operation 1 is async; 2: operation 2; 3: both; 0: none. PARTS: how often operation 1 suspends.
  *   IN_TURN (one adder adds all, one after the other, or with BATCH in one push);
  *   BOTH (two threads bring resumptions); LONER (the adder brings LONE after operation 1);
- *   WAKES (operation 2 waits for 1: see wakeSecond); DISPATCH (threads of Dispatch in place of workers).
+ *   WAKES (operation 2 waits for 1: see wakeSecond; 3: operation 3 waits for resources that come free when 1 has left);
+ *   DISPATCH (threads of Dispatch in place of workers).
  *   FINDING n: the code with a fault that this model has found; see README.md. MUTANT n: a fault put in, see Scripts/models.
  */
 #ifndef WIDTH
@@ -104,12 +119,30 @@
 #ifndef WAKES
 #define WAKES 0
 #endif
+#ifndef PUTBACK
+#define PUTBACK 0
+#endif
+#ifndef LEVELS
+#define LEVELS 0
+#endif
 
-#define CALLING 1
-#define BUSY 2
-#define HELD 4
-#define ATTENDED 8
-#define without(flags) (15 - (flags))
+/* The bits `calling` of the two levels are also the names of the levels, and of sets of them. */
+#define FIRST 1
+#define SECOND 2
+#define BUSY 4
+#define HELD 8
+#define ATTENDED 16
+#define without(flags) (31 - (flags))
+
+#if LEVELS
+#define levelOf(x) ((x) == 2 -> SECOND : FIRST)
+#define ownLevel (me == 2 -> SECOND : FIRST)
+#define servesResumptions (me != 2)
+#else
+#define levelOf(x) FIRST
+#define ownLevel FIRST
+#define servesResumptions true
+#endif
 
 /* Signal.bits, Inbox.head, Operation.next, the queue's lock. */
 byte bits, head, next[4];
@@ -127,7 +160,7 @@ bit pin[4];
 bit ready[4];
 bit dependencyFinished;
 
-/* Schedule; only who has the lock touches it. */
+/* Schedule; only the thread with the lock touches it. */
 #define NONE 0
 #define WAITS 1
 #define READY 2
@@ -136,11 +169,20 @@ bit dependencyFinished;
 byte member[4];
 byte running, count;
 bit suspended, idleWaiter;
-#if MUTANT == 4
-/* Does not ask whether it is suspended. */
-#define hasRoom (running < WIDTH)
+#ifdef RATE
+/* The hold `throttled`, the permits, and whether the timer runs that opens the queue again. */
+bit throttled, opens;
+byte permits = 1;
+#define mayStart (permits != 0)
 #else
-#define hasRoom (!suspended && running < WIDTH)
+#define throttled false
+#define mayStart true
+#endif
+#if MUTANT == 4
+/* Does not check whether the queue is suspended. */
+#define hasRoom (!throttled && running < WIDTH)
+#else
+#define hasRoom (!suspended && !throttled && running < WIDTH)
 #endif
 #ifdef BARRIER
 /* Operation 3 is the gate of the second segment. */
@@ -150,11 +192,29 @@ bit suspended, idleWaiter;
 #endif
 #define hasReady (member[1] == READY || member[2] == READY || (member[3] == READY && isOpen))
 #define hasStartable (hasRoom && hasReady)
+#if LEVELS
+/* A worker may pass over a ready operation of the other level only while the queue has a slot for that one too. */
+#define second (member[2] == READY -> 1 : 0)
+#define first (member[1] == READY -> 1 : 0)
+#define startsFirst (hasRoom && (member[1] == READY || (member[3] == READY && running + second < WIDTH)))
+#define startsSecond (hasRoom && member[2] == READY && running + first < WIDTH)
+#define startable ((startsFirst -> FIRST : 0) + (startsSecond -> SECOND : 0))
+#define hasOwnStartable ((startable & ownLevel) != 0)
+#else
+#define startable (hasStartable -> FIRST : 0)
+#define hasOwnStartable hasStartable
+#endif
 
-/* Workers. 0 is any thread that is no worker. */
-bit debt[3];
-byte pending;
+/* Workers. 0 is any thread that is no worker. The promise: none, to look, or LOOK + x: the departure of operation x. */
+#define LOOK 1
+byte promise[4];
+#define looksSoon (promise[me] != 0)
+byte pending[2];
 chan handed = [3] of { byte };
+#if defined(MONITOR) && (PATHS != 1 || BLOCKS >= 6)
+#define LATE
+chan late = [2] of { byte };
+#endif
 
 #ifdef RESUME
 /* Resumptions: the ring, by the number of the operation; LONE is part of none. And `count`. */
@@ -162,9 +222,9 @@ chan handed = [3] of { byte };
 chan ring = [4] of { byte };
 short resumptions;
 #define hasResumptions (resumptions != 0)
-/* Somebody is between a step in the ring and the count; or nobody is, and what is counted is there: no looking for ever. */
+/* A thread is between a step in the ring and the count; or none is, and what is counted is there: no thread looks forever. */
 #define lags (hasResumptions && between != 0)
-#define hasArrivals (head != 0 || hasResumptions)
+#define hasArrivals (head != 0 || (servesResumptions && hasResumptions))
 #define isThere atomic { hasResumptions && between == 0 -> assert(resumptions == len(ring)) }
 #define isAsync(x) ((RESUME >> ((x) - 1)) & 1)
 /* How often operation 1 suspends; 2 and 3 do once. */
@@ -181,6 +241,22 @@ bit hasCome, awaits;
 #define isAsync(x) false
 #endif
 
+/* The kinds of operations. */
+#define isPlain(x) (PATHS != 2 && !isAsync(x) && !(BLOCKS >= 6 && BLOCKS <= 8 && (x) == 1))
+#define isLong(x) (!isAsync(x) && (PATHS != 1 || (BLOCKS >= 6 && BLOCKS <= 8 && (x) == 1)))
+#define hasBlock(x) ((BLOCKS == 2 || BLOCKS == 8) && (x) == 1)
+#if defined(DEP) || defined(DEPENDENTS)
+#define hasDependents(x) ((x) == 1)
+#else
+#define hasDependents(x) false
+#endif
+/* mayClaimThoughResuming */
+#ifdef RATE
+#define mayClaim false
+#else
+#define mayClaim true
+#endif
+
 /* Ghosts: for the properties only. */
 bit inside[4];                  /* in the inbox */
 bit joined[4];                  /* addOperation has returned */
@@ -192,18 +268,43 @@ byte stuck;                     /* the worker that runs an operation that waits 
 bit due[5];                     /* has been appended to the resumptions, and has not run */
 byte between;                   /* threads between a step in the ring and the count */
 bit loneRan;
+byte putBacks;                  /* 1: operation 1 has been put back; 2: the cause is gone */
 
-#define LOCALS byte old, node, o, want, got, cur, ev; bit changed, late, more, wakes, mustCall, claimingNext, done, startable
+#define LOCALS byte old, node, o, want, got, cur, ev, more, levels; bit changed, isLate, wakes, claims, done, looked
+/* The number of a thread that is no worker is 0. */
+#define OUTSIDER LOCALS; byte me
 
 /* --- Signal and Inbox ------------------------------------------------------------------------------------------------ */
 
-inline callWorker() { atomic { assert(pending == 0); pending++ } }
+inline callWorker(level) { atomic { assert(pending[(level) - 1] == 0); pending[(level) - 1]++ } }
 
-inline claimCall() {
-    atomic { old = bits & CALLING; bits = bits | CALLING };
+inline claimCall(level) {
+    atomic { old = bits & (level); bits = bits | (level) };
     if
-    :: atomic { old == 0 -> callWorker() }
+    :: atomic { old == 0 -> callWorker(level) }
     :: else -> old = 0
+    fi
+}
+
+/* Calls workers of `levels`. */
+inline callWorkers() {
+    if
+    :: levels & FIRST -> claimCall(FIRST)
+    :: else
+    fi;
+#if LEVELS
+    if
+    :: levels & SECOND -> claimCall(SECOND)
+    :: else
+    fi;
+#endif
+    levels = 0
+}
+
+inline callWorkersUnlessLooking() {
+    if
+    :: atomic { levels == 0 || looksSoon -> levels = 0 }
+    :: else -> callWorkers()
     fi
 }
 
@@ -223,15 +324,17 @@ inline pushChain(top, bottom) {
     od
 }
 
+#define isCovered(bits, level) (!((bits) & HELD) && ((bits) & (BUSY | ATTENDED | (level))))
+
 /* Sets `want`: 0 nothing, 1 callWorker, 2 takeLock. */
-inline advise() {
+inline advise(level) {
     old = bits;
     do
     :: atomic { old & HELD -> want = 2; old = 0 }; break
-    :: atomic { !(old & HELD) && old != 0 -> want = 0; old = 0 }; break
-    :: atomic { old == 0 ->
+    :: atomic { isCovered(old, level) -> want = 0; old = 0 }; break
+    :: atomic { !(old & HELD) && !isCovered(old, level) ->
             if
-            :: bits == 0 -> bits = CALLING; want = 1
+            :: bits == old -> bits = bits | (level); old = 0; want = 1
             :: else -> old = bits
             fi
        };
@@ -246,10 +349,12 @@ inline advise() {
 
 #define CLAIM 1
 #define LEAVE 2
-#define LOOK 3
+#define LOOKS 3
 #define SUSPENDS 4
 #define RESUMES 5
 #define ENLISTS 6
+#define PUTS_BACK 7
+#define OPENS 8
 
 inline admit() {
     atomic {
@@ -293,10 +398,15 @@ inline drain() {
 inline claimFrom() {
     do
     :: atomic {
-        hasStartable ->
+        hasOwnStartable && mayStart ->
         if
+#if LEVELS
+        :: ownLevel == SECOND -> o = 2
+        :: ownLevel == FIRST && member[1] == READY -> o = 1
+#else
         :: member[1] == READY -> o = 1
         :: member[1] != READY && member[2] == READY -> o = 2
+#endif
         :: else -> o = 3
         fi;
         if
@@ -307,18 +417,28 @@ inline claimFrom() {
 #endif
             assert(!mustNotStart);
             phase[o] = STARTING; member[o] = RUNS; running++;
-            got = o; o = 0; more = hasStartable;
+#ifdef RATE
+            permits--;
+#endif
+            got = o; o = 0
         :: else -> member[o] = WAITS; o = 0
         fi };
         if
         :: got != 0 -> break
         :: else
         fi
-    :: else -> break
+#ifdef RATE
+    :: atomic { !mayStart ->
+        if
+        :: hasStartable -> throttled = 1; opens = 1
+        :: else
+        fi }; break
+#endif
+    :: !hasOwnStartable && mayStart -> break
     od
 }
 
-/* `ev` says what happens under the lock; LEAVE is about `cur`. Answers: got, more, done, startable.
+/* `ev` says what happens under the lock; LEAVE and PUTS_BACK are about `cur`. Answers: got, more, done.
  * The event happens in the first round; the others are for what came late. */
 inline withState() {
     atomic { lock == 0 -> lock = 1 };
@@ -334,16 +454,22 @@ inline withState() {
 #else
                 :: !pin[cur] ->
 #endif
-                    assert(member[cur] != GONE && member[cur] != NONE);
+                    assert(phase[cur] == FINISHING && member[cur] != GONE && member[cur] != NONE);
                     if
                     :: member[cur] == RUNS -> running--
                     :: else
                     fi;
                     member[cur] = GONE; count--; done = 1;
+                    /* markFinished */
+                    phase[cur] = FINISHED;
                     if
-                    :: count == 0 -> wakes = idleWaiter; idleWaiter = 0; ev = 0
-                    :: count != 0 && claimingNext -> ev = CLAIM
-                    :: else -> startable = hasStartable; ev = 0
+                    :: count == 0 -> wakes = idleWaiter; idleWaiter = 0; more = 0; ev = 0
+#if FINDING == 2
+                    :: count != 0 && claims -> ev = CLAIM
+#else
+                    :: count != 0 && claims && !hasBlock(cur) -> ev = CLAIM
+#endif
+                    :: else -> more = startable; ev = 0
                     fi
                 :: else -> ev = 0
                 fi
@@ -352,17 +478,31 @@ inline withState() {
                 :: ev == SUSPENDS -> suspended = 1
                 :: ev == RESUMES -> suspended = 0
                 :: ev == ENLISTS && count != 0 -> idleWaiter = 1; done = 1
+#ifdef RATE
+                :: ev == OPENS -> throttled = 0; permits = 1
+#endif
+#if PUTBACK
+                :: ev == PUTS_BACK ->
+                    /* returnToWaiting, takeBackPermit */
+#if MUTANT != 25
+                    phase[cur] = ENQUEUED; ready[cur] = 0; putBacks = 1;
+#endif
+                    member[cur] = WAITS; running--;
+#ifdef RATE
+                    throttled = 0; permits = 1;
+#endif
+#endif
                 :: else
                 fi;
-                startable = hasStartable; ev = 0
+                more = startable; ev = 0
             fi
         };
         if
-        :: ev == CLAIM -> claimFrom(); ev = 0
+        :: ev == CLAIM -> claimFrom(); atomic { more = startable; ev = 0 }
         :: else
         fi;
         atomic {
-            /* Signal.publish: what it is to be, and the load. */
+            /* Signal.publish: the new value, and the load. */
             if
             :: !hasRoom && running > 0 -> want = BUSY
             :: !hasRoom && running == 0 -> want = HELD
@@ -383,71 +523,68 @@ inline withState() {
 #else
             if
             :: head == 0 -> break
-            :: else -> late = 1
+            :: else -> isLate = 1
             fi
 #endif
         fi
     od;
-    atomic { mustCall = (late && hasStartable); late = 0; lock = 0 };
-#if MUTANT == 6
-    mustCall = 0;
+    atomic {
+        if
+#if MUTANT != 6
+        :: isLate -> levels = startable
 #endif
-    if
-    :: mustCall -> mustCall = 0; claimCall()
-    :: else
-    fi
+        :: else
+        fi;
+        isLate = 0; lock = 0
+    };
+    callWorkersUnlessLooking()
 }
 
-inline claim() { ev = CLAIM; withState() }
-
-inline act(me) {
+inline act() {
     if
     :: want == 0
-    :: want == 1 ->
-        want = 0;
-        if
-        :: debt[me] -> bits = bits & without(CALLING)
-        :: else -> callWorker()
-        fi
-    :: want == 2 -> want = 0; ev = LOOK; withState()
-    fi
+    :: want == 1 -> want = 0; callWorker(o); o = 0
+    :: want == 2 -> want = 0; o = 0; ev = 0; withState()
+    fi;
+    o = 0
 }
 
-inline push(top, bottom, me) {
+inline push(top, bottom) {
 #if MUTANT == 1
-    advise(); pushChain(top, bottom);
+    o = levelOf(top); advise(o); pushChain(top, bottom); act()
 #else
-    pushChain(top, bottom); advise();
-#endif
-    act(me)
-}
-
-inline offerSlot(me) {
+    pushChain(top, bottom);
+    o = levelOf(top);
     if
-    :: startable ->
-        startable = 0;
+    :: me == 0 -> advise(o); act()
+    :: me != 0 ->
         if
-        :: debt[me]
-        :: else -> claimCall()
+        /* needsStep */
+        :: isCovered(bits, o) -> o = 0
+        :: else ->
+            if
+            :: !(bits & HELD) ->
+                if
+                :: looksSoon -> o = 0
+                :: else -> advise(o); act()
+                fi
+            :: else -> advise(o); act()
+            fi
         fi
-    :: else
     fi
+#endif
 }
 
-/* callWorkerIfStartable */
-inline callIfStartable() {
+inline callWorkersIfStartable() {
+    ev = LOOKS; withState();
+    atomic { levels = more; more = 0 };
+    callWorkers();
 #ifdef RESUME
     if
-    :: hasResumptions -> startable = 1
-    :: else -> ev = LOOK; withState()
-    fi;
-#else
-    ev = LOOK; withState();
-#endif
-    if
-    :: startable -> startable = 0; claimCall()
+    :: hasResumptions -> claimCall(FIRST)
     :: else
     fi
+#endif
 }
 
 #ifdef RESUME
@@ -455,38 +592,38 @@ inline callIfStartable() {
 /* Sets `want` for an instant only. */
 inline claimCallForResumption() {
 #if MUTANT == 14
-    /* As for a push: where there is no room nobody is called. */
-    advise();
+    /* As for a push: where there is no room no worker is called. */
+    advise(FIRST);
     if
-    :: want == 1 -> want = 0; callWorker()
+    :: want == 1 -> want = 0; callWorker(FIRST)
     :: else -> want = 0
     fi
 #else
     old = bits;
     do
-    :: atomic { old & (CALLING | ATTENDED) -> old = 0 }; break
-    :: atomic { !(old & (CALLING | ATTENDED)) ->
+    :: atomic { old & (FIRST | ATTENDED) -> old = 0 }; break
+    :: atomic { !(old & (FIRST | ATTENDED)) ->
             if
-            :: bits == old -> bits = bits | CALLING; old = 0; want = 1
+            :: bits == old -> bits = bits | FIRST; old = 0; want = 1
             :: else -> old = bits
             fi
        };
        if
-       :: atomic { want == 1 -> want = 0; callWorker() }; break
+       :: atomic { want == 1 -> want = 0; callWorker(FIRST) }; break
        :: else
        fi
     od
 #endif
 }
 
-/* The thread `me` has `x` go on. */
-inline resume(x, me) {
+/* This thread resumes `x`. */
+inline resume(x) {
     atomic { assert(!due[x] && nfull(ring)); due[x] = 1; between++; ring ! x };
 #if MUTANT != 16
     atomic { resumptions++; between-- };
 #endif
     if
-    :: debt[me]
+    :: looksSoon
     :: else -> claimCallForResumption()
     fi;
 #if MUTANT == 16
@@ -498,11 +635,11 @@ inline resume(x, me) {
 /* Answers in `got`. */
 inline takeResumption() {
     if
-    :: hasResumptions ->
+    :: servesResumptions && hasResumptions ->
         if
         :: atomic { nempty(ring) -> ring ? got; assert(due[got]); due[got] = 0; between++ };
 #if MUTANT == 17
-            /* Is counted for ever. */
+            /* Is counted forever. */
             between--
 #else
             atomic { resumptions--; between-- }
@@ -513,30 +650,32 @@ inline takeResumption() {
     fi
 }
 
-/* Operation 1 has ended, or its place is free: operation 2, if it waits for that, goes on. */
-inline wakeSecond(me) {
+/* Operation 1 has ended, or its place is free: operation 2, if it waits for that, is resumed. */
+inline wakeSecond() {
     atomic { hasCome = 1; node = awaits; awaits = 0 };
     if
-    :: node -> node = 0; resume(2, me)
+    :: node -> node = 0; resume(2)
     :: else
     fi
 }
 
 #endif
 
-inline claimUnlessResuming() {
-#ifdef RESUME
+/* The value of `isReady` of `x` is true now. */
+inline becomesReady(x) {
+    atomic {
+        if
+        :: phase[x] == ENQUEUED -> ready[x] = 1; node = !pin[x]; pin[x] = 1
+        :: else
+        fi };
     if
-    :: hasResumptions
-    :: else -> claim()
+    :: node -> node = 0; push(x, x)
+    :: else
     fi
-#else
-    claim()
-#endif
 }
 
-/* Leaves with `cur`. The answers of the claim are in got and more. */
-inline leave(me) {
+/* Removes `cur`, and claims the next one with `claims`. The answers are in got and more. */
+inline leave() {
     do
     :: ev = LEAVE; withState();
         if
@@ -545,120 +684,110 @@ inline leave(me) {
         :: else -> (head != 0 || !pin[cur])
         fi
     od;
-    claimingNext = 0;
+    claims = 0;
     if
     :: wakes -> wakes = 0; parker = 1
     :: else
     fi;
 #if WAKES == 2
-    /* Errands: Bound.vacate */
+    /* Errands: CapacityGate */
     if
-    :: cur == 1 -> wakeSecond(me)
+    :: cur == 1 -> wakeSecond()
     :: else
     fi;
 #endif
-#if MUTANT == 7
-    startable = 0;
+#if WAKES == 3
+    /* Errands: ResourcePool.stepOut: operation 3 has its resources now. */
+    if
+    :: cur == 1 -> dependencyFinished = 1; becomesReady(3)
+    :: else
+    fi;
 #endif
-    offerSlot(me)
+    skip
 }
 
-/* The finishing of operation 1 makes operation 2 ready. */
-inline tell(me) {
+/* prepareToLeave: the finishing of operation 1 makes operation 2 ready. */
+inline tell() {
     skip;
 #ifdef DEP
     if
-    :: cur == 1 ->
-        atomic {
-            dependencyFinished = 1;
-            if
-            :: phase[2] == ENQUEUED -> ready[2] = 1; node = !pin[2]; pin[2] = 1
-            :: else
-            fi };
-        if
-        :: node -> node = 0; push(2, 2, me)
-        :: else
-        fi
+    :: cur == 1 -> dependencyFinished = 1; becomesReady(2)
+    :: else
+    fi
+#endif
+#if WAKES == 4
+    /* An observer, or an override of `isReady`, resumes operation 2. */
+    if
+    :: cur == 1 -> wakeSecond()
     :: else
     fi
 #endif
 }
 
-/* --- Threads ----------------------------------------------------------------------------------------------------------- */
+inline complete() {
+    skip;
+#if WAKES == 1
+    /* wakeWaiters */
+    if
+    :: cur == 1 -> wakeSecond()
+    :: else
+    fi;
+#endif
+#if BLOCKS == 2 || BLOCKS == 8
+    if
+    :: cur == 1 -> ran[2]
+    :: else
+    fi
+#endif
+}
+
+/* Operation.depart, on any thread. */
+inline departElsewhere() {
+    tell();
+    claims = 0; leave();
+    atomic { levels = more; more = 0 };
+#if MUTANT == 7
+    levels = 0;
+#endif
+    callWorkersUnlessLooking();
+    complete()
+}
+
+/* OperationQueue.fulfill, of the promise `want`, which this thread has taken. */
+inline fulfillHere() {
+    if
+    :: want == 0
+    :: want == LOOK ->
+        want = 0; bits = bits & without(ATTENDED); callWorkersIfStartable()
+    :: want > LOOK ->
+#if FINDING == 9
+        want = 0; departElsewhere(); bits = bits & without(ATTENDED); callWorkersIfStartable()
+#else
+        want = 0;
+#if MUTANT != 12
+        bits = bits & without(ATTENDED);
+        callWorkersIfStartable();
+#endif
+        departElsewhere()
+#endif
+    fi
+}
+
+/* --- Operations -------------------------------------------------------------------------------------------------------- */
 
 inline enqueue(x) {
     atomic {
         assert(phase[x] == IDLE);
 #ifdef DEP
         ready[x] = (x != 2 || dependencyFinished);
+#elif WAKES == 3
+        ready[x] = (x != 3 || dependencyFinished);
 #else
         ready[x] = 1;
 #endif
         phase[x] = ENQUEUED; pin[x] = 1
     }
 }
-
-#if defined(BARRIER) || BLOCKS != 0 || defined(IN_TURN)
-#define ONE_ADDER
-#endif
-
-#ifdef IN_TURN
-proctype Adder(byte first; byte second) {
-    LOCALS;
-#ifdef BATCH
-    enqueue(1); enqueue(2); next[2] = 1;
-#if OPS == 3
-    enqueue(3); next[3] = 2;
-#endif
-    push(OPS, 1, 0);
-    joined[1] = 1; joined[2] = 1; joined[3] = 1
-#else
-    enqueue(1); push(1, 1, 0); joined[1] = 1;
-#ifdef LONER
-    resume(LONE, 0);
-#endif
-    enqueue(2); push(2, 2, 0); joined[2] = 1;
-#if OPS == 3
-    enqueue(3); push(3, 3, 0); joined[3] = 1
-#endif
-#endif
-}
-#elif BLOCKS != 0
-/* One after the other: who runs operation 1 may be an attendant by then. */
-proctype Adder(byte first; byte second) {
-    LOCALS;
-    enqueue(3); push(3, 3, 0); joined[3] = 1;
-    enqueue(1); push(1, 1, 0); joined[1] = 1;
-    enqueue(2); push(2, 2, 0); joined[2] = 1
-}
-#elif defined(BARRIER)
-/* Two operations in one push, then a barrier. */
-proctype Adder(byte first; byte second) {
-    LOCALS;
-    enqueue(1); enqueue(2); next[2] = 1; push(2, 1, 0); joined[1] = 1; joined[2] = 1;
-    enqueue(3); push(3, 3, 0); joined[3] = 1
-}
-#else
-proctype Adder(byte first; byte second) {
-    LOCALS;
-    enqueue(first);
-#ifdef BATCH
-    if
-    :: second != 0 ->
-        /* Chain.append: the last added stands first. */
-        enqueue(second); next[second] = first; push(second, first, 0); joined[second] = 1
-    :: else -> push(first, first, 0)
-    fi;
-    joined[first] = 1
-#else
-    push(first, first, 0); joined[first] = 1;
-    if
-    :: second != 0 -> enqueue(second); push(second, second, 0); joined[second] = 1
-    :: else
-    fi
-#endif
-}
-#endif
 
 inline begin() {
     atomic {
@@ -668,7 +797,7 @@ inline begin() {
     }
 }
 
-inline body(me) {
+inline body() {
     skip;
 #if BLOCKS == 1
     if
@@ -682,9 +811,160 @@ inline body(me) {
     :: else
     fi
 #endif
+#if BLOCKS == 10
+    if
+    :: cur == 3 -> stuck = me; phase[1] == FINISHED; stuck = 0
+    :: else
+    fi
+#endif
+#if BLOCKS == 9
+    if
+    :: cur == 2 -> stuck = me; ran[3]; stuck = 0
+    :: else
+    fi
+#endif
 }
 
 inline claimEnd() { atomic { assert(phase[cur] == EXECUTING); phase[cur] = FINISHING; executing-- } }
+
+/* The default `start()` from `main()` on; finishIfFinished, endClaimed. */
+inline goLong() {
+    body(); claimEnd();
+    if
+    :: me != 0 ->
+        /* willDepart */
+        promise[me] = LOOK + cur;
+#if BLOCKS == 6 || BLOCKS == 8
+        /* An override of `start()` waits, and the engine knows. */
+        if
+        :: cur == 1 ->
+            atomic { want = promise[me]; promise[me] = 0 }; fulfillHere();
+            ran[2]
+        :: else
+        fi;
+#endif
+#if BLOCKS == 7
+        /* The engine does not know. */
+        if
+        :: cur == 1 -> stuck = me; ran[2]; stuck = 0
+        :: else
+        fi;
+#endif
+#if FINDING == 10
+        /* The claim of a plain block has no reference, and the frames of the operation end here. */
+        assert(member[cur] != GONE)
+#endif
+    :: me == 0 -> departElsewhere()
+    fi
+}
+
+#ifdef RESUME
+/* The next part of `cur`: until it suspends, or to its end. Operation 2 waits for operation 1 with WAKES. */
+inline goOn() {
+    if
+#if WAKES != 0
+    :: atomic { cur == 2 && !hasCome && !awaits -> awaits = 1 }
+#endif
+    :: atomic { !(WAKES != 0 && cur == 2) && suspensions[cur] < (cur == 1 -> PARTS : 1) ->
+            suspensions[cur]++; handed ! cur }
+    :: else -> goLong()
+    fi
+}
+
+/* A job of the runtime: part of no operation. */
+inline runLone() {
+    atomic { assert(!loneRan); loneRan = 1 };
+#if BLOCKS == 5
+    ran[2]
+#endif
+}
+#endif
+
+/* Puts the claimed `cur` back, for a reason of a policy. */
+inline putBack() {
+#if MUTANT == 25
+    /* Changes the word before it has the lock. */
+    atomic { phase[cur] = ENQUEUED; ready[cur] = 0; putBacks = 1 };
+#endif
+    ev = PUTS_BACK; withState();
+    atomic { levels = more; more = 0 };
+    callWorkersUnlessLooking();
+#if PUTBACK == 2
+    /* Asks again at once: the cause may be gone already. */
+#if FINDING == 10
+    assert(member[cur] != GONE);
+#endif
+    becomesReady(cur)
+#endif
+}
+
+/* --- Threads that add -------------------------------------------------------------------------------------------------- */
+
+#if defined(BARRIER) || BLOCKS != 0 || defined(IN_TURN)
+#define ONE_ADDER
+#endif
+
+#ifdef IN_TURN
+proctype Adder(byte one; byte other) {
+    OUTSIDER;
+#ifdef BATCH
+    enqueue(1); enqueue(2); next[2] = 1;
+#if OPS == 3
+    enqueue(3); next[3] = 2;
+#endif
+    push(OPS, 1);
+    joined[1] = 1; joined[2] = 1; joined[3] = 1
+#else
+    enqueue(1); push(1, 1); joined[1] = 1;
+#ifdef LONER
+    resume(LONE);
+#endif
+    enqueue(2); push(2, 2); joined[2] = 1;
+#if OPS == 3
+    enqueue(3); push(3, 3); joined[3] = 1
+#endif
+#endif
+}
+#elif BLOCKS != 0
+/* One after the other: the worker that runs operation 1 may attend by then. */
+proctype Adder(byte one; byte other) {
+    OUTSIDER;
+#if OPS == 3
+    enqueue(3); push(3, 3); joined[3] = 1;
+#endif
+    enqueue(1); push(1, 1); joined[1] = 1;
+    enqueue(2); push(2, 2); joined[2] = 1
+}
+#elif defined(BARRIER)
+/* Two operations in one push, then a barrier. */
+proctype Adder(byte one; byte other) {
+    OUTSIDER;
+    enqueue(1); enqueue(2); next[2] = 1; push(2, 1); joined[1] = 1; joined[2] = 1;
+    enqueue(3); push(3, 3); joined[3] = 1
+}
+#else
+proctype Adder(byte one; byte other) {
+    OUTSIDER;
+    enqueue(one);
+#ifdef BATCH
+    if
+    :: other != 0 ->
+        /* Chain.append: the last added stands first. */
+        enqueue(other); next[other] = one; push(other, one); joined[other] = 1
+    :: else -> push(one, one)
+    fi;
+    joined[one] = 1
+#else
+    push(one, one); joined[one] = 1;
+    if
+    :: other != 0 -> enqueue(other); push(other, other); joined[other] = 1
+    :: else
+    fi
+#endif
+}
+#endif
+
+/* --- Shift ------------------------------------------------------------------------------------------------------------- */
 
 inline stopAttending() {
     if
@@ -693,27 +973,29 @@ inline stopAttending() {
     fi
 }
 
+/* `shift.end` */
 #define GOES 0
 #define YIELDS 1
 #define LEAVES 2
+#define IDLES 3
 
-inline departure() {
+inline decide() {
     skip;
 #if PACE
     if
 #if PACE == 3
     :: attends
 #else
-    :: leaving = GOES
+    :: end = GOES
 #endif
 #if PACE == 1
-    :: leaving = YIELDS
+    :: end = YIELDS
     :: stopAttending()
 #endif
     :: !attends ->
         atomic {
             if
-            :: bits & ATTENDED -> leaving = LEAVES
+            :: bits & ATTENDED -> end = LEAVES
             :: else -> bits = bits | ATTENDED; attends = 1
             fi
         }
@@ -721,327 +1003,344 @@ inline departure() {
 #endif
 }
 
-inline lastLook() {
+inline look() {
+    ev = CLAIM; withState(); looked = 1;
     if
-    :: attends ->
-        if
-        :: hasArrivals -> claimUnlessResuming()
-        :: true
-        fi;
-        if
-        :: got == 0 ->
-#ifdef RESUME
-            if
-            :: lags -> progress_2: skip
-            :: isThere
-            :: !hasResumptions ->
-#if MUTANT == 15
-                /* Looks, and then says that it looks no more. */
-                claim();
-                stopAttending()
-#else
-                stopAttending();
-                claimUnlessResuming()
+    :: got == 0 && more != 0 ->
+        atomic { levels = more; more = 0 };
+#if MUTANT == 22
+        /* Calls no worker of the other level. */
+        levels = levels & ownLevel;
 #endif
-            fi
-#else
-            stopAttending();
-#if MUTANT != 8
-            claim()
-#endif
-#endif
-        :: else
-        fi
-    :: !attends ->
-        if
-        :: atomic { bits == 0 -> bits = CALLING };
-#if MUTANT == 9
-            /* Claims only if it has seen something. */
-            if
-            :: head != 0 -> bits = bits & without(CALLING); claim()
-            :: true -> bits = bits & without(CALLING)
-            fi
-#else
-#if MUTANT == 10
-            /* Looks, and then says that it looks no more. */
-            claim(); bits = bits & without(CALLING)
-#else
-            bits = bits & without(CALLING); claimUnlessResuming()
-#endif
-#endif
-        :: else
-        fi
+        callWorkers()
+    :: else
     fi
 }
 
-/* The way of an operation that goes through `start()`. */
-inline goLong(me) {
-#if !defined(ASYNC) && !defined(RESUME)
-    begin();
-#endif
-    body(me); claimEnd();
+inline lookUnlessResuming() {
+#ifdef RESUME
     if
-    :: me != 0 -> debt[me] = 1
+    :: servesResumptions && hasResumptions -> looked = 0
+    :: else -> look()
+    fi
+#else
+    look()
+#endif
+}
+
+inline callOthers() {
+    if
+#if FINDING == 5
+    :: more == 0 && !attends
+#else
+    :: more == 0 && !attends && !hasResumptions
+#endif
+    :: else ->
+        atomic { levels = more; more = 0 };
+#if defined(RESUME) && FINDING != 5
+        if
+        :: hasResumptions -> levels = levels | FIRST
+        :: else
+        fi;
+#endif
+        if
+        :: attends -> levels = levels & without(ownLevel); promise[me] = LOOK
+        :: !attends && levels != 0 && (bits & ATTENDED) -> levels = levels & without(ownLevel)
+        :: else
+        fi;
+        callWorkers()
+    fi
+}
+
+/* depart(_:claims:_:) */
+inline departHere() {
+    if
+    :: attends || hasDependents(cur) -> promise[me] = LOOK
     :: else
     fi;
-    tell(me); leave(me);
-    phase[cur] = FINISHED;
-#if WAKES == 1
-    /* wakeWaiters */
+    tell();
+#if FINDING != 8
     if
-    :: cur == 1 -> wakeSecond(me)
+    :: !attends -> promise[me] = 0
     :: else
     fi;
 #endif
-#if BLOCKS == 2
+    claims = (claims && end == GOES);
+    leave();
+    promise[me] = 0;
     if
-    :: cur == 1 ->
-        /* passOnDebt */
-        if
-        :: atomic { debt[me] -> debt[me] = 0 };
-#if MUTANT != 12
-            bits = bits & without(ATTENDED);
-#endif
-            callIfStartable()
-        :: else
-        fi;
-        ran[2]
-    :: else
-    fi
-#endif
-}
-
-#ifdef RESUME
-/* The next part of `cur`: until it suspends, or to its end. Operation 2 waits for operation 1 with WAKES. */
-inline goOn(me) {
-    if
-#if WAKES != 0
-    :: atomic { cur == 2 && !hasCome && !awaits -> awaits = 1 }
-#endif
-    :: atomic { !(WAKES != 0 && cur == 2) && suspensions[cur] < (cur == 1 -> PARTS : 1) ->
-            suspensions[cur]++; handed ! cur }
-    :: else -> goLong(me)
-    fi
-}
-#endif
-
-/* completePlainly: whoever set the completion block did so after `endedPlainly`. */
-inline completePlainly() {
-    phase[cur] = FINISHED;
-#if BLOCKS == 3
-    if
-    :: cur == 1 ->
-        if
-        :: got != 0 -> handed ! got; got = 0
-        :: else
-        fi;
-        more = 0;
 #if FINDING != 2
-        stopAttending();
-        callIfStartable();
-#endif
-        ran[2];
+    :: hasBlock(cur) ->
         if
-        :: leaving == GOES -> claimUnlessResuming()
+        :: attends ->
+#if MUTANT != 26
+            stopAttending();
+#endif
+            callWorkersIfStartable()
+        :: else ->
+            atomic { levels = more; more = 0 };
+            callWorkers();
+#ifdef RESUME
+            if
+            :: hasResumptions -> claimCall(FIRST)
+            :: else
+            fi
+#endif
+        fi
+#endif
+    :: !hasBlock(cur) && end == LEAVES && (bits & ATTENDED) ->
+        atomic { levels = more & without(ownLevel); more = 0 };
+        callWorkers()
+    :: else ->
+        if
+        :: end != GOES ->
+            atomic { levels = more; more = 0 };
+#if FINDING != 1
+            callWorkers();
+#endif
+#if defined(RESUME) && FINDING != 7
+            if
+            :: hasResumptions -> claimCall(FIRST)
+            :: else
+            fi
+#endif
+            levels = 0
         :: else
         fi
-    :: else
+    fi;
+    complete();
+    if
+    :: got == 0 && !(servesResumptions && hasResumptions) -> looked = 0; more = 0
+    :: else -> looked = 1
     fi
+}
+
+/* end(_:hasEnded:claims:_:). `done`: hasEnded. */
+inline endStride() {
+    if
+    :: done ->
+        if
+        :: attends && promise[me] == 0 -> attends = 0
+        :: else
+        fi
+    :: else ->
+        atomic { want = promise[me]; promise[me] = 0 };
+        atomic {
+            if
+            :: want == 0 -> attends = 0
+            :: want > LOOK -> done = 1
+            :: else
+            fi;
+#if MUTANT == 24
+            /* Does not ask whether the monitor has taken the promise. */
+            if
+            :: phase[cur] == FINISHING || phase[cur] == FINISHED -> done = 1
+            :: else
+            fi;
 #endif
+            want = 0
+        }
+    fi;
+    decide();
+    if
+    :: done -> done = 0; departHere()
+    :: else -> promise[me] = 0; looked = 0
+    fi
+}
+
+/* run(_ claim:more:_:) */
+inline runClaim() {
+    cur = got; got = 0; looked = 0;
+    callOthers();
+    if
+#if PUTBACK
+    :: cur == 1 && putBacks == 0 -> putBack()
+    :: !(cur == 1 && putBacks == 0) && isPlain(cur) -> begin(); body(); claimEnd(); done = 1
+    :: !(cur == 1 && putBacks == 0) && isLong(cur) -> begin(); goLong()
+#elif defined(ASYNC)
+    :: begin(); handed ! cur
+#else
+    :: isPlain(cur) -> begin(); body(); claimEnd(); done = 1
+    :: isLong(cur) -> begin(); goLong()
+#ifdef RESUME
+    :: isAsync(cur) -> begin(); goOn()
+#endif
+#endif
+    fi;
+    claims = (mayClaim && !hasResumptions);
+    endStride();
+    if
+    :: !looked && end == GOES -> lookUnlessResuming()
+    :: else
+    fi;
+    cur = 0
 }
 
 #ifdef RESUME
-/* run(_ resumption: Resumption, ...) on `cur`. Sets `leaving`. */
-inline runResumption(me) {
+/* resume(_:after:_:), of `got`. */
+inline runResumption() {
+    cur = got; got = 0;
     if
 #ifdef LONER
     :: cur == LONE ->
+        more = 0;
 #if FINDING != 6
         stopAttending();
 #endif
-        callIfStartable();
-        runLone(me)
+        callWorkersIfStartable();
+        runLone();
+        decide();
+        looked = 0
 #endif
     :: cur != LONE ->
         if
-        :: attends -> debt[me] = 1
-        :: !attends ->
+        :: looked -> callOthers()
+        :: !looked && attends -> promise[me] = LOOK
+        :: !looked && !attends ->
             if
             :: bits & ATTENDED
 #if MUTANT == 19
-            /* Calls nobody for what else there is. */
+            /* Calls no worker for other work. */
             :: else
 #else
-            :: else -> callIfStartable()
+            :: else -> callWorkersIfStartable()
 #endif
             fi
         fi;
-        goOn(me);
-        debt[me] = 0
+        looked = 0;
+        goOn();
+        claims = mayClaim;
+        endStride()
     fi;
-    departure()
+    if
+    :: !looked && end == GOES -> look()
+    :: else
+    fi;
+    cur = 0
+}
+#endif
+
+/* linger(_:). Sets `end` when no work is left. */
+inline linger() {
+    looked = 0; more = 0;
+    if
+    :: attends ->
+        if
+        :: hasArrivals -> lookUnlessResuming()
+        :: true
+        fi;
+        if
+        :: got != 0
+#if defined(RESUME) && FINDING == 4
+        :: got == 0 && servesResumptions && hasResumptions ->
+            /* Looks at the resumptions again, and leaves. */
+            if
+            :: hasResumptions
+            :: else -> stopAttending(); end = IDLES
+            fi
+#elif defined(RESUME)
+        :: got == 0 && servesResumptions && hasResumptions
+#endif
+        :: got == 0 && !(servesResumptions && hasResumptions) ->
+#if MUTANT == 8
+            stopAttending();
+#elif MUTANT == 15
+            /* Looks, and stops attending after that. */
+            look(); stopAttending();
+#else
+            stopAttending(); lookUnlessResuming();
+#endif
+            idleIfNothing()
+        fi
+    :: !attends ->
+        if
+        :: atomic { !(bits & (ownLevel | BUSY | HELD | ATTENDED)) -> bits = bits | ownLevel };
+#if MUTANT == 9
+            /* Claims only if it has seen something. */
+            if
+            :: head != 0 -> bits = bits & without(ownLevel); look()
+            :: true -> bits = bits & without(ownLevel)
+            fi;
+#elif MUTANT == 10
+            /* Looks, and then says that it looks no more. */
+            look(); bits = bits & without(ownLevel);
+#else
+            bits = bits & without(ownLevel); lookUnlessResuming();
+#endif
+        :: else
+        fi;
+        idleIfNothing()
+    fi
 }
 
-/* A job of the runtime: part of no operation. */
-inline runLone(me) {
-    atomic { assert(!loneRan); loneRan = 1 };
-#if BLOCKS == 5
-    ran[2]
+inline idleIfNothing() {
+    if
+    :: got != 0
+#if MUTANT == 18
+    /* Leaves without a look at the resumptions. */
+    :: got == 0 -> end = IDLES
+#else
+    :: got == 0 && !(servesResumptions && hasResumptions) -> end = IDLES
+#ifdef RESUME
+    :: got == 0 && servesResumptions && hasResumptions ->
+        if
+        :: lags -> progress_1: skip
+        :: isThere
+        :: !hasResumptions
+        fi
 #endif
+#endif
+    fi
 }
-#endif
 
 proctype Worker(byte me) {
     LOCALS;
     bit attends;
-    byte leaving;
+    byte end;
 end_sleeps:
     do
-    :: atomic { pending > 0 -> pending-- };
-        bits = bits & without(CALLING); claimUnlessResuming();
+    :: atomic { pending[ownLevel - 1] > 0 -> pending[ownLevel - 1]-- };
+        bits = bits & without(ownLevel); lookUnlessResuming();
         do
-        :: got == 0 ->
+        :: end != GOES -> break
+        :: end == GOES && got != 0 -> runClaim()
+        :: end == GOES && got == 0 ->
 #ifdef RESUME
             takeResumption();
             if
-            :: got != 0 ->
-                cur = got; got = 0;
-                runResumption(me);
-                cur = 0;
-                if
-                :: leaving == YIELDS -> leaving = GOES; stopAttending(); claimCall(); break
-                :: leaving == LEAVES -> leaving = GOES; break
-                :: else -> claim()
-                fi
-            :: else ->
-                lastLook();
-                if
-                :: got != 0
-#if FINDING == 4
-                :: got == 0 && !hasResumptions -> stopAttending(); break
-                :: got == 0 && hasResumptions
-#else
-                :: got == 0 && attends
-#if MUTANT == 18
-                /* Leaves without a look at what is to go on. */
-                :: got == 0 && !attends -> break
-#else
-                :: got == 0 && !attends ->
-                    if
-                    :: !hasResumptions -> break
-                    :: lags -> progress_1: skip
-                    :: isThere
-                    fi
-#endif
-#endif
-                fi
+            :: got != 0 -> runResumption()
+            :: else -> linger()
             fi
 #else
-            lastLook();
-            if
-            :: got == 0 -> break
-            :: else
-            fi
+            linger()
 #endif
-        :: got != 0 ->
-            cur = got; got = 0;
-            if
-            :: attends -> more = 0; debt[me] = 1
-#if defined(RESUME) && FINDING != 5
-            :: !attends && (more || hasResumptions) ->
-#else
-            :: !attends && more ->
-#endif
-                more = 0;
-                if
-                :: !(bits & ATTENDED) -> claimCall()
-                :: else
-                fi
-            :: else
-            fi;
-            if
-#if PATHS != 2
-            :: (BLOCKS != 2 || cur != 1) && !isAsync(cur) ->
-                begin(); body(me); claimEnd();
-                debt[me] = 1;
-                tell(me);
-                departure();
-#ifdef RESUME
-                /* mayClaimBlindly */
-                if
-                :: leaving == GOES -> claimingNext = !hasResumptions
-                :: else
-                fi;
-#else
-                claimingNext = (leaving == GOES);
-#endif
-                leave(me);
-                debt[me] = 0;
-#if FINDING != 1
-                /* Who attended has gone in between: nobody else looks. */
-                if
-                :: leaving == LEAVES && !(bits & ATTENDED) -> callIfStartable()
-                :: else
-                fi;
-#endif
-                completePlainly();
-#if WAKES == 1
-                if
-                :: cur == 1 -> wakeSecond(me)
-                :: else
-                fi;
-#endif
-#ifdef RESUME
-                if
-                :: leaving == GOES && got == 0 -> claimUnlessResuming()
-                :: else
-                fi
-#endif
-#endif
-#if PATHS != 1 || defined(RESUME)
-            :: (BLOCKS != 3 || cur != 1) && (PATHS != 1 || isAsync(cur)) ->
-#ifdef ASYNC
-                begin(); handed ! cur;
-#elif defined(RESUME)
-                begin();
-                if
-                :: isAsync(cur) -> goOn(me)
-#if PATHS != 1
-                :: !isAsync(cur) -> goLong(me)
-#endif
-                fi;
-#else
-                goLong(me);
-#endif
-                debt[me] = 0;
-                departure();
-                if
-                :: leaving == GOES -> claimUnlessResuming()
-                :: else
-                fi
-#endif
-            fi;
-            cur = 0;
-            if
-            :: leaving == YIELDS -> leaving = GOES; stopAttending(); claimCall(); break
-            :: leaving == LEAVES -> leaving = GOES; break
-            :: else
-            fi
         od;
-        assert(!debt[me] && got == 0);
-        more = 0
+        if
+        :: end == YIELDS -> stopAttending(); claimCall(ownLevel)
+        :: else
+        fi;
+#if defined(RESUME) && LEVELS && MUTANT != 27
+        if
+        :: !servesResumptions && hasResumptions -> claimCall(FIRST)
+        :: else
+        fi;
+#endif
+        assert(!promise[me] && got == 0 && !attends);
+        atomic { end = GOES; more = 0; looked = 0 }
     od
 }
 
-/* A thread for what was handed over, or (ASYNC) one of the user's that announces the end. */
+/* --- Other threads ----------------------------------------------------------------------------------------------------- */
+
+/* With RESUME a thread that brings resumptions; with ASYNC a thread of the user that announces the end. */
 proctype Handed() {
-    LOCALS;
+    OUTSIDER;
 end_sleeps:
     do
 #ifdef RESUME
-    :: handed ? cur -> resume(cur, 0); cur = 0
+    :: handed ? cur -> resume(cur); cur = 0
 #else
-    :: handed ? cur -> goLong(0); cur = 0
+    :: handed ? cur -> goLong(); cur = 0
 #endif
     od
 }
@@ -1052,30 +1351,97 @@ end_sleeps:
 #define isDue(worker) (stuck == worker)
 #endif
 
-#if MUTANT == 20
-/* Calls nobody. */
-#define collected() bits = bits & without(ATTENDED)
+#ifdef MONITOR
+inline fulfillByMonitor() {
+    cur = (want > LOOK -> want - LOOK : 0); want = 0;
+#ifdef LATE
+#if FINDING == 9
+    if
+    :: cur != 0 -> late ! cur
+    :: else -> bits = bits & without(ATTENDED); callWorkersIfStartable()
+    fi;
 #else
-#define collected() bits = bits & without(ATTENDED); claimCall()
+    bits = bits & without(ATTENDED); callWorkersIfStartable();
+    if
+    :: cur != 0 -> late ! cur
+    :: else
+    fi;
 #endif
+#else
+#if MUTANT == 20
+    /* Calls no worker. */
+    bits = bits & without(ATTENDED);
+#else
+    bits = bits & without(ATTENDED); callWorkersIfStartable();
+#endif
+#endif
+    cur = 0
+}
 
 proctype Monitor() {
-    byte old;
+    OUTSIDER;
 end_sleeps:
     do
-    :: atomic { debt[1] && isDue(1) -> debt[1] = 0 }; collected()
-    :: atomic { debt[2] && isDue(2) -> debt[2] = 0 }; collected()
+#if MUTANT == 23
+    /* Reads the promise, and does not take it. */
+    :: atomic { promise[1] && isDue(1) && phase[1] == FINISHING -> want = promise[1] }; fulfillByMonitor()
+    :: atomic { promise[2] && isDue(2) && phase[1] == FINISHING -> want = promise[2] }; fulfillByMonitor()
+#else
+    :: atomic { promise[1] && isDue(1) -> want = promise[1]; promise[1] = 0 }; fulfillByMonitor()
+    :: atomic { promise[2] && isDue(2) -> want = promise[2]; promise[2] = 0 }; fulfillByMonitor()
+#endif
     od
 }
+#endif
+
+#ifdef LATE
+/* A thread of the pool: LateDeparture. */
+proctype Late() {
+    OUTSIDER;
+end_sleeps:
+    do
+#if FINDING == 9
+    :: late ? cur -> want = LOOK + cur; fulfillHere(); cur = 0
+#else
+    :: late ? cur -> departElsewhere(); cur = 0
+#endif
+    od
+}
+#endif
+
+#ifdef RATE
+/* The timer: open(_:). */
+proctype Opener() {
+    OUTSIDER;
+end_sleeps:
+    do
+    :: opens ->
+        opens = 0;
+        ev = OPENS; withState(); more = 0;
+#if MUTANT != 28
+        callWorkersIfStartable()
+#endif
+    od
+}
+#endif
+
+#if PUTBACK == 1 || PUTBACK == 2
+/* The cause for which operation 1 was put back is gone. */
+proctype Cause() {
+    OUTSIDER;
+end_waits:
+    atomic { putBacks == 1 -> putBacks = 2 }; becomesReady(1)
+}
+#endif
 
 #ifdef DISPATCH
 /* A thread of Dispatch: workOnce. It is no worker: 0. */
 proctype Once() {
-    LOCALS;
+    OUTSIDER;
 end_sleeps:
     do
-    :: atomic { pending > 0 -> pending-- };
-        bits = bits & without(CALLING);
+    :: atomic { pending[0] > 0 -> pending[0]-- };
+        bits = bits & without(FIRST);
         if
         :: hasResumptions -> atomic { isOdd = !isOdd; changed = isOdd }
         :: else
@@ -1086,25 +1452,22 @@ end_sleeps:
         fi;
         if
         :: got == 0 ->
-            claim();
+            ev = CLAIM; withState();
+            atomic { levels = more; more = 0 };
+            callWorkers();
             if
             :: got != 0 ->
-                /* claim.wantsMore || hasResumptions */
-#if MUTANT == 21
-                /* Calls nobody for what is to go on. */
+#if MUTANT != 21
                 if
-                :: more -> claimCall()
-#else
-                if
-                :: more || hasResumptions -> claimCall()
-#endif
+                :: hasResumptions -> claimCall(FIRST)
                 :: else
                 fi;
-                more = 0; cur = got; got = 0;
+#endif
+                cur = got; got = 0;
                 begin();
                 if
-                :: isAsync(cur) -> goOn(0)
-                :: else -> goLong(0)
+                :: isAsync(cur) -> goOn()
+                :: else -> goLong()
                 fi;
                 cur = 0
             :: else -> takeResumption()
@@ -1114,8 +1477,8 @@ end_sleeps:
         if
         :: got != 0 ->
             cur = got; got = 0;
-            callIfStartable();
-            goOn(0);
+            callWorkersIfStartable();
+            goOn();
             cur = 0
         :: else
         fi
@@ -1124,21 +1487,19 @@ end_sleeps:
 #endif
 
 proctype Steering() {
-    LOCALS;
+    OUTSIDER;
     ev = SUSPENDS; withState();
-    startable = 0; mustNotStart = 1;
+    more = 0; mustNotStart = 1;
     mustNotStart = 0;
     ev = RESUMES; withState();
 #if MUTANT != 11
-    if
-    :: startable -> startable = 0; claimCall()
-    :: else
-    fi
+    atomic { levels = more; more = 0 };
+    callWorkers()
 #endif
 }
 
 proctype Reorderer(byte x) {
-    LOCALS;
+    OUTSIDER;
     if
     :: atomic {
 #if MUTANT == 13
@@ -1147,17 +1508,17 @@ proctype Reorderer(byte x) {
 #else
         phase[x] == ENQUEUED && !pin[x] ->
 #endif
-        pin[x] = 1 }; push(x, x, 0)
+        pin[x] = 1 }; push(x, x)
     :: phase[x] == ENQUEUED && pin[x]
     :: phase[x] > ENQUEUED
     fi
 }
 
 proctype Waiting() {
-    LOCALS;
+    OUTSIDER;
     bit before[4];
     atomic { before[1] = joined[1]; before[2] = joined[2]; before[3] = joined[3] };
-    ev = ENLISTS; withState();
+    ev = ENLISTS; withState(); more = 0;
     if
     :: done -> parker
     :: else
@@ -1168,11 +1529,11 @@ proctype Waiting() {
     assert(!before[3] || member[3] == GONE)
 }
 
-/* Nobody moves any more. */
+/* At rest. */
 proctype Rest() {
     timeout ->
-    assert(lock == 0 && pending == 0 && head == 0 && executing == 0 && running == 0 && count == 0);
-    assert(!(bits & (CALLING | ATTENDED)));
+    assert(lock == 0 && pending[0] == 0 && pending[1] == 0 && head == 0 && executing == 0 && running == 0 && count == 0);
+    assert(!(bits & (FIRST | SECOND | ATTENDED)));
     assert(ran[1] && member[1] == GONE && phase[1] == FINISHED);
     assert(ran[2] && member[2] == GONE && phase[2] == FINISHED);
 #if OPS == 3
@@ -1202,6 +1563,9 @@ init {
 #else
         run Worker(1);
         run Worker(2);
+#if LEVELS == 2
+        run Worker(3);
+#endif
 #endif
 #ifdef SUSPEND
         run Steering();
@@ -1215,7 +1579,16 @@ init {
 #ifdef MONITOR
         run Monitor();
 #endif
-#if BLOCKS == 3 || defined(ASYNC) || defined(RESUME)
+#ifdef LATE
+        run Late();
+#endif
+#ifdef RATE
+        run Opener();
+#endif
+#if PUTBACK == 1 || PUTBACK == 2
+        run Cause();
+#endif
+#if defined(ASYNC) || defined(RESUME)
         run Handed();
 #endif
 #ifdef BOTH
