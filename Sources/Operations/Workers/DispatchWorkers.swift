@@ -55,11 +55,11 @@ extension OperationQueue {
     func callWorker(_ level: ServiceLevel) {
         let (kind, underlying) = state.withLock { ($0.kind, $0.underlyingQueue) }
         switch kind {
-        case .main: DispatchQueue.main.async { self.workOnce() }
+        case .main: DispatchQueue.main.async { self.workOnce(on: nil, calledFor: level) }
         case .hosted(let host): host.call(self)
         case .pool, .unplaced:
             if let underlying {
-                underlying.async { self.workOnce(on: underlying) }
+                underlying.async { self.workOnce(on: underlying, calledFor: level) }
             } else {
                 WorkerPool[level].request(self)
             }
@@ -75,10 +75,11 @@ extension OperationQueue {
 
     /// Runs one operation, or one part of an async operation. Other blocks of the dispatch queue run in between (Q8,
     /// Q10).
-    package func workOnce() { workOnce(on: nil) }
+    package func workOnce() { workOnce(on: nil, calledFor: level) }
 
-    private func workOnce(on underlying: DispatchQueue?) {
-        signal.workerArrived(level)
+    /// - Parameter called: The level of the call. The levels of the queue may have changed since.
+    private func workOnce(on underlying: DispatchQueue?, calledFor called: ServiceLevel) {
+        signal.workerArrived(called)
         let resumesFirst = hasResumptions && resumptionsReference.withLoaded { $0.alternates() } == true
         if resumesFirst, let resumption = takeResumption() { return run(resumption) }
         let look = look(for: .other(underlying))
