@@ -94,7 +94,7 @@ final class EventSource: QueueWatcher {
         }
         guard isOpen else { return }
         reportPending(entry, operation)
-        if !kinds.isDisjoint(with: [.ready, .cancelled]) { observe(operation, entry) }
+        observe(operation, entry)
     }
 
     /// Observes the properties whose changes are events of the requested kinds.
@@ -112,6 +112,7 @@ final class EventSource: QueueWatcher {
                     if operation.isReady { self?.note(operation) { $0.noteReady() } }
                 })
         }
+        guard !tokens.isEmpty else { return }
         let isKept = state.withLock { state in
             guard state.entries[ObjectIdentifier(operation)] === entry else { return false }
             entry.tokens = tokens
