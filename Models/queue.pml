@@ -73,7 +73,8 @@
  *
  * Sizes: NOPS operations (2 or 3), two adders, two workers, one queue. WIDTH 1 or 2. See Scripts/models.
  *
- * Switches: WIDTH; OPS; PACE (1: free ends of a shift, and attending; 2: attending only; 3: attending always);
+ * Switches: WIDTH; OPS; PACE (1: free ends of a shift, and attending; 2: attending only; 3: attending always;
+ *   4: attending after every second operation);
  *   PATHS (1 runAtOnce, 2 start(), 3 either); SUSPEND; WAITER; REORDER;
  *   LEVELS 1: operation 2 and worker 2 have a second level, and the queue has the first; 2: a third worker, of the first level;
  *   PUTBACK 1: operation 1 is put back once, and another thread makes it ready again; 2: and the same thread asks again too;
@@ -985,6 +986,8 @@ inline decide() {
     if
 #if PACE == 3
     :: attends
+#elif PACE == 4
+    :: attends -> stopAttending()
 #else
     :: end = GOES
 #endif
