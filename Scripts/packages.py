@@ -1,0 +1,63 @@
+"""The packages whose modules other programs use, and the results of their debug builds."""
+
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+class Package:
+    """A package of this repository. The name of its flags is that in Scripts/flags."""
+
+    def __init__(self, folder, flags, default_module, public_modules):
+        self.folder, self.default_module, self.public_modules = folder, default_module, public_modules
+        self.flags = subprocess.run(
+            [os.path.join(ROOT, "Scripts", "flags"), flags], check=True, capture_output=True, text=True).stdout.splitlines()
+        scratch = self.flags[self.flags.index("--scratch-path") + 1] if "--scratch-path" in self.flags else ".build"
+        self.modules = os.path.join(ROOT, scratch, "debug", "Modules")
+
+    def build(self):
+        """Builds the package with the flags of the check: nothing that the check has built is built again."""
+        environment = dict(os.environ, SWIFT_DETERMINISTIC_HASHING="1")
+        if subprocess.run(["swift", "build", *self.flags], cwd=ROOT, env=environment).returncode:
+            sys.exit(1)
+
+    def files(self, *pattern):
+        """Returns the paths, relative to the repository, of the files in the package that match the pattern."""
+        return sorted(glob.glob(os.path.join(self.folder, *pattern), root_dir=ROOT, recursive=True))
+
+    def write_symbol_graphs(self, module, folder, *options):
+        """Writes the graphs of the public symbols of a module, and of its extensions of other modules, to a folder.
+
+        `swift package dump-symbol-graph` would do the same for all modules, those of the tests too.
+        """
+        target = json.loads(subprocess.run(
+            ["swiftc", "-print-target-info"], check=True, capture_output=True, text=True).stdout)["target"]["triple"]
+        done = subprocess.run(
+            ["swift", "symbolgraph-extract", "-module-name", module, "-target", target, "-output-dir", folder,
+             "-minimum-access-level", "public", *imports(self.modules), *options],
+            cwd=ROOT, capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(done.stdout + done.stderr)
+
+
+def imports(modules):
+    """Returns the options with which the compiler finds the modules in a folder, and the C modules that they import."""
+    # The plan of the build, debug.yaml, lists the module maps.
+    with open(os.path.dirname(modules) + ".yaml") as plan:
+        maps = sorted(set(re.findall(r"-fmodule-map-file=([^\"]+)", plan.read())))
+    return ["-I", modules, *(option for path in maps for option in ("-Xcc", "-fmodule-map-file=" + path))]
+
+
+def packages():
+    return [
+        Package("", "debug_flags", "Operations",
+                ["KeyValueObserving", "Operations", "OperationsFoundation", "OperationsTimeline", "OperationsTesting",
+                 "OperationsCombine", "OperationsObservability"]),
+        Package("Networking", "networking_flags", "OperationsNetworking",
+                ["HTTPCore", "HTTPCaching", "OperationsNetworking", "OperationsImages"]),
+    ]
