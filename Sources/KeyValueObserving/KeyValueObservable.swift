@@ -2,14 +2,16 @@
 ///
 /// A class needs one line for itself and one attribute for each property:
 ///
-///     final class Thermometer: KeyValueObservable {
-///         let keyValueRegistrar = KeyValueRegistrar()
-///         @KeyValueObserved var celsius = 20.0
-///     }
+/// ```swift
+/// final class Thermometer: KeyValueObservable {
+///     let keyValueRegistrar = KeyValueRegistrar()
+///     @KeyValueObserved var celsius = 20.0
+/// }
 ///
-///     let token = thermometer.observe(\.celsius, options: [.old, .new]) { _, change in
-///         print(change.oldValue!, "→", change.newValue!)
-///     }
+/// let token = thermometer.observe(\.celsius, options: [.old, .new]) { _, change in
+///     print(change.oldValue!, "→", change.newValue!)
+/// }
+/// ```
 ///
 /// Announce a property that is stored elsewhere or computed by hand: call `willChangeValue(for:)` before the change and
 /// `didChangeValue(for:)` after it. To give properties names, register them in `keyValueKeys`.

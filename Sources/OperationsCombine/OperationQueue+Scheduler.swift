@@ -4,7 +4,9 @@ public import Operations
 
 /// A queue as an OpenCombine scheduler, as Foundation's queue is a Combine scheduler.
 ///
-///     publisher.receive(on: queue).sink { … }
+/// ```swift
+/// let token = publisher.receive(on: queue).sink { value in print(value) }
+/// ```
 ///
 /// Each action becomes a block operation of the queue. The operation waits for a slot behind earlier operations and barriers,
 /// and it does not start while the queue is suspended.

@@ -80,10 +80,12 @@ extension Operations.OperationQueue {
     ///
     /// With the manual executor and the virtual clock of `OperationsTesting`, a day's delay takes no time:
     ///
-    ///     let queue = executor.makeQueue()
-    ///     let scheduler = queue.scheduler(clock: clock)
-    ///     let token = subject.debounce(for: .seconds(3600), scheduler: scheduler).sink { … }
-    ///     executor.runUntilIdle(advancing: clock)
+    /// ```swift
+    /// let queue = executor.makeQueue()
+    /// let scheduler = queue.scheduler(clock: clock)
+    /// let token = subject.debounce(for: .seconds(3600), scheduler: scheduler).sink { text in print(text) }
+    /// executor.runUntilIdle(advancing: clock)
+    /// ```
     ///
     /// At this call, the date of the scheduler is the beginning of 2001, for every instant of the clock. The date advances with
     /// the clock.

@@ -2,14 +2,18 @@ public import Operations
 
 /// A recorder of the events of queues' operations, with their times.
 ///
-///     let recorder = OperationRecorder(clock)
-///     recorder.record(queue)
-///     …
-///     print(recorder.timeline)
+/// ```swift
+/// let recorder = OperationRecorder(clock)
+/// recorder.record(queue)
+/// …
+/// print(recorder.timeline)
+/// ```
 ///
-///     0s          fetch   added
-///     0s          fetch   starts
-///     1.5s        fetch   succeeded
+/// ```text
+/// 0s          fetch   added
+/// 0s          fetch   starts
+/// 1.5s        fetch   succeeded
+/// ```
 public final class OperationRecorder: Sendable {
     private let recorded = Locked<[(time: Duration, event: OperationEvent)]>([])
     private let queues = RecordedQueues()

@@ -6,8 +6,8 @@ public import Operations
 /// let timeline = OperationTimeline()
 /// timeline.record(queue)
 /// …
-/// try timeline.chromeTrace().write(to: url)       // Perfetto, chrome://tracing
-/// try timeline.htmlTimeline().write(to: url, …)   // any browser, without anything else
+/// try timeline.chromeTrace().write(to: trace)   // for Perfetto and chrome://tracing
+/// try timeline.htmlTimeline().write(to: page, atomically: true, encoding: .utf8)   // for any browser
 /// ```
 ///
 /// A timeline stores a few values for each operation, for at most 100,000 operations by default. Recording ends with ``stop()``,

@@ -3,7 +3,9 @@ import Synchronization
 
 /// A limit for the number of operations of a queue that start in a period.
 ///
-///     queue.setRateLimit(.tokenBucket(10, per: .seconds(1), burst: 20))
+/// ```swift
+/// queue.setRateLimit(.tokenBucket(10, per: .seconds(1), burst: 20))
+/// ```
 public struct RateLimit: Sendable, Equatable {
     let rule: RateLimiter.Rule
 

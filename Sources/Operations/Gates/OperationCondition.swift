@@ -4,7 +4,9 @@
 /// waits without a slot. If the condition is not satisfied, the operation fails with an `OperationConditionFailure`, is
 /// cancelled and does not start. `Operation.start()` called by hand tests no conditions.
 ///
-///     upload.addCondition(isOnline && !isOnMeteredNetwork)
+/// ```swift
+/// upload.addCondition(isOnline && !isOnMeteredNetwork)
+/// ```
 public struct OperationCondition: Sendable {
     /// The name of the condition in failures and explanations.
     public let name: String

@@ -2,8 +2,10 @@ import SchedulerCore
 
 /// Resources that operations share, each with a number of units: bytes of memory, connections, licenses.
 ///
-///     let machine = ResourcePool(["memory": 8, "gpu": 1])
-///     render.addRequirement(.units(3, of: "memory", in: machine))
+/// ```swift
+/// let machine = ResourcePool(["memory": 8, "gpu": 1])
+/// render.addRequirement(.units(3, of: "memory", in: machine))
+/// ```
 ///
 /// A pool is a namespace. Operations of any number of queues may use a pool.
 public final class ResourcePool: Sendable {

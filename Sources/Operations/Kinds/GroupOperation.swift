@@ -8,9 +8,11 @@ import SchedulerCore
 /// start when the group starts. Cancelling the group cancels its children. The `policy` decides about a group whose child
 /// fails.
 ///
-///     let group = GroupOperation(policy: .failFast) {
-///         [fetch, parse, store]
-///     }
+/// ```swift
+/// let group = GroupOperation(policy: .failFast) {
+///     [fetch, parse, store]
+/// }
+/// ```
 open class GroupOperation: AsyncOperation, @unchecked Sendable {
     // Sendable: `children` is a lock, the other properties are constant.
 

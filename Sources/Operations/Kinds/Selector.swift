@@ -17,11 +17,13 @@ public struct Selector: Hashable, Sendable, ExpressibleByStringLiteral, CustomSt
 
 /// A class whose methods can be called by selector. The class lists the methods:
 ///
-///     final class Downloader: SelectorResponding {
-///         class var methods: [Selector: InvocationMethod] {
-///             ["fetchAll": .init(Downloader.fetchAll), "fetch:": .init(Downloader.fetch(from:))]
-///         }
+/// ```swift
+/// extension Downloader: SelectorResponding {
+///     class var methods: [Selector: InvocationMethod] {
+///         ["fetchAll": .init(Downloader.fetchAll), "fetch:": .init(Downloader.fetch(from:))]
 ///     }
+/// }
+/// ```
 public protocol SelectorResponding: AnyObject {
     /// The methods that instances respond to.
     static var methods: [Selector: InvocationMethod] { get }

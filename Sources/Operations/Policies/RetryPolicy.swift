@@ -1,7 +1,9 @@
 /// A rule for repeating failed work: the number of retries, and the delays before them.
 ///
-///     let policy = RetryPolicy(retries: 4, backoff: .exponential(.milliseconds(100), cap: .seconds(5)))
-///     let photo = try await policy.run { _ in try await fetch() }
+/// ```swift
+/// let policy = RetryPolicy(retries: 4, backoff: .exponential(.milliseconds(100), cap: .seconds(5)))
+/// let photo = try await policy.run { _ in try await fetch() }
+/// ```
 ///
 /// A `CancellationError` is never retried. After a cancellation of the task, no error is retried.
 public struct RetryPolicy: Sendable {

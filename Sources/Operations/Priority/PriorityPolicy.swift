@@ -3,7 +3,9 @@ import SchedulerCore
 extension OperationQueue {
     /// A rule by which a queue deviates from the order of `queuePriority` and arrival.
     ///
-    ///     queue.priorityPolicy = .init(inheritsPriority: true, starvationLimit: 100)
+    /// ```swift
+    /// queue.priorityPolicy = .init(inheritsPriority: true, starvationLimit: 100)
+    /// ```
     public struct PriorityPolicy: Sendable, Equatable {
         /// The documented order of operation queues.
         public static let `default` = Self()

@@ -7,7 +7,7 @@ public import OperationsNetworking
 ///
 /// ```swift
 /// var configuration = ImageLoader.Configuration()
-/// configuration.cache = try HTTPCache(directory: URL.cachesDirectory.appending(path: "photos"))
+/// configuration.cache = try HTTPCache(directory: URL.homeDirectory.appending(path: ".cache/photos"))
 /// let loader = ImageLoader(configuration)
 /// let handle = loader.load("https://example.org/photo.jpg", options: .thumbnail(256))
 /// let photo = try await handle.value.image

@@ -12,6 +12,7 @@ public import Foundation
 ///
 /// ```swift
 /// import HTTPTypes
+/// import OperationsNetworking
 ///
 /// let photo = HTTPDataOperation(HTTPRequestDescription(.get, "https://example.org/photo.json"), as: .json(Photo.self))
 /// queue.addOperation(photo)

@@ -1,0 +1,5 @@
+import Operations
+import OperationsTesting
+
+let queue = OperationQueue()
+let clock = VirtualClock()

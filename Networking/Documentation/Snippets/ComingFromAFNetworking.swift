@@ -1,0 +1,5 @@
+import OperationsNetworking
+
+struct Photo: Decodable, Sendable {}
+
+let client = try! HTTPClientQueue()

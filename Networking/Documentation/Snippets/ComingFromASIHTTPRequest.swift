@@ -1,0 +1,6 @@
+import HTTPTypes
+import Operations
+import OperationsNetworking
+
+let queue = OperationQueue()
+let url = ""

@@ -1,0 +1,6 @@
+import Foundation
+import OperationsImages
+import OperationsNetworking
+
+let loader = ImageLoader()
+let urls = [""]
