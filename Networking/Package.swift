@@ -124,3 +124,8 @@ let package = Package(
             swiftSettings: settings),
     ]
 )
+
+// The plugin that builds the documentation site. The variable keeps it away from packages that depend on this one.
+if Context.environment["OPERATIONS_DOCUMENTATION"] != nil {
+    package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
+}

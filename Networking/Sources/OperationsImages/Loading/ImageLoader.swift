@@ -97,8 +97,10 @@ public final class ImageLoader: Sendable {
 
     /// Removes all sizes of an image from memory and disk.
     ///
-    /// - Parameter options: The options of the load, if their request contains fields with credentials. The method
-    ///   ignores the other options.
+    /// - Parameters:
+    ///   - url: The address of the image.
+    ///   - options: The options of the load, if their request contains fields with credentials. The method ignores the
+    ///     other options.
     public func remove(_ url: String, options: ImageLoadOptions = ImageLoadOptions()) async {
         await pipeline.remove(url, options)
     }
