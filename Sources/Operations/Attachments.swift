@@ -2,14 +2,19 @@
 import SchedulerCore
 import Synchronization
 
-/// The state of an operation that few operations need: name, completion block, waiters, observers. If there are
-/// attachments, they also have the dependencies. See `AttachmentsReference`.
+/// The state of an operation that few operations need: dependencies, dependents, name, completion block, waiters,
+/// observers.
 ///
-/// Created when first needed.
+/// Created when first needed. The dependencies of an operation hold its attachments in place of the operation. So a
+/// dependent can be released early, and its dependency then finds that `operation` is nil, not a dangling pointer (rule
+/// D6).
 final class Attachments: KeyValueRegistrar, @unchecked Sendable {
     // Sendable: `contents` is reached only through `withLock`.
     private let lock = SpinLock()
     @exclusivity(unchecked) private var contents: State
+
+    /// Whether the operation is released. Dependencies read it when they sweep their dependents, without this lock.
+    let isAbandoned = Atomic(false)
 
     /// The observed properties, for reading without the lock. The set only grows.
     private let interest = Atomic<UInt32>(0)
@@ -18,13 +23,10 @@ final class Attachments: KeyValueRegistrar, @unchecked Sendable {
     /// The flips of states that observers were notified of.
     let notifiedFlips = NotifiedFlips()
 
-    override init() {
-        contents = State()
+    init(of operation: borrowing Operation) {
+        contents = State(operation: Unmanaged.passUnretained(operation))
         super.init(keptElsewhere: ())
     }
-
-    /// Takes over the edges that the operation has, linked from the newest, before another thread has the attachments.
-    func prepare(with edges: Edge?) { contents.dependencies = DependencyList(early: edges) }
 
     @inline(__always)
     func withLock<Result>(_ body: (inout State) -> Result) -> Result { lock.withLock { body(&contents) } }
@@ -36,7 +38,15 @@ final class Attachments: KeyValueRegistrar, @unchecked Sendable {
     }
 
     struct State {
-        var dependencies = DependencyList()
+        /// The operation; nil from the beginning of `deinit`, which takes the lock for that. So under the lock the memory
+        /// is valid.
+        var operation: Unmanaged<Operation>?
+        var readiness = Readiness<Operation>()
+        var dependents = SmallArray<Attachments>()
+        /// The number of dependents at which abandoned dependents are removed next.
+        var sweepLimit: UInt32 = 32
+        /// Whether the dependents were notified of the end, or will never be.
+        var isClosed = false
         /// Whether the operation has or had an observer.
         var isObserved = false
         /// Whether a thread notifies, or has notified, observers of `isCancelled`.
@@ -47,6 +57,9 @@ final class Attachments: KeyValueRegistrar, @unchecked Sendable {
         var extras: Extras?
         /// The observers; empty without observers, and from the beginning of `deinit`.
         var observers = ObserverState()
+        /// The operation, if `isReady` is observed: a finishing dependency has to hold it while it notifies the
+        /// observers.
+        var weakOperation: WeakOperation?
 
         mutating func extras(orNew new: Extras) -> Extras {
             if let extras { return extras }
@@ -55,8 +68,8 @@ final class Attachments: KeyValueRegistrar, @unchecked Sendable {
         }
     }
 
-    /// The state that very few operations need. Separate, because an operation with a completion block or an observer has
-    /// attachments. Guarded by the lock of the attachments.
+    /// The state that very few operations need. Separate, because memory limits the size of graphs, and each operation of
+    /// a graph has attachments. Guarded by the lock of the attachments.
     final class Extras {
         @exclusivity(unchecked) var name: String?
         @exclusivity(unchecked) var threadPriority = 0.5
@@ -76,6 +89,11 @@ final class Attachments: KeyValueRegistrar, @unchecked Sendable {
         @exclusivity(unchecked) var pathFollower: PathFollower?
     }
 
+    final class WeakOperation {
+        weak let operation: Operation?
+        init(_ operation: Operation) { self.operation = operation }
+    }
+
     // MARK: - Observers
 
     override var letsGoAtEnd: Bool { true }
@@ -87,11 +105,16 @@ final class Attachments: KeyValueRegistrar, @unchecked Sendable {
     override func observingBegins(of object: AnyObject, by observation: Observation) {
         let operation = unsafeDowncast(object, to: Operation.self)
         let added = Interest(of: observation)
-        withLock { $0.isObserved = true }
+        let isReadyObserved = added.observed.contains(.isReady)
+        let weakOperation = isReadyObserved ? WeakOperation(operation) : nil
+        withLock { state in
+            state.isObserved = true
+            if state.weakOperation == nil { state.weakOperation = weakOperation }
+        }
         interest.bitwiseOr(added.bits, ordering: .sequentiallyConsistent)
         // Before the observer is registered: changes are announced from here on.
         operation.word.insert(.observed)
-        if added.observed.contains(.isReady) { operation.noteReadiness() }
+        if isReadyObserved { operation.noteReadiness() }
     }
 
     override func willAnnounce(_ name: String?, _ keyPath: AnyKeyPath?, of object: AnyObject) {
@@ -108,54 +131,37 @@ extension Operation {
 
     /// The attachments. Created now if there are none.
     final var ownAttachments: Attachments {
-        attachmentsReference.load() ?? attachmentsReference.storeIfNil(Attachments())
+        attachmentsReference.load() ?? attachmentsReference.storeIfNil(Attachments(of: self))
     }
 
-    /// Releases the edges and the contents of the attachments. Called by `deinit`: no thread has a reference any more.
-    @inline(__always)
+    /// Ends the use of the attachments, which dependencies may still hold. Called by `deinit`: no thread has a reference
+    /// any more.
     final func abandon() {
-        if dependents.isUsed { dependents.removeAll() }
-        if attachmentsReference.isUsed { abandonParts() }
+        attachmentsReference.withLoaded { abandon($0) }
     }
 
-    @inline(never)
-    private final func abandonParts() {
-        let context = ThreadContext.current
-        let counted =
-            attachmentsReference.withLoaded { abandon($0, in: context) }
-            ?? DependencyList.drop(attachmentsReference.newestEdge, into: &context.releases)
-        waitForFinishers(counted)
-        Release.run(in: context)
-    }
-
-    /// Waits until no finishing dependency uses the word of this operation, to decrement the count of dependencies. Each
-    /// such thread is a few instructions before that.
-    private final func waitForFinishers(_ counted: UInt32) {
-        while word.lifecycle.unfinished != counted {
-            if !Processor.spin(until: { word.lifecycle.unfinished == counted }) { Processor.yield() }
-        }
-    }
-
-    /// Releases the contents of the attachments. Returns the number of counted dependencies.
-    private final func abandon(_ attachments: Attachments, in context: ThreadContext) -> UInt32 {
+    private final func abandon(_ attachments: Attachments) {
+        attachments.isAbandoned.store(true, ordering: .releasing)
         // Removed under the lock, and released without it.
-        var dependencies = DependencyList()
+        let context = ThreadContext.current
+        var dependents = SmallArray<Attachments>()
         var completionBlock: (@Sendable () -> Void)?
         var extras: Attachments.Extras?
         var observers: ObserverState?
         if word.lifecycle.contains(.hasFailed) { attachments.reportUnhandledFailure() }
         attachments.withLock { state in
-            swap(&dependencies, &state.dependencies)
+            state.operation = nil
+            swap(&dependents, &state.dependents)
             swap(&completionBlock, &state.completionBlock)
-            // Another object may hold the attachments, as the registrar of the operation.
+            // Dependencies hold the attachments for an unlimited time.
             swap(&extras, &state.extras)
+            state.readiness.removeAll(into: &context.releases)
             if state.isObserved { observers = state.observers.take() }
         }
-        let counted = dependencies.drop(into: &context.releases)
         observers?.objectIsGone()
         if observers != nil { Release.add(observers.take() as Any) }
         if completionBlock != nil { Release.add(completionBlock.take() as Any) }
         if extras != nil { Release.add(extras.take() as Any) }
-        return counted
+        Release.run(in: context)
     }
 }
