@@ -5,18 +5,18 @@ import Testing
 @testable import Operations
 
 /// Rule W1: a completion block delays no other operation of its queue, regardless of its duration.
-@Suite(.timeLimit(.minutes(5))) struct CompletionDebtTests {
+@Suite(.timeLimit(.minutes(5))) struct CompletionPromiseTests {
     @Test func `a worker passes on its duty to look for work before it runs a completion block`() async {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
-        let owes = Guarded<[Bool]>([])
+        let promises = Guarded<[Bool]>([])
         for _ in 0..<100 {
             queue.isSuspended = true
             let first = BlockOperation {}
             let hasCompleted = Gate()
             first.completionBlock = {
                 let promise = ThreadContext.current.worker?.looksSoon(into: queue)
-                owes.withLock { $0.append(promise ?? true) }
+                promises.withLock { $0.append(promise ?? true) }
                 hasCompleted.open()
             }
             queue.addOperation(first)
@@ -31,6 +31,6 @@ import Testing
             }
         }
         // The monitor may have taken over the duty in some rounds, but not in all.
-        #expect(owes.withLock { $0 } == Array(repeating: false, count: 100))
+        #expect(promises.withLock { $0 } == Array(repeating: false, count: 100))
     }
 }
