@@ -20,7 +20,7 @@
  *                               `busy` and `held` change under the lock only
  *   claimFrom, startable        OperationQueue.claim(from:for:by:): Schedule.next(for:) with Lifecycle.claimed, else
  *                               Schedule.heldBack; permitsStart. OperationQueue.startableLevels: Schedule.startable
- *   leave                       OperationQueue.leave(_:claimingFor:), then Waiter.wake and Errands
+ *   leave                       OperationQueue.leave(_:claimingFor:), then Waiter.wake and the actions of policies
  *   Worker                      OperationQueue.work(on:), work(in:). The other parts of `Shift` have the names that they have
  *                               there: run, resume, end (endStride), depart (departHere), look, linger, callOthers, decide
  *   departElsewhere             Operation.depart, with prepareToLeave (tell) and complete
@@ -691,14 +691,14 @@ inline leave() {
     :: else
     fi;
 #if WAKES == 2
-    /* Errands: CapacityGate */
+    /* An action of a policy: CapacityGate */
     if
     :: cur == 1 -> wakeSecond()
     :: else
     fi;
 #endif
 #if WAKES == 3
-    /* Errands: ResourcePool.stepOut: operation 3 has its resources now. */
+    /* An action of a policy: ResourcePool.stepOut: operation 3 has its resources now. */
     if
     :: cur == 1 -> dependencyFinished = 1; becomesReady(3)
     :: else

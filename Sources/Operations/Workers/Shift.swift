@@ -133,7 +133,7 @@ extension OperationQueue {
         // Dependents that become ready are found by the look of the section below.
         if shift.pace.attends || operation.word.lifecycle.contains(.hasDependents) { shift.worker.promiseLook() }
         operation.prepareToLeave()
-        // That look keeps the promise. Errands that run after the section may make other operations ready, and this thread
+        // That look keeps the promise. Actions of policies after the section may make other operations ready, and this thread
         // may run an operation next.
         if !shift.pace.attends { shift.worker.obligation.clear() }
         var (lifecycle, look) = leave(operation, claimingFor: claims ? shift.looker : nil)
