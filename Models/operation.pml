@@ -18,10 +18,16 @@
  *                               `isFinished`, `isCancelled`, Lifecycle.started; Lifecycle.ended in endAnnounced
  *   finishIfFinished            Operation.finishIfFinished: the getter, Lifecycle.finishing; OperationQueue.leave, which
  *                               waits for the pin; markFinished; release of the queue's reference
- *   release                     release of a reference; at zero `deinit`: Operation.abandon, under the attachments' lock
- *   Dependency                  the dependency's Lifecycle.finishing, then Operation.tellDependents
- *   attFinished                 Attachments.finished: readiness.finished, then heldByOneLess with reconsidered in one swap
- *   Depender                    Operation.depend(on:): add; heldByOneMore and hold; adopt; reconsiderReadiness
+ *   release                     release of a reference; at zero `deinit`: Operation.abandon: dropFromList for each edge,
+ *                               waitForFinishers
+ *   Dependency                  the dependency's Lifecycle.finishing, then notifyDependents
+ *   notifyDependents            Operation.notifyDependents: DependentStack.close; Edge.dropFromStack and notify for each edge
+ *   notify                      Operation.notifyThoroughly: retainedIfAlive, then heldByOneLess with reconsidered in one
+ *                               swap; with PLAIN Lifecycle.heldByOneLessPlainly and ReadyOperations.push
+ *   depend                      Operation.depend(on:): dependEarly: heldByOneMoreOfFew, AttachmentsReference.push; or the
+ *                               section of the lock: sort, add, heldByOneMore, hold; then adopt, reconsiderReadiness
+ *   adopt                       Operation.adopt: the phase, DependentStack.push, the bit hasDependents
+ *   attach                      AttachmentsReference.storeIfNil; DependencyList.sort in the first section of the lock
  *   Remover                     Operation.stopDepending(on:)
  *   Canceller                   Operation.requestCancellation, cancelUnobserved
  *   ReadyAnnouncer              user code: sets its condition, Operation.announced(.isReady)
@@ -36,11 +42,13 @@
  *   - Observers are left out: they change neither the word (but for one bit) nor who asks.
  *   - The way of plain blocks joins `admitted`, `started`, `ended`, `finishing` in fewer swaps; what others can see between is less.
  *   - Each thread has a reference of its own to the operation, as a caller has in Swift; the dependency has none.
+ *   - Sweeps of the dependents are left out: the sweeper owns the edges that it has taken, as the finisher does.
+ *   - Each thread that adds a dependency has an edge of its own; edge 0 is there from the start.
  *
  * Sizes: one operation, one dependency, one queue with one worker, up to three more threads. See Scripts/models.
  *
  * Switches: EDGE 1: it depends on the dependency from the start; 2: that is added meanwhile; CANCEL; FINISH; REMOVE, 2: and
- *   adds the dependency once more; UNREADY: its own condition is false at first and announced as true, 2: then taken back.
+ *   adds the dependency once more; PLAIN: `isReady` is not overridden; UNREADY: its own condition is false at first and announced as true, 2: then taken back.
  *   FINDING n: the code with a fault that this model has found; see README.md. MUTANT n: a fault put in.
  */
 #ifndef EDGE
@@ -86,17 +94,17 @@ bit inbox, queueLock;
 #define GONE 4
 byte member;
 
-/* The operation's attachments: lock, the entry of the dependency and whether it holds, and the way back. */
-bit lock;
-bit entry = (EDGE == 1 -> 1 : 0);
-bit holds = (EDGE == 1 -> 1 : 0);
-bit isThere = 1;
+/* The operation's attachments: whether there are any, their lock, and whether the early edges are sorted. */
+bit attached, lock, isSorted;
 
-/* The dependency: its phase and bit, and its attachments. */
+/* The edges: their marks, and whether they are in the stack of the dependency. */
+#define EDGES 3
+bit used[EDGES], holds[EDGES], listed[EDGES], stacked[EDGES], inStack[EDGES], gone[EDGES];
+
+/* The dependency: its phase and bit, and its stack. */
 bit depFinishing;
 bit depHasDependents = (EDGE == 1 -> 1 : 0);
-bit depLock, depClosed;
-bit depDependents = (EDGE == 1 -> 1 : 0);
+bit depClosed;
 
 /* Lifetime. One reference for each thread that is a caller. */
 byte references;
@@ -109,7 +117,7 @@ bit mustHold;                   /* addDependency has returned, and nothing lets 
 bit mayGo;                      /* the dependency ends, or is removed, or the operation is cancelled */
 
 #define alive assert(!freed)
-#define LOCALS bit answer, ask, mine, last, was, finishNow; byte verdict
+#define LOCALS bit answer, ask, mine, last, was, finishNow, kept, some; byte verdict, e, i, counts
 
 #define AGAIN 1
 #define SETTLED 2
@@ -120,18 +128,37 @@ bit mayGo;                      /* the dependency ends, or is removed, or the op
 
 #define hasNotStarted (phase < STARTING || admitting)
 
+/* Edge.dropFromList, inside a step: `some` says whether the edge was counted. */
+inline dropFromList(n) {
+    assert(listed[n] && !gone[n]);
+    some = holds[n]; holds[n] = 0; listed[n] = 0;
+#if MUTANT == 16
+    /* Frees the edge although the stack has it. */
+    gone[n] = 1
+#else
+    gone[n] = !stacked[n]
+#endif
+}
+
 inline release() {
     atomic { alive; assert(references > 0); references--; last = (references == 0) };
     if
     :: last ->
-        last = 0;
+        last = 0; i = 0; counts = 0;
+        do
+        :: i < EDGES ->
+            atomic {
+                if
+                :: listed[i] -> dropFromList(i); counts = counts + some; some = 0
+                :: else
+                fi };
+            i++
+        :: else -> i = 0; break
+        od;
 #if MUTANT != 1
-        atomic { !lock -> lock = 1 };
+        (unfinished == counts);
 #endif
-        isThere = 0;
-#if MUTANT != 1
-        lock = 0;
-#endif
+        counts = 0;
         freed = 1
     :: else
     fi
@@ -291,33 +318,82 @@ inline reconsider() {
     fi
 }
 
-inline attFinished() {
-    atomic { !lock -> lock = 1 };
-    if
-    :: entry && holds ->
-        holds = 0;
+/* Decrements the count. The thread has cleared the mark of an edge, and has no reference. */
+inline notify() {
+#ifdef PLAIN
+    atomic {
+        alive; assert(unfinished > 0); unfinished--;
         if
-        :: isThere ->
-            atomic {
-                alive; assert(unfinished > 0); unfinished--;
-                if
-                :: unfinished == 0 -> reconsidered()
-                :: else
-                fi;
-                /* The pin is set: there is a reference, and one more may be taken. */
-                if
-                :: ask -> assert(references > 0); references++
-                :: else
-                fi }
+        :: unfinished == 0 && (phase == ENTERING || (phase == ENQUEUED && evaluating) || (phase == STARTING && admitting)) ->
+            askAgain = 1
+        :: unfinished == 0 && phase == ENQUEUED && !evaluating ->
+            /* The pin is set: there is a reference. */
+            assert(references > 0); assert(!finishAnnounced);
+            askAgain = 0; ready = 1; ask = !inInbox; inInbox = 1
         :: else
-        fi
-    :: else
-    fi;
-    lock = 0;
+        fi };
     if
-    :: ask -> ask = 0; askWhetherReady(); release()
+    :: ask -> ask = 0; push()
     :: else
     fi
+#else
+    atomic {
+        kept = (references > 0);
+        if
+        :: kept -> references++
+        :: else
+        fi };
+    atomic {
+        alive; assert(unfinished > 0); unfinished--;
+        if
+        :: unfinished == 0 -> reconsidered(); assert(!ask || kept)
+        :: else
+        fi };
+    if
+    :: ask -> ask = 0; askWhetherReady()
+    :: else
+    fi;
+    if
+    :: kept -> kept = 0; release()
+    :: else
+    fi
+#endif
+}
+
+/* Edge.dropFromStack, and the notification. */
+inline notifyEdge(n) {
+    atomic {
+        assert(stacked[n] && !gone[n]);
+        some = holds[n]; holds[n] = 0; stacked[n] = 0; gone[n] = !listed[n] };
+    if
+    :: some -> some = 0; notify()
+    :: else
+    fi
+}
+
+byte taken[EDGES];
+inline notifyDependents() {
+    atomic {
+        depClosed = 1; i = 0;
+        do
+        :: i < EDGES ->
+            if
+            :: inStack[i] -> inStack[i] = 0; taken[i] = _pid
+            :: else
+            fi;
+            i++
+        :: else -> i = 0; break
+        od };
+    e = 0;
+    do
+    :: e < EDGES ->
+        if
+        :: taken[e] == _pid -> taken[e] = 0; notifyEdge(e)
+        :: else
+        fi;
+        e++
+    :: else -> e = 0; break
+    od
 }
 
 proctype Adder() {
@@ -509,110 +585,213 @@ proctype Dependency() {
     was = 0;
 #endif
     if
-    :: was ->
-        was = 0;
-        atomic { !depLock -> depLock = 1 };
-        depClosed = 1;
-        atomic { was = depDependents; depDependents = 0 };
-        depLock = 0;
-        if
-        :: was -> was = 0; attFinished()
-        :: else
-        fi
+    :: was -> was = 0; notifyDependents()
     :: else
     fi
 }
 
-/* depend(on:), and the promise that its return makes. */
-inline depend() {
-    atomic { !lock -> lock = 1 };
-    atomic { was = !entry; entry = 1 };
-    lock = 0;
+/* Pushes edge `own`, or notifies. */
+inline adopt(own) {
+    atomic { mine = !depFinishing; was = depHasDependents };
     if
-    :: was && !depFinishing ->
-        was = 0;
-        atomic { !lock -> lock = 1 };
-        if
-#if FINDING == 3
-        /* Counts even if the entry has gone meanwhile, or was removed, added again and holds already. */
-        :: true ->
-#else
-        :: entry && !holds ->
-#endif
-            atomic {
-                alive;
-                if
-                :: hasNotStarted ->
-                    unfinished++; was = 1;
-                    if
-                    :: !cancelled -> ready = 0
-                    :: else
-                    fi
-                :: else
-                fi };
-            if
-            :: was && entry -> holds = 1
-            :: else
-            fi
-#if FINDING != 3
-        :: else
-#endif
-        fi;
-        lock = 0;
-        if
-        :: was ->
-            was = 0;
-            atomic { !depLock -> depLock = 1 };
+    :: mine ->
+        mine = 0;
+        atomic {
             if
             :: depClosed -> mine = 0
-            :: else -> depDependents = 1; mine = 1
-            fi;
-            depLock = 0;
-            if
-            :: mine -> atomic { depHasDependents = 1; mine = !depFinishing }
-            :: else
-            fi;
+            :: else -> inStack[own] = 1; mine = 1
+            fi };
+        if
+        :: mine && !was ->
+            atomic { depHasDependents = 1; mine = !depFinishing };
 #if MUTANT == 11
             /* Does not look at the phase after the bit. */
             mine = 1;
 #endif
             if
-            :: mine -> mine = 0
-            :: else -> attFinished()
-            fi;
-            reconsider();
+            :: mine
+            :: else -> notifyDependents()
+            fi
+        :: mine && was
+        :: else -> notifyEdge(own)
+        fi
+    :: else -> notifyEdge(own)
+    fi;
+    mine = 0; was = 0
+}
+
+/* Begins a section of the lock in which the early edges are sorted. `counts` are to be taken back after it. */
+inline attach() {
+    attached = 1;
+    atomic { !lock -> lock = 1 };
+    if
+    :: !isSorted ->
+        isSorted = 1; i = 0;
+        /* All but the first edge are repeated ones: there is one dependency. */
+        do
+        :: i < EDGES ->
             atomic {
                 if
-                :: hasNotStarted && !mayGo -> mustHold = 1
+                :: listed[i] && mine -> dropFromList(i); counts = counts + some; some = 0
+                :: listed[i] && !mine -> mine = 1
                 :: else
+                fi };
+            i++
+        :: else -> i = 0; mine = 0; break
+        od
+    :: else
+    fi
+}
+
+/* Takes back the counts of repeated edges, and evaluates the readiness. */
+inline takeBack() {
+    if
+    :: counts > 0 ->
+        atomic { alive; assert(unfinished >= counts); unfinished = unfinished - counts; counts = 0 };
+        reconsider()
+    :: else
+    fi
+}
+
+inline noteHeld() {
+    atomic {
+        if
+        :: hasNotStarted && !mayGo -> mustHold = 1
+        :: else
+        fi }
+}
+
+/* depend(on:), and the promise that its return makes. `own` is an edge that no thread has used. */
+inline depend(own) {
+    atomic { was = !depFinishing };
+    if
+    :: was && !attached ->
+        was = 0;
+#if MUTANT == 15
+        /* Another thread can find the edge before it is counted. */
+        atomic {
+            if
+            :: !attached && phase == IDLE -> holds[own] = 1; stacked[own] = 1; listed[own] = 1; used[own] = 1
+            :: else
+            fi };
+#endif
+        atomic {
+            alive;
+            if
+            :: phase == IDLE -> unfinished++; verdict = STARTS
+            :: else
+            fi };
+        if
+        :: verdict == STARTS ->
+            atomic {
+                if
+                :: !attached -> used[own] = 1; listed[own] = 1; holds[own] = 1; stacked[own] = 1
+                :: else -> verdict = PUTBACK
                 fi }
         :: else
+        fi;
+        if
+        :: verdict == STARTS -> verdict = 0; adopt(own); reconsider(); noteHeld(); verdict = STARTS
+        :: verdict == PUTBACK -> verdict = 0; atomic { alive; unfinished-- }; reconsider(); was = 1
+        :: else -> was = 1
         fi
-    :: else -> was = 0
+    :: else
+    fi;
+    if
+    :: verdict == STARTS -> verdict = 0; was = 0
+    :: else ->
+        attach();
+        i = 0; mine = 1;
+        do
+        :: i < EDGES ->
+            mine = mine && !listed[i];
+            i++
+        :: else -> i = 0; break
+        od;
+        if
+        :: mine ->
+            mine = 0;
+            /* A thread that has the edge in the stack drops it there without the lock. */
+            atomic { used[own] = 1; listed[own] = 1 };
+#if FINDING == 3
+            lock = 0;
+            atomic { !lock -> lock = 1 };
+#endif
+            if
+            :: was ->
+                was = 0;
+                atomic {
+                    alive;
+                    if
+                    :: hasNotStarted ->
+                        unfinished++; was = 1;
+                        if
+                        :: !cancelled -> ready = 0
+                        :: else
+                        fi
+                    :: else
+                    fi };
+#if FINDING == 3
+                /* Counts even if the entry has gone meanwhile. */
+                if
+                :: was && listed[own] -> holds[own] = 1; stacked[own] = 1
+                :: else
+                fi
+#else
+                if
+                :: was -> holds[own] = 1; stacked[own] = 1
+                :: else
+                fi
+#endif
+            :: else
+            fi;
+            lock = 0;
+#if FINDING == 3
+            was = was && stacked[own];
+#endif
+            if
+            :: was -> was = 0; adopt(own); reconsider(); noteHeld()
+            :: else
+            fi
+        :: else -> mine = 0; was = 0; lock = 0
+        fi;
+        takeBack()
     fi
 }
 
 proctype Depender() {
     LOCALS;
-    depend();
+    depend(1);
     release()
 }
 
 proctype Remover() {
     LOCALS;
     atomic { mayGo = 1; mustHold = 0 };
-    atomic { !lock -> lock = 1 };
+    attach();
+    i = 0;
+    do
+    :: i < EDGES ->
+        atomic {
+            if
+            :: listed[i] -> dropFromList(i); was = was || some; some = 0
+            :: else
+            fi };
+        i++
+    :: else -> i = 0; break
+    od;
     if
-    :: entry && holds -> entry = 0; holds = 0; was = 1; atomic { alive; unfinished-- }
-    :: else -> entry = 0
+    :: was -> atomic { alive; assert(unfinished > 0); unfinished-- }
+    :: else
     fi;
     lock = 0;
     if
     :: was -> was = 0; reconsider()
     :: else
     fi;
+    takeBack();
 #if REMOVE == 2
-    depend();
+    depend(2);
 #endif
     release()
 }
@@ -651,11 +830,20 @@ proctype FinishAnnouncer() {
     release()
 }
 
-/* Nobody moves any more. */
+/* No process moves any more. */
 proctype Rest() {
+    byte n;
     timeout ->
-    assert(!lock && !depLock && !queueLock && !inbox && !evaluating && !inInbox);
-    assert(!depFinishing || !holds || !isThere);
+    assert(!lock && !queueLock && !inbox && !evaluating && !inInbox);
+    do
+    :: n < EDGES ->
+        /* Each edge has an owner, or is freed. A finished dependency owns no edge that it has closed. */
+        assert(!used[n] || gone[n] == (!listed[n] && !stacked[n]));
+        assert(!depFinishing || !holds[n]);
+        assert(!depClosed || !stacked[n]);
+        n++
+    :: else -> break
+    od;
     if
     :: phase == FINISHED ->
         assert(finishes == 1 && references == 0 && freed);
@@ -670,7 +858,11 @@ proctype Rest() {
 
 init {
     atomic {
-        references = 1; run Adder(); run Worker();
+        references = 1;
+#if EDGE == 1
+        used[0] = 1; holds[0] = 1; listed[0] = 1; stacked[0] = 1; inStack[0] = 1;
+#endif
+        run Adder(); run Worker();
 #if EDGE != 0
         run Dependency();
 #endif

@@ -2,19 +2,14 @@
 import SchedulerCore
 import Synchronization
 
-/// The state of an operation that few operations need: dependencies, dependents, name, completion block, waiters,
-/// observers.
+/// The state of an operation that few operations need: name, completion block, waiters, observers. If there are
+/// attachments, they also have the dependencies. See `AttachmentsReference`.
 ///
-/// Created when first needed. The dependencies of an operation hold its attachments in place of the operation. So a
-/// dependent can be released early, and its dependency then finds that `operation` is nil, not a dangling pointer (rule
-/// D6).
+/// Created when first needed.
 final class Attachments: KeyValueRegistrar, @unchecked Sendable {
     // Sendable: `contents` is reached only through `withLock`.
     private let lock = SpinLock()
     @exclusivity(unchecked) private var contents: State
-
-    /// Whether the operation is released. Dependencies read it when they sweep their dependents, without this lock.
-    let isAbandoned = Atomic(false)
 
     /// The observed properties, for reading without the lock. The set only grows.
     private let interest = Atomic<UInt32>(0)
@@ -23,10 +18,13 @@ final class Attachments: KeyValueRegistrar, @unchecked Sendable {
     /// The flips of states that observers were notified of.
     let notifiedFlips = NotifiedFlips()
 
-    init(of operation: borrowing Operation) {
-        contents = State(operation: Unmanaged.passUnretained(operation))
+    override init() {
+        contents = State()
         super.init(keptElsewhere: ())
     }
+
+    /// Takes over the edges that the operation has, linked from the newest, before another thread has the attachments.
+    func prepare(with edges: Edge?) { contents.dependencies = DependencyList(early: edges) }
 
     @inline(__always)
     func withLock<Result>(_ body: (inout State) -> Result) -> Result { lock.withLock { body(&contents) } }
@@ -38,15 +36,7 @@ final class Attachments: KeyValueRegistrar, @unchecked Sendable {
     }
 
     struct State {
-        /// The operation; nil from the beginning of `deinit`, which takes the lock for that. So under the lock the memory
-        /// is valid.
-        var operation: Unmanaged<Operation>?
-        var readiness = Readiness<Operation>()
-        var dependents = SmallArray<Attachments>()
-        /// The number of dependents at which abandoned dependents are removed next.
-        var sweepLimit: UInt32 = 32
-        /// Whether the dependents were notified of the end, or will never be.
-        var isClosed = false
+        var dependencies = DependencyList()
         /// Whether the operation has or had an observer.
         var isObserved = false
         /// Whether a thread notifies, or has notified, observers of `isCancelled`.
@@ -57,9 +47,6 @@ final class Attachments: KeyValueRegistrar, @unchecked Sendable {
         var extras: Extras?
         /// The observers; empty without observers, and from the beginning of `deinit`.
         var observers = ObserverState()
-        /// The operation, if `isReady` is observed: a finishing dependency has to hold it while it notifies the
-        /// observers.
-        var weakOperation: WeakOperation?
 
         mutating func extras(orNew new: Extras) -> Extras {
             if let extras { return extras }
@@ -68,8 +55,8 @@ final class Attachments: KeyValueRegistrar, @unchecked Sendable {
         }
     }
 
-    /// The state that very few operations need. Separate, because memory limits the size of graphs, and each operation of
-    /// a graph has attachments. Guarded by the lock of the attachments.
+    /// The state that very few operations need. Separate, because an operation with a completion block or an observer has
+    /// attachments. Guarded by the lock of the attachments.
     final class Extras {
         @exclusivity(unchecked) var name: String?
         @exclusivity(unchecked) var threadPriority = 0.5
@@ -89,11 +76,6 @@ final class Attachments: KeyValueRegistrar, @unchecked Sendable {
         @exclusivity(unchecked) var pathFollower: PathFollower?
     }
 
-    final class WeakOperation {
-        weak let operation: Operation?
-        init(_ operation: Operation) { self.operation = operation }
-    }
-
     // MARK: - Observers
 
     override var letsGoAtEnd: Bool { true }
@@ -105,16 +87,11 @@ final class Attachments: KeyValueRegistrar, @unchecked Sendable {
     override func observingBegins(of object: AnyObject, by observation: Observation) {
         let operation = unsafeDowncast(object, to: Operation.self)
         let added = Interest(of: observation)
-        let isReadyObserved = added.observed.contains(.isReady)
-        let weakOperation = isReadyObserved ? WeakOperation(operation) : nil
-        withLock { state in
-            state.isObserved = true
-            if state.weakOperation == nil { state.weakOperation = weakOperation }
-        }
+        withLock { $0.isObserved = true }
         interest.bitwiseOr(added.bits, ordering: .sequentiallyConsistent)
         // Before the observer is registered: changes are announced from here on.
         operation.word.insert(.observed)
-        if isReadyObserved { operation.noteReadiness() }
+        if added.observed.contains(.isReady) { operation.noteReadiness() }
     }
 
     override func willAnnounce(_ name: String?, _ keyPath: AnyKeyPath?, of object: AnyObject) {
@@ -131,37 +108,54 @@ extension Operation {
 
     /// The attachments. Created now if there are none.
     final var ownAttachments: Attachments {
-        attachmentsReference.load() ?? attachmentsReference.storeIfNil(Attachments(of: self))
+        attachmentsReference.load() ?? attachmentsReference.storeIfNil(Attachments())
     }
 
-    /// Ends the use of the attachments, which dependencies may still hold. Called by `deinit`: no thread has a reference
-    /// any more.
+    /// Releases the edges and the contents of the attachments. Called by `deinit`: no thread has a reference any more.
+    @inline(__always)
     final func abandon() {
-        attachmentsReference.withLoaded { abandon($0) }
+        if dependents.isUsed { dependents.removeAll() }
+        if attachmentsReference.isUsed { abandonParts() }
     }
 
-    private final func abandon(_ attachments: Attachments) {
-        attachments.isAbandoned.store(true, ordering: .releasing)
-        // Removed under the lock, and released without it.
+    @inline(never)
+    private final func abandonParts() {
         let context = ThreadContext.current
-        var dependents = SmallArray<Attachments>()
+        let counted =
+            attachmentsReference.withLoaded { abandon($0, in: context) }
+            ?? DependencyList.drop(attachmentsReference.newestEdge, into: &context.releases)
+        waitForFinishers(counted)
+        Release.run(in: context)
+    }
+
+    /// Waits until no finishing dependency uses the word of this operation, to decrement the count of dependencies. Each
+    /// such thread is a few instructions before that.
+    private final func waitForFinishers(_ counted: UInt32) {
+        while word.lifecycle.unfinished != counted {
+            if !Processor.spin(until: { word.lifecycle.unfinished == counted }) { Processor.yield() }
+        }
+    }
+
+    /// Releases the contents of the attachments. Returns the number of counted dependencies.
+    private final func abandon(_ attachments: Attachments, in context: ThreadContext) -> UInt32 {
+        // Removed under the lock, and released without it.
+        var dependencies = DependencyList()
         var completionBlock: (@Sendable () -> Void)?
         var extras: Attachments.Extras?
         var observers: ObserverState?
         if word.lifecycle.contains(.hasFailed) { attachments.reportUnhandledFailure() }
         attachments.withLock { state in
-            state.operation = nil
-            swap(&dependents, &state.dependents)
+            swap(&dependencies, &state.dependencies)
             swap(&completionBlock, &state.completionBlock)
-            // Dependencies hold the attachments for an unlimited time.
+            // Another object may hold the attachments, as the registrar of the operation.
             swap(&extras, &state.extras)
-            state.readiness.removeAll(into: &context.releases)
             if state.isObserved { observers = state.observers.take() }
         }
+        let counted = dependencies.drop(into: &context.releases)
         observers?.objectIsGone()
         if observers != nil { Release.add(observers.take() as Any) }
         if completionBlock != nil { Release.add(completionBlock.take() as Any) }
         if extras != nil { Release.add(extras.take() as Any) }
-        Release.run(in: context)
+        return counted
     }
 }

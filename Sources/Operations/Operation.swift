@@ -16,12 +16,14 @@ import Synchronization
 open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
     @unchecked Sendable
 {
-    // Sendable: `word` and `attachmentsReference` are atomic. The comments of the others name their guards.
+    // Sendable: `word`, `attachmentsReference` and `dependents` are atomic. The comments of the others name their guards.
 
     /// The phase, the cancellation, the priority, and the number of unfinished dependencies. See `Lifecycle`.
     final let word = Word()
-    /// The state that few operations need. See `Attachments`.
-    final let attachmentsReference = LazyReference<Attachments>()
+    /// The dependencies, and the state that few operations need. See `Attachments`.
+    final let attachmentsReference = AttachmentsReference()
+    /// The operations that depend on this operation.
+    final let dependents = DependentStack()
     /// The queue that the operation is or was in. Written in phase `entering`, before the word has the next phase;
     /// constant from phase `enqueued` on.
     @exclusivity(unchecked) final var queue: Unmanaged<OperationQueue>?
@@ -129,7 +131,7 @@ open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConv
     /// The dependencies of the operation, finished or not, in the order added.
     open var dependencies: [Operation] {
         noteRead(\.dependencies)
-        return attachments?.withLock { $0.readiness.dependencies } ?? []
+        return withDependencies { $0.dependencies } ?? []
     }
 
     // MARK: - Priority and name

@@ -225,12 +225,45 @@ extension Lifecycle {
         return next
     }
 
+    /// Counts one more dependency of an operation that is in no queue and has few; nil for any other operation.
+    @inlinable
+    public func heldByOneMoreOfFew() -> Lifecycle? { phase == .idle && unfinished < 16 ? heldByOneMore() : nil }
+
     /// Counts one dependency less. If `unfinished` is zero now, `isReady` may have become true.
     @inlinable
     public func heldByOneLess() -> Lifecycle {
         var next = self
         next.unfinished -= 1
         return next
+    }
+
+    @frozen
+    public enum PlainRelease: Equatable, Sendable {
+        /// The dependency counts no longer, and nothing else has to be done.
+        case counted(Lifecycle)
+        /// The operation may start: push it.
+        case push(Lifecycle)
+        /// The operation is observed or gated, or its end was announced: call `heldByOneLess` and `reconsidered`.
+        case declined
+    }
+
+    /// Counts one dependency less of an operation whose `isReady` is not overridden. Evaluates the readiness in the same
+    /// step, because the word has all that it depends on.
+    @inlinable
+    public func heldByOneLessPlainly() -> PlainRelease {
+        guard !containsAny([.observed, .gated]) else { return .declined }
+        let next = heldByOneLess()
+        guard next.unfinished == 0 else { return .counted(next) }
+        switch next.reconsidered() {
+        case .needless: return .counted(next)
+        case .delegated(let next): return .counted(next)
+        case .ask(let next):
+            switch next.answered(isReady: true) {
+            case .settled(let next, finishNow: false): return .counted(next)
+            case .push(let next): return .push(next)
+            case .askAgain, .settled: return .declined
+            }
+        }
     }
 
     // MARK: Start

@@ -176,6 +176,47 @@ import Testing
         check({ $0.heldByOneLess() }, over: held, [Row { $0.but(moreUnfinished: -1) }])
     }
 
+    @Test func `only an idle operation with few dependencies counts one more without a lock`() {
+        for word in allWords {
+            let isEarly = word.phase == .idle && word.unfinished < 16
+            #expect(word.heldByOneMoreOfFew() == (isEarly ? word.heldByOneMore() : nil))
+        }
+    }
+
+    @Test func `the last dependency of a plain operation pushes the operation, unless another thread has it`() {
+        let held = allWords.filter { $0.unfinished == 1 && !$0.contains(.observed) }
+        check(
+            { $0.heldByOneLessPlainly() }, over: held,
+            [
+                Row([.entering]) { .counted($0.but(with: .askAgain, moreUnfinished: -1)) },
+                Row([.enqueued], with: .evaluating) { .counted($0.but(with: .askAgain, moreUnfinished: -1)) },
+                Row([.enqueued], with: .finishAnnounced, without: .evaluating) { _ in .declined },
+                Row([.enqueued], with: .inInbox, without: [.evaluating, .finishAnnounced]) {
+                    .counted($0.but(with: .ready, without: .askAgain, moreUnfinished: -1))
+                },
+                Row([.enqueued], without: [.inInbox, .evaluating, .finishAnnounced]) {
+                    .push($0.but(with: [.ready, .inInbox], without: .askAgain, moreUnfinished: -1))
+                },
+                Row(allBut([.entering, .enqueued])) { .counted($0.but(moreUnfinished: -1)) },
+            ])
+    }
+
+    @Test func `an earlier dependency of a plain operation is only counted`() {
+        for word in allWords where word.unfinished == 1 && !word.contains(.observed) {
+            let held = word.but(moreUnfinished: 1)
+            #expect(held.heldByOneLessPlainly() == .counted(word))
+        }
+    }
+
+    @Test func `the count of an observed or gated operation is not changed plainly`() {
+        for word in allWords where word.unfinished > 0 {
+            #expect(word.but(with: .observed).heldByOneLessPlainly() == .declined)
+            var gated = word
+            gated.insert(.gated)
+            #expect(gated.heldByOneLessPlainly() == .declined)
+        }
+    }
+
     @Test func `the process stops if more dependencies finish than were counted`() async {
         await #expect(processExitsWith: .failure) { print(Lifecycle().heldByOneLess()) }
     }

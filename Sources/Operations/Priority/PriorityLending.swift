@@ -70,7 +70,7 @@ extension Operation {
 
     /// The dependencies and the awaited operations. See `operationsWaitedFor`.
     final var dependenciesAndAwaited: [Operation] {
-        attachments?.withLock { $0.readiness.holding + ($0.extras?.awaited ?? []) } ?? []
+        (withDependencies { $0.holding } ?? []) + (attachments?.withLock { $0.extras?.awaited } ?? [])
     }
 
     /// Records that this operation waits for another operation.

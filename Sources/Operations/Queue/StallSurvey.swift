@@ -102,7 +102,7 @@ struct StallSurvey {
     }
 
     private mutating func visitWaiting(_ index: Int, _ operation: Operation) {
-        let holding = operation.attachments?.withLock { $0.readiness.holding } ?? []
+        let holding = operation.withDependencies { $0.holding } ?? []
         if !untracked({ operation.isReady }) {
             for dependency in holding {
                 nodes[index].waitsFor.append(position(of: dependency))

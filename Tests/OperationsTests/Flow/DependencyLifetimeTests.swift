@@ -75,11 +75,111 @@ import Testing
             often.removeDependency(dependency)
         }
         often.addDependency(dependency)
-        #expect(dependency.attachments?.withLock { $0.dependents.count } ?? 0 <= 64)
+        #expect(dependency.dependents.count <= 64)
         dependency.start()
         #expect(often.isReady)
     }
+
+    /// Rule D6: the newest dependent is never a released one.
+    @Test(arguments: [1, 20, 500])
+    func `a dependency forgets released dependents under others that are kept`(kept: Int) {
+        let dependency = BlockOperation {}
+        var window: [Operation] = []
+        for _ in 0..<20_000 {
+            let dependent = BlockOperation {}
+            dependent.addDependency(dependency)
+            window.append(dependent)
+            if window.count > kept { window.removeFirst() }
+        }
+        #expect(dependency.dependents.count <= 64 + 4 * kept)
+        dependency.start()
+        #expect(window.allSatisfy { $0.isReady })
+        #expect(dependency.dependents.count == 0)
+    }
+
+    /// The finisher of a dependency reads the word of a dependent whose `deinit` may run.
+    @Test func `the word is the first property of an operation`() {
+        let operation = BlockOperation {}
+        let other = Operation.word(of: .passUnretained(operation))
+        #expect(other.pointee.lifecycle == operation.word.lifecycle)
+        operation.word.insert(.hasWaiters)
+        #expect(other.pointee.lifecycle.contains(.hasWaiters))
+        let isSame = withUnsafePointer(to: operation.word) { $0 == other }
+        #expect(isSame)
+    }
     #endif
+
+    /// Rule D3: no growth either.
+    @Test func `a dependency that is added often counts once, before and after it is listed`() {
+        let (first, second) = (BlockOperation {}, BlockOperation {})
+        let operation = BlockOperation {}
+        for _ in 0..<100_000 {
+            operation.addDependency(first)
+            operation.addDependency(second)
+        }
+        #expect(operation.dependencies == [first, second])
+        operation.addDependency(first)
+        #expect(operation.dependencies == [first, second])
+        first.start()
+        #expect(!operation.isReady)
+        second.start()
+        #expect(operation.isReady)
+    }
+
+    /// Rule D4.
+    @Test(arguments: [false, true])
+    func `removing a dependency that was added often undoes all additions`(isListed: Bool) {
+        let (first, second) = (BlockOperation {}, BlockOperation {})
+        let operation = BlockOperation {}
+        for dependency in [first, second, first, second, first] { operation.addDependency(dependency) }
+        if isListed { #expect(operation.dependencies == [first, second]) }
+        operation.removeDependency(first)
+        #expect(operation.dependencies == [second])
+        #expect(!operation.isReady)
+        operation.removeDependency(second)
+        #expect(operation.isReady)
+        operation.addDependency(first)
+        #expect(!operation.isReady)
+        first.start()
+        #expect(operation.isReady && operation.dependencies == [first])
+    }
+
+    /// Rule D6: neither the removal nor the release of one side needs the other side.
+    @Test func `a removed dependency is released at once, and its dependent has no trace of it`() {
+        let operation = BlockOperation {}
+        for count in 1...40 {
+            let dependencies = (0..<count).map { _ in BlockOperation {} }
+            for dependency in dependencies { operation.addDependency(dependency) }
+            var watched = dependencies.map { Weak($0) }
+            for dependency in dependencies { operation.removeDependency(dependency) }
+            #expect(operation.isReady)
+            watched.removeLast()
+            #expect(operation.dependencies.isEmpty)
+        }
+        weak var released: Operation?
+        do {
+            let dependency = BlockOperation {}
+            operation.addDependency(dependency)
+            operation.removeDependency(dependency)
+            released = dependency
+        }
+        #expect(released == nil)
+    }
+
+    /// Rule D6.
+    @Test func `every second operation of a chain is released in the middle`() {
+        var operations: [Operation?] = (0..<1000).map { _ in BlockOperation {} }
+        for (operation, next) in zip(operations, operations.dropFirst()) { next!.addDependency(operation!) }
+        let ends = operations.map { Weak($0) }
+        for index in operations.indices where index % 2 == 1 {
+            operations[index]!.removeDependency(operations[index - 1]!)
+            operations[index - 1] = nil
+        }
+        #expect(ends.indices.allSatisfy { ends[$0].isGone == ($0 % 2 == 0) })
+        operations[1]!.start()
+        operations = []
+        #expect(ends.allSatisfy { $0.isGone })
+    }
 
     /// Rule D8.
     @Test func `a chain of a million operations that never run is released without overflowing the stack`() {
@@ -135,6 +235,25 @@ import Testing
         #expect(wasInOrder)
         await end.goes()
         #expect(end.isGone)
+    }
+
+    /// Rule D10.
+    @Test func `a million dependents, half of which are released, become ready in one step`() {
+        #if DEBUG
+        let count = 100_000
+        #else
+        let count = 1_000_000
+        #endif
+        let root = BlockOperation {}
+        var dependents: [Operation] = []
+        for index in 0..<count {
+            let dependent = BlockOperation {}
+            dependent.addDependency(root)
+            if index % 2 == 0 { dependents.append(dependent) }
+        }
+        #expect(!dependents.contains { $0.isReady })
+        root.start()
+        #expect(dependents.allSatisfy { $0.isReady })
     }
 
     /// Rule D10.
