@@ -1,6 +1,6 @@
 public import KeyValueObserving
 public import Observation
-import SchedulerCore
+public import SchedulerCore
 import Synchronization
 
 /// One unit of work that runs once: an abstract class.
@@ -13,8 +13,8 @@ import Synchronization
 //
 // This file has the contract of each member, and one line that calls the step of the flow, `add → ready → start → finish
 // → complete`. The steps are in `Flow/`.
-open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
-    @unchecked Sendable
+open class Operation: ScheduleMember, KeyValueObservable, Observable, Hashable, CustomStringConvertible,
+    CustomDebugStringConvertible, @unchecked Sendable
 {
     // Sendable: `word`, `attachmentsReference` and `dependents` are atomic. The comments of the others name their guards.
 
@@ -29,13 +29,11 @@ open class Operation: KeyValueObservable, Observable, Hashable, CustomStringConv
     @exclusivity(unchecked) final var queue: Unmanaged<OperationQueue>?
     /// The next operation in the inbox. Owned by the thread that set `inInbox`, then by the thread that drains the inbox.
     @exclusivity(unchecked) final var next: Unmanaged<Operation>?
-    /// The place of the operation in the schedule of its queue. Guarded by the queue's lock.
-    @exclusivity(unchecked) final var ticket = Schedule.Ticket.none
     /// The last value of `qualityOfService` that was read for the queue, as a `Schedule.Service`.
     final let serviceIndex = Atomic<UInt8>(0)
 
     /// Creates an operation that is in no queue.
-    public init() {}
+    public override init() { super.init() }
 
     deinit { abandon() }
 

@@ -23,7 +23,7 @@ extension Schedule {
         }
 
         /// Records that a line was served among the occupied ones.
-        mutating func served(_ lane: PriorityLane, among occupied: UInt8) {
+        mutating func serve(_ lane: PriorityLane, among occupied: UInt8) {
             for line in passedOver.indices {
                 if line == Int(lane.rawValue) || occupied & 1 << line == 0 {
                     passedOver[line] = 0

@@ -5,64 +5,65 @@
 extension Schedule {
     @usableFromInline struct Segment {
         /// The barrier that has to run before the segment's members.
-        @usableFromInline var gate: Ticket?
+        @usableFromInline var gate: MemberReference?
         /// The number of members of the segment, without the gate.
         var live = 0
+        /// The members that are not ready.
+        var waiting = MemberList()
         /// The ready members of the queue's own service: nearly all.
-        @usableFromInline var lanes: Lanes
+        @usableFromInline var lanes = Lanes()
         /// The ready members of the other services, by service; empty until the segment has such a member.
         var otherLanes: [Lanes] = []
         /// The services of the ready members.
         @usableFromInline var services = Services()
 
-        init(gate: Ticket?, _ order: Order) {
-            self.gate = gate
-            lanes = Lanes(order)
+        init(gate: MemberReference?) { self.gate = gate }
+
+        /// Calls the body with each member that is neither the gate nor running. O(n).
+        func forEach(_ body: (ScheduleMember) -> Void) {
+            waiting.forEach(body)
+            forEachReady(body)
+        }
+
+        func forEachReady(_ body: (ScheduleMember) -> Void) {
+            lanes.forEach(body)
+            for lanes in otherLanes { lanes.forEach(body) }
         }
     }
 
-    /// Adds a barrier. O(1).
-    public mutating func addedBarrier(_ id: ID) -> Ticket {
-        let ordinal = firstSegment + UInt64(laterSegments.count + 1)
-        let ticket = admit(
-            Member(
-                id: id, arrival: 0, segment: ordinal, state: .waiting, lane: .normal, service: .ofQueue, kind: .barrier)
-        )
-        laterSegments.append(Segment(gate: ticket, order))
+    /// Adds a new barrier. O(1).
+    public mutating func addBarrier(_ member: ScheduleMember) {
+        admit(member, .barrier, segment: firstSegment &+ UInt64(laterSegments.count + 1))
+        laterSegments.append(Segment(gate: .passUnretained(member)))
         dropFinishedSegments()
-        return ticket
-    }
-
-    @inlinable var isBarrierRunning: Bool {
-        guard let gate = front.gate else { return false }
-        return members[Int(gate.slot)].state == .running
     }
 
     /// Returns the ordinal of a member's segment: the later the segment, the greater. O(1).
-    public func segment(of ticket: Ticket) -> UInt64 { members[Int(ticket.slot)].segment }
+    public func segment(of member: ScheduleMember) -> UInt64 { firstSegment &+ UInt64(offset(of: member)) }
+
+    /// The number of segments in front of the member's segment.
+    @inline(__always)
+    private func offset(of member: ScheduleMember) -> UInt32 {
+        member.segment &- UInt32(truncatingIfNeeded: firstSegment)
+    }
 
     /// Whether a barrier in front of the member has not finished. O(1).
-    public func isBehindBarrier(_ ticket: Ticket) -> Bool {
-        let member = members[Int(ticket.slot)]
-        guard !member.isBarrier else { return member.segment > firstSegment }
-        return member.segment > firstSegment || front.gate != nil
+    public func isBehindBarrier(_ member: ScheduleMember) -> Bool {
+        offset(of: member) > 0 || !member.isBarrier && front.gate != nil
     }
 
-    /// The operations in front of the first barrier and their arrivals, in no order; empty when the barrier is first or
-    /// runs. O(n).
-    public var arrivalsBeforeBarrier: [(arrival: UInt64, id: ID)] {
+    /// The operations in front of the first barrier, in no order; empty when the barrier is first or runs. O(n).
+    public var operationsBeforeBarrier: [ScheduleMember] {
         guard front.gate == nil else { return [] }
-        return members.lazy.filter { $0.isListed && $0.segment == firstSegment }.map { ($0.arrival, $0.id) }
+        var members = runningMembers
+        front.forEach { members.append($0) }
+        return members.filter { $0.kind == .operation }
     }
 
-    /// The same operations in the order in which they arrived. O(n log n).
-    public var idsBeforeBarrier: [ID] { arrivalsBeforeBarrier.sorted { $0.arrival < $1.arrival }.map(\.id) }
-
-    /// Starts the first barrier, if all members of earlier segments have left. A barrier has the service of the queue.
-    mutating func openGate(for services: Services) -> Ticket? {
-        guard running == 0, services.contains(.ofQueue), let gate = front.gate else { return nil }
-        members[Int(gate.slot)].state = .running
-        return gate
+    /// Returns the first barrier to start, if all members of earlier segments have left. A barrier has the service of the
+    /// queue.
+    func openGate(for services: Services) -> MemberReference? {
+        running == 0 && services.contains(.ofQueue) ? front.gate : nil
     }
 
     @inline(__always)
@@ -70,13 +71,19 @@ extension Schedule {
         guard !laterSegments.isEmpty else { return }
         while front.gate == nil, front.live == 0, let next = laterSegments.popFirst() {
             front = next
-            firstSegment += 1
+            firstSegment &+= 1
         }
     }
 
-    /// Changes the segment of an ordinal in place.
+    /// Changes the segment of a member in place.
     @inline(__always)
-    mutating func withSegment<Result>(_ ordinal: UInt64, _ body: (inout Segment) -> Result) -> Result {
-        ordinal == firstSegment ? body(&front) : body(&laterSegments[Int(ordinal - firstSegment) - 1])
+    mutating func withSegment<Result>(of member: ScheduleMember, _ body: (inout Segment) -> Result) -> Result {
+        let offset = offset(of: member)
+        return offset == 0 ? body(&front) : body(&laterSegments[Int(offset) - 1])
+    }
+
+    /// Changes the segment of an ordinal in place.
+    mutating func withSegment(_ ordinal: UInt64, _ body: (inout Segment) -> Void) {
+        ordinal == firstSegment ? body(&front) : body(&laterSegments[Int(ordinal &- firstSegment) - 1])
     }
 }

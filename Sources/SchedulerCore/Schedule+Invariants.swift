@@ -2,38 +2,48 @@ extension Schedule {
     /// Recounts all redundant values, and stops the process with the name of a value that disagrees. For tests. O(n log
     /// n).
     public func checkInvariants() {
-        let present = members.filter { $0.state != .gone }
+        let present = members
         expect(present.count == count, "count")
         expect(present.count { $0.kind != .operation } == unlistedCount, "barriers and jobs")
         expect(present.count { $0.state == .running } == running, "running")
-        expect(freeSlots.count == members.count - present.count, "free slots")
+        expect(runningMembers.allSatisfy { $0.state == .running }, "runners run")
         expect(Set(present.map(\.arrival)).count == present.count, "arrivals are unique")
         for offset in 0...laterSegments.count {
             let segment = offset == 0 ? front : laterSegments[offset - 1]
-            let own = present.filter { $0.segment == firstSegment + UInt64(offset) && !$0.isBarrier }
+            let ordinal = firstSegment &+ UInt64(offset)
+            let own = present.filter { self.segment(of: $0) == ordinal && !$0.isBarrier }
             expect(own.count == segment.live, "live members of a segment")
-            expect(offset == 0 || !own.contains { $0.state == .running }, "nothing behind a barrier runs")
+            expect(offset == 0 || !own.contains { $0.state == .running }, "no member behind a barrier runs")
+            var waiting: [ScheduleMember] = []
+            segment.waiting.forEach { waiting.append($0) }
+            expect(waiting.allSatisfy { $0.state == .waiting }, "waiting members")
+            expect(waiting.count == own.count { $0.state == .waiting }, "count of waiting members")
             for service in Service.allCases {
                 let ready = own.filter { $0.state == .ready && $0.service == service }
                 expect(segment.services.contains(service) == !ready.isEmpty, "services of a segment")
                 segment.lanes(of: service).map { checkInvariants(of: $0, ready: ready) }
             }
-            if let gate = segment.gate { expect(holds(gate) && members[Int(gate.slot)].isBarrier, "gate") }
+            if let gate = segment.gate?.takeUnretainedValue() {
+                expect(Self.holds(gate) && gate.isBarrier && self.segment(of: gate) == ordinal, "gate")
+            }
         }
+        expect(isBarrierRunning == present.contains { $0.isBarrier && $0.state == .running }, "a running barrier")
         expect(!(isBarrierRunning && running > 1), "a barrier runs alone")
     }
 
-    private func checkInvariants(of lanes: Lanes, ready: [Member]) {
+    private func checkInvariants(of lanes: Lanes, ready: [ScheduleMember]) {
         for priority in PriorityLane.allCases {
-            let count = ready.count { $0.lane == priority }
+            let expected = ready.filter { $0.lane == priority }
             let lane = lanes[priority]
-            expect(lane.live == count, "live entries of a lane")
-            expect((lanes.occupied >> priority.rawValue & 1 == 1) == (count > 0), "occupied lanes")
-            expect(lane.entries >= count, "entries of a lane")
-            expect(
-                count == 0 || lane.first.map { ready.map(\.arrival).contains($0.arrival) } == true, "first of a lane")
-            expect(lane.order == order, "order of a lane")
-            expect(order == .firstInFirstOut || lane.inOrder.isEmpty, "a stack is a stack")
+            var found: [ScheduleMember] = []
+            lane.forEach { found.append($0) }
+            expect(Set(found.map(\.arrival)) == Set(expected.map(\.arrival)), "members of a lane")
+            expect(lane.count == found.count && found.count == expected.count, "count of a lane")
+            expect((lanes.occupied >> priority.rawValue & 1 == 1) == !found.isEmpty, "occupied lanes")
+            expect(lane.checkInvariants(), "heap of a lane")
+            if order == .firstInFirstOut {
+                expect(lane.first?.arrival == found.map(\.arrival).min(), "first of a lane")
+            }
         }
     }
 

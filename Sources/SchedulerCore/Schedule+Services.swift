@@ -51,20 +51,23 @@ extension Schedule {
     }
 
     /// Removes and returns the next ready member of the services in the first segment.
-    mutating func popReady(for services: Services) -> Ticket? {
+    @inline(__always)
+    mutating func popReady(for services: Services) -> MemberReference? {
         let isSimple = front.services == .ofQueue && aging == nil
         guard isSimple else { return popChosen(for: services) }
         guard services.contains(.ofQueue), let lane = front.lanes.highest else { return nil }
-        let (ticket, hasStale) = front.lanes.popFirst(lane)
+        let member = front.lanes.popFirst(lane)
         if front.lanes.occupied == 0 { front.services = [] }
-        return popped(ticket, hasStale, lane, .ofQueue)
+        return member
     }
 
     @inline(never)
-    private mutating func popChosen(for services: Services) -> Ticket? {
+    private mutating func popChosen(for services: Services) -> MemberReference? {
         guard let choice = choice(for: services) else { return nil }
-        aging?.served(choice.lane, among: front.occupied)
-        return popFirst(choice.service, choice.lane)
+        aging?.serve(choice.lane, among: front.occupied)
+        let member = front.withLanes(choice.service) { $0.popFirst(choice.lane) }
+        front.noteLeft(choice.service)
+        return member
     }
 
     /// Returns the first member of the services, if the queue has a slot for each member that precedes it.
@@ -102,35 +105,34 @@ extension Schedule.Segment {
     }
 
     @inline(__always)
-    mutating func insert(_ ticket: Schedule.Ticket, _ lane: PriorityLane, _ service: Schedule.Service) {
+    mutating func insert(_ member: MemberReference, _ order: Schedule.Order) {
+        let service = member.service
         services.rawValue |= 1 << service.rawValue
-        if service == .ofQueue { return lanes.insert(ticket, in: lane) }
-        withLanes(service) { $0.insert(ticket, in: lane) }
+        if service == .ofQueue { return lanes.insert(member, order) }
+        withLanes(service) { $0.insert(member, order) }
+    }
+
+    mutating func remove(_ member: MemberReference) {
+        let service = member.service
+        withLanes(service) { $0.remove(member) }
+        noteLeft(service)
     }
 
     /// Changes the lanes of a service in place.
-    @inline(__always)
+    @inline(never)
     mutating func withLanes<Result>(
         _ service: Schedule.Service, _ body: (inout Schedule.Lanes) -> Result
     ) -> Result {
         if service == .ofQueue { return body(&lanes) }
         if otherLanes.isEmpty {
-            otherLanes = Array(
-                repeating: Schedule.Lanes(lanes[.normal].order), count: Schedule.Service.allCases.count - 1)
+            otherLanes = Array(repeating: Schedule.Lanes(), count: Schedule.Service.allCases.count - 1)
         }
         return body(&otherLanes[Int(service.rawValue) - 1])
     }
 
     /// Updates the set of services after a member of the service has left its lane.
-    @inline(__always)
     mutating func noteLeft(_ service: Schedule.Service) {
-        if withLanes(service, { $0.occupied == 0 }) { services.remove(Schedule.Services(service)) }
-    }
-
-    /// Removes all entries of an empty segment, which are stale.
-    mutating func forgetEntries(_ order: Schedule.Order) {
-        lanes = Schedule.Lanes(order)
-        otherLanes = []
+        if lanes(of: service)?.occupied == 0 { services.remove(Schedule.Services(service)) }
     }
 
     fileprivate func first(of service: Schedule.Service, due: PriorityLane?) -> Schedule.Choice? {
@@ -145,10 +147,8 @@ extension Schedule.Segment {
     ) -> Int {
         guard let lanes = lanes(of: service) else { return 0 }
         return PriorityLane.allCases.reduce(0) { count, lane in
-            guard let first = lanes[lane].first, lanes[lane].live > 0, isCounted(lane, first.arrival) else {
-                return count
-            }
-            return count + lanes[lane].live
+            guard let first = lanes[lane].first, isCounted(lane, first.arrival) else { return count }
+            return count + lanes[lane].count
         }
     }
 }

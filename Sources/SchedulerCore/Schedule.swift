@@ -1,64 +1,38 @@
-/// The decisions of a queue: the operations that may start, and whether the queue is idle. A plain value without threads
-/// or locks.
+/// The decisions of a queue: the operations that may start, and whether the queue is idle. No threads and no locks.
 ///
-/// Events change the value (`added`, `updated`, `finished`, `setWidth`, …). `next()` returns the operation to start. An
-/// operation is an opaque `ID` that the caller chooses. A member is identified by its `Ticket`.
+/// Events change the schedule (`add`, `update`, `finish`, `setWidth`, …). `next()` returns the operation to start. The
+/// schedule links its members by fields of their own (`ScheduleMember`) and keeps none of them alive.
 ///
 /// Legal paths of a member:
 ///
-///     waiting ◄──► ready ──► running ──► gone
-///        └───────────┴─────────────────► gone      (it ended before the queue started it)
+///     new ──► waiting ◄──► ready ──► running ──► gone
+///                └───────────┴─────────────────► gone      (it ended before the queue started it)
 ///
 /// Barriers separate the members into segments. See `Schedule+Barriers.swift`. Within a segment the ready members are in
-/// five lanes by priority, each ordered by arrival or the reverse. See `Schedule+Priorities.swift`. Members of different
+/// five lanes by priority, each ordered by arrival or the reverse. See `Schedule+Lanes.swift`. Members of different
 /// service levels have lanes of their own. See `Schedule+Services.swift`.
 public struct Schedule {
+    /// The identity of an operation in other parts of a queue: its address.
     public typealias ID = UInt
 
-    /// The identity of a member from `added` until `finished`.
-    @frozen
-    public struct Ticket: Hashable, Sendable {
-        /// The ordinal of arrival in this queue, from 1. It distinguishes the present holder of a slot from earlier ones.
-        public var arrival: UInt64
-        public var slot: UInt32
-
-        public init(slot: UInt32, arrival: UInt64) {
-            self.slot = slot
-            self.arrival = arrival
-        }
-
-        public static var none: Ticket { Ticket(slot: 0, arrival: 0) }
-    }
-
-    public enum State: UInt8, Sendable { case gone, waiting, ready, running }
+    public enum State: UInt8, Sendable { case new, waiting, ready, running, gone }
 
     /// The kind of a member. Only operations are counted and listed.
     public enum Kind: UInt8, Sendable { case operation, job, barrier }
 
-    public struct Member {
-        public var id: ID
-        public var arrival: UInt64
-        public var segment: UInt64
-        public var state: State
-        public var lane: PriorityLane
-        public var service: Service
-        public var kind: Kind
-
-        @inlinable var isBarrier: Bool { kind == .barrier }
-        var isListed: Bool { state != .gone && kind == .operation }
-    }
-
-    public internal(set) var members: [Member] = []
-    var freeSlots: [UInt32] = []
     var lastArrival: UInt64 = 0
     /// The first segment, the only one that may start members. Separate from the others, which most queues never have.
-    @usableFromInline var front = Segment(gate: nil, .firstInFirstOut)
+    @usableFromInline var front = Segment(gate: nil)
     var laterSegments = Ring<Segment>()
     /// The ordinal of `front`. It grows as segments end.
     var firstSegment: UInt64 = 0
+    /// The running members, a barrier included.
+    var runners = MemberList()
 
     /// The number of running members, a barrier included.
     public internal(set) var running = 0
+    /// Whether the running member is a barrier.
+    @usableFromInline var isBarrierRunning = false
     /// The number of members, barriers included.
     public internal(set) var count = 0
     /// The number of members that are barriers or jobs.
@@ -70,15 +44,8 @@ public struct Schedule {
     @usableFromInline var holds = Holds()
     public internal(set) var order = Order.firstInFirstOut
     var aging: Aging?
-    private let keptSlots: Int
 
-    /// Creates an empty schedule.
-    ///
-    /// - Parameter keptSlots: The number of slots of 32 bytes that an empty schedule keeps for later members.
-    public init(width: Int, keptSlots: Int = 16_384) {
-        self.width = width
-        self.keptSlots = keptSlots
-    }
+    public init(width: Int) { self.width = width }
 
     // Inlined, because a call would copy the whole value.
 
@@ -88,7 +55,7 @@ public struct Schedule {
     @inlinable public var operationCount: Int { count - unlistedCount }
 
     /// Whether a member that arrives or becomes ready now could start now. If false, the adding thread need not call a
-    /// worker: the next `finished`, `setWidth` or `setSuspended` looks.
+    /// worker: the next `finish`, `setWidth` or `setSuspended` looks.
     @inlinable @inline(__always) public var hasRoom: Bool {
         holds.isEmpty && running < width && !isBarrierRunning
     }
@@ -103,88 +70,83 @@ public struct Schedule {
 // MARK: - Events
 
 extension Schedule {
-    /// Adds an operation or a job. O(1), O(log n) when not in order of arrival.
-    public mutating func added(
-        _ id: ID, lane: PriorityLane, service: Service = .ofQueue, isReady: Bool, kind: Kind = .operation
-    ) -> Ticket {
-        let ordinal = firstSegment + UInt64(laterSegments.count)
-        let ticket = admit(
-            Member(
-                id: id, arrival: 0, segment: ordinal, state: isReady ? .ready : .waiting, lane: lane, service: service,
-                kind: kind))
-        withSegment(ordinal) { segment in
+    /// Adds a new operation or job. O(1), O(log n) when not in order of arrival.
+    public mutating func add(
+        _ member: ScheduleMember, lane: PriorityLane, service: Service = .ofQueue, isReady: Bool,
+        kind: Kind = .operation
+    ) {
+        member.lane = lane
+        member.service = service
+        admit(member, kind, segment: firstSegment &+ UInt64(laterSegments.count))
+        withSegment(of: member) { segment in
             segment.live += 1
-            if isReady { segment.insert(ticket, lane, service) }
+            if !isReady { segment.waiting.append(.passUnretained(member)) }
         }
-        return ticket
+        if isReady { makeReady(member) }
     }
 
     /// Updates the priority, the service and the readiness of a member. No effect on a running member or a barrier.
     ///
     /// - Parameter service: The service; nil for no change.
-    public mutating func updated(_ ticket: Ticket, lane: PriorityLane, service: Service? = nil, isReady: Bool) {
-        let index = Int(ticket.slot)
-        guard holds(ticket), !members[index].isBarrier else { return }
-        let service = service ?? members[index].service
-        switch (members[index].state, isReady) {
-        case (.ready, true) where members[index].lane == lane && members[index].service == service: return
-        case (.ready, _), (.waiting, _):
-            if members[index].state == .ready { leaveLane(ticket) }
-            members[index].lane = lane
-            members[index].service = service
-            if isReady { makeReady(ticket) }
-        case (.running, _), (.gone, _): return
-        }
+    public mutating func update(
+        _ member: ScheduleMember, lane: PriorityLane, service: Service? = nil, isReady: Bool
+    ) {
+        guard member.state == .ready || member.state == .waiting, !member.isBarrier else { return }
+        let service = service ?? member.service
+        let wasReady = member.state == .ready
+        if wasReady, isReady, member.lane == lane, member.service == service { return }
+        if wasReady { leaveLane(member) } else if isReady { leaveWaiting(member) }
+        member.lane = lane
+        member.service = service
+        if isReady { makeReady(member) } else if wasReady { makeWaiting(member) }
     }
 
-    /// Makes a waiting member ready, at the end of the line. Returns its new ticket.
-    public mutating func queuedAnew(_ ticket: Ticket) -> Ticket {
-        let index = Int(ticket.slot)
-        guard holds(ticket), members[index].state == .waiting else { return ticket }
+    /// Makes a waiting member ready, at the end of the line.
+    public mutating func queueAnew(_ member: ScheduleMember) {
+        guard member.state == .waiting, !member.isBarrier else { return }
         lastArrival += 1
-        members[index].arrival = lastArrival
-        let ticket = Ticket(slot: ticket.slot, arrival: lastArrival)
-        makeReady(ticket)
-        return ticket
+        member.arrival = lastArrival
+        leaveWaiting(member)
+        makeReady(member)
     }
 
     /// Returns the next member of these services to start and counts it as running; nil when none may start.
-    public mutating func next(for services: Services = .all) -> (ticket: Ticket, id: ID)? {
+    public mutating func next(for services: Services = .all) -> MemberReference? {
         guard hasRoom else { return nil }
-        guard let ticket = front.gate == nil ? popReady(for: services) : openGate(for: services) else { return nil }
+        guard let member = front.gate == nil ? popReady(for: services) : openGate(for: services) else { return nil }
+        member._withUnsafeGuaranteedRef { $0.state = .running }
+        if front.gate != nil { isBarrierRunning = true }
+        runners.append(member)
         running += 1
-        return (ticket, members[Int(ticket.slot)].id)
+        return member
     }
 
-    /// A member that is likely to start some turns from now. Callers fetch its memory in advance, because the fetch takes
-    /// longer than one turn.
-    @inlinable @inline(__always) public var upcoming: ID? { front.lanes.ahead(3).map { members[Int($0.slot)].id } }
+    /// A member that is likely to start at the next turn. Callers fetch its memory in advance.
+    @inlinable @inline(__always) public var upcoming: MemberReference? { front.lanes.probableFirst }
 
     /// Puts back a member that `next` returned, because it cannot start after all.
-    public mutating func heldBack(_ ticket: Ticket) {
-        members[Int(ticket.slot)].state = .waiting
-        running -= 1
+    public mutating func holdBack(_ member: ScheduleMember) {
+        guard member.state == .running else { return }
+        leaveRunners(member)
+        member.state = .waiting
+        if !member.isBarrier { makeWaiting(member) }
     }
 
     /// Removes a member that has ended, started or not.
-    public mutating func finished(_ ticket: Ticket) {
-        guard holds(ticket) else { return }
-        let index = Int(ticket.slot)
-        switch members[index].state {
-        case .running: running -= 1
-        case .ready: leaveLane(ticket)
-        case .waiting, .gone: break
+    public mutating func finish(_ member: ScheduleMember) {
+        switch member.state {
+        case .running: leaveRunners(member)
+        case .ready: leaveLane(member)
+        case .waiting: if !member.isBarrier { leaveWaiting(member) }
+        case .new, .gone: return
         }
-        members[index].state = .gone
-        let member = members[index]
+        member.state = .gone
         if member.kind != .operation { unlistedCount -= 1 }
-        withSegment(member.segment) { segment in
+        withSegment(of: member) { segment in
             if member.isBarrier { segment.gate = nil } else { segment.live -= 1 }
         }
-        freeSlots.append(ticket.slot)
         count -= 1
         dropFinishedSegments()
-        if isEmpty { forgetSlots() }
     }
 
     public mutating func setWidth(_ width: Int) { self.width = width }
@@ -217,50 +179,70 @@ extension Schedule {
 // MARK: - Members
 
 extension Schedule {
-    public func holds(_ ticket: Ticket) -> Bool {
-        Int(ticket.slot) < members.count && members[Int(ticket.slot)].arrival == ticket.arrival
-            && members[Int(ticket.slot)].state != .gone
+    /// Whether the member is in a schedule. A member is in one schedule, once.
+    public static func holds(_ member: ScheduleMember) -> Bool { member.state != .new && member.state != .gone }
+
+    /// The operations, in no order. O(n).
+    public var operations: [ScheduleMember] { members.filter { $0.kind == .operation } }
+
+    /// The running members, barriers and jobs included, in no order. O(running).
+    public var runningMembers: [ScheduleMember] {
+        var members: [ScheduleMember] = []
+        runners.forEach { members.append($0) }
+        return members
     }
 
-    /// The operations in order of arrival. O(n log n).
-    public var idsInOrder: [ID] {
-        members.lazy.filter(\.isListed).sorted { $0.arrival < $1.arrival }.map(\.id)
-    }
-
-    /// The operations and their arrivals, in no order. O(n).
-    public var arrivals: [(arrival: UInt64, id: ID)] {
-        members.lazy.filter(\.isListed).map { ($0.arrival, $0.id) }
-    }
-
-    /// The running members, barriers and jobs included, in no order. O(n).
-    public var runningIDs: [ID] { members.lazy.filter { $0.state == .running }.map(\.id) }
-
-    /// Whether some operation satisfies the predicate. O(n).
-    public func contains(where predicate: (ID) -> Bool) -> Bool {
-        members.contains { $0.isListed && predicate($0.id) }
+    /// The members, barriers and jobs included, in no order. O(n).
+    var members: [ScheduleMember] {
+        var members = runningMembers
+        members.reserveCapacity(count)
+        for offset in 0...laterSegments.count {
+            let segment = offset == 0 ? front : laterSegments[offset - 1]
+            if let gate = segment.gate, gate.state == .waiting { members.append(gate.takeUnretainedValue()) }
+            segment.forEach { members.append($0) }
+        }
+        return members
     }
 
     @inline(__always)
-    mutating func admit(_ newcomer: Member) -> Ticket {
+    mutating func admit(_ member: ScheduleMember, _ kind: Kind, segment: UInt64) {
+        precondition(member.state == .new, "a member arrives once")
         lastArrival += 1
         count += 1
-        if newcomer.kind != .operation { unlistedCount += 1 }
-        var member = newcomer
+        if kind != .operation { unlistedCount += 1 }
         member.arrival = lastArrival
-        if let slot = freeSlots.popLast() {
-            members[Int(slot)] = member
-            return Ticket(slot: slot, arrival: lastArrival)
-        }
-        members.append(member)
-        return Ticket(slot: UInt32(members.count - 1), arrival: lastArrival)
+        member.segment = UInt32(truncatingIfNeeded: segment)
+        member.kind = kind
+        member.state = .waiting
     }
 
-    /// Releases the slots, so that a queue that once held many operations does not keep their memory forever. The
-    /// remaining entries of the lanes are stale.
-    private mutating func forgetSlots() {
-        guard members.count > keptSlots else { return }
-        members = []
-        freeSlots = []
-        front.forgetEntries(order)
+    // Each of these keeps the links only. The caller sets the state, or calls the next one.
+
+    @inline(__always)
+    private mutating func leaveRunners(_ member: ScheduleMember) {
+        runners.remove(.passUnretained(member))
+        running -= 1
+        if member.isBarrier { isBarrierRunning = false }
+    }
+
+    private mutating func leaveWaiting(_ member: ScheduleMember) {
+        withSegment(of: member) { $0.waiting.remove(.passUnretained(member)) }
+    }
+
+    private mutating func makeWaiting(_ member: ScheduleMember) {
+        member.state = .waiting
+        withSegment(of: member) { $0.waiting.append(.passUnretained(member)) }
+    }
+
+    @inline(__always)
+    mutating func makeReady(_ member: ScheduleMember) {
+        member.state = .ready
+        let order = order
+        withSegment(of: member) { $0.insert(.passUnretained(member), order) }
+    }
+
+    /// Removes a ready member from its lane.
+    private mutating func leaveLane(_ member: ScheduleMember) {
+        withSegment(of: member) { $0.remove(.passUnretained(member)) }
     }
 }

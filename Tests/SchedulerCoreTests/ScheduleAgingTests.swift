@@ -4,21 +4,21 @@ import Testing
 
 @Suite struct ScheduleAgingTests {
     @Test func `without aging, a low member waits as long as there are higher ones`() {
-        var schedule = Schedule(width: 1)
+        var schedule = TestSchedule(width: 1)
         let low = schedule.added(1, lane: .low, isReady: true)
         #expect(startsBefore(low, inAStreamOf: .normal, &schedule, atMost: 1000) == nil)
     }
 
     @Test(arguments: [1, 2, 7, 100])
     func `a priority is passed over as often as the limit permits, and then has a turn`(limit: Int) {
-        var schedule = Schedule(width: 1)
+        var schedule = TestSchedule(width: 1)
         schedule.setAging(limit: limit)
         let low = schedule.added(1, lane: .veryLow, isReady: true)
         #expect(startsBefore(low, inAStreamOf: .veryHigh, &schedule, atMost: 1000) == limit)
     }
 
     @Test func `of many low members one starts each time, and the higher ones have the other turns`() {
-        var schedule = Schedule(width: 1)
+        var schedule = TestSchedule(width: 1)
         schedule.setAging(limit: 9)
         for id in 1...50 as ClosedRange<UInt> { _ = schedule.added(id, lane: .low, isReady: true) }
         for id in 1001...1500 as ClosedRange<UInt> { _ = schedule.added(id, lane: .high, isReady: true) }
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func `several due priorities start one after the other, the oldest first, and none is forgotten`() {
-        var schedule = Schedule(width: 1)
+        var schedule = TestSchedule(width: 1)
         schedule.setAging(limit: 1)
         for round in 0..<10 as Range<UInt> {
             for lane in PriorityLane.allCases {
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func `a higher priority does not age while lower ones have their turns`() {
-        var schedule = Schedule(width: 1)
+        var schedule = TestSchedule(width: 1)
         schedule.setAging(limit: 2)
         for lane in [PriorityLane.veryHigh, .normal, .veryLow] {
             for number: UInt in 1...20 {
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func `the age of a priority ends with its last member`() {
-        var schedule = Schedule(width: 1)
+        var schedule = TestSchedule(width: 1)
         schedule.setAging(limit: 3)
         let first = schedule.added(1, lane: .low, isReady: true)
         #expect(startsBefore(first, inAStreamOf: .high, &schedule, atMost: 2) == nil)
@@ -71,7 +71,7 @@ import Testing
     ) {
         var generator = SeededRandom(seed: seed)
         let limit = generator.below(6) + 1
-        var schedule = Schedule(width: 1)
+        var schedule = TestSchedule(width: 1)
         schedule.setAging(limit: limit)
         var waiting: [PriorityLane: [UInt]] = [:]
         var lanes: [UInt: PriorityLane] = [:]
@@ -85,8 +85,8 @@ import Testing
                 waiting[lane, default: []].append(id)
                 lanes[id] = lane
             }
-            guard let (ticket, started) = schedule.next() else { continue }
-            schedule.finished(ticket)
+            guard let (member, started) = schedule.next() else { continue }
+            schedule.finished(member)
             let lane = lanes[started]!
             #expect(waiting[lane]!.removeFirst() == started)
             passedOver[lane] = 0
@@ -100,22 +100,22 @@ import Testing
     /// Starts members one after the other while new ones arrive. Returns the number of starts before the sought member; nil
     /// if it did not start.
     private func startsBefore(
-        _ sought: Schedule.Ticket, inAStreamOf lane: PriorityLane, _ schedule: inout Schedule, atMost limit: Int
+        _ sought: TestSchedule.Member, inAStreamOf lane: PriorityLane, _ schedule: inout TestSchedule, atMost limit: Int
     ) -> Int? {
         for count in 0..<limit {
             _ = schedule.added(UInt(10_000 + count), lane: lane, isReady: true)
             guard let next = schedule.next() else { return nil }
-            schedule.finished(next.ticket)
-            if next.ticket == sought { return count }
+            schedule.finished(next.member)
+            if next.member == sought { return count }
         }
         return nil
     }
 
-    private func startAll(_ schedule: inout Schedule) -> [Schedule.ID] {
+    private func startAll(_ schedule: inout TestSchedule) -> [Schedule.ID] {
         var started: [Schedule.ID] = []
         while let next = schedule.next() {
             started.append(next.id)
-            schedule.finished(next.ticket)
+            schedule.finished(next.member)
             schedule.checkInvariants()
         }
         return started

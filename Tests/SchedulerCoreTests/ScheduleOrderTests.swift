@@ -2,7 +2,7 @@ import SchedulerCore
 import Testing
 
 @Suite struct ScheduleOrderTests {
-    private var schedule = Schedule(width: 1)
+    private var schedule = TestSchedule(width: 1)
 
     @Test mutating func `the member added last starts first, within a priority`() {
         schedule.setOrder(.lastInFirstOut)
@@ -48,7 +48,7 @@ import Testing
         schedule.setOrder(.lastInFirstOut)
         let leaving = (1...80 as ClosedRange<UInt>).map { schedule.added($0, lane: .normal, isReady: true) }
         add(Array(101...110), .normal)
-        for ticket in leaving { schedule.updated(ticket, lane: .normal, isReady: false) }
+        for member in leaving { schedule.updated(member, lane: .normal, isReady: false) }
         #expect(startAll() == (101...110).reversed())
     }
 
@@ -58,9 +58,9 @@ import Testing
 
     private mutating func startAll() -> [Schedule.ID] {
         var started: [Schedule.ID] = []
-        while let (ticket, id) = schedule.next() {
+        while let (member, id) = schedule.next() {
             started.append(id)
-            schedule.finished(ticket)
+            schedule.finished(member)
             schedule.checkInvariants()
         }
         return started

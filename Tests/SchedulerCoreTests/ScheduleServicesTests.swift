@@ -8,7 +8,7 @@ import Testing
     typealias Services = Schedule.Services
 
     @Test func `a thread takes only members of its services`() {
-        var schedule = Schedule(width: 4)
+        var schedule = TestSchedule(width: 4)
         _ = schedule.added(1, lane: .normal, service: .first, isReady: true)
         _ = schedule.added(2, lane: .normal, isReady: true)
         #expect(schedule.startable == [.ofQueue, Services(.first)])
@@ -20,18 +20,18 @@ import Testing
     }
 
     @Test func `a member is not overtaken by a member of another service without a slot for both`() {
-        var schedule = Schedule(width: 1)
+        var schedule = TestSchedule(width: 1)
         let first = schedule.added(1, lane: .normal, service: .first, isReady: true)
         _ = schedule.added(2, lane: .normal, isReady: true)
         #expect(schedule.startable == Services(.first) && schedule.next(for: .ofQueue) == nil)
-        #expect(schedule.next(for: Services(.first))?.ticket == first)
+        #expect(schedule.next(for: Services(.first))?.member == first)
         #expect(schedule.startable.isEmpty)
         schedule.finished(first)
         #expect(schedule.startable == .ofQueue && schedule.next(for: .ofQueue)?.id == 2)
     }
 
     @Test func `a member of a higher priority keeps its slot while it waits for a thread of its level`() {
-        var schedule = Schedule(width: 2)
+        var schedule = TestSchedule(width: 2)
         _ = schedule.added(1, lane: .low, isReady: true)
         _ = schedule.added(2, lane: .low, isReady: true)
         _ = schedule.added(3, lane: .high, service: .second, isReady: true)
@@ -42,23 +42,23 @@ import Testing
     }
 
     @Test func `a member changes its service while it is ready`() {
-        var schedule = Schedule(width: 1)
-        let ticket = schedule.added(1, lane: .normal, isReady: true)
-        schedule.updated(ticket, lane: .normal, service: .third, isReady: true)
+        var schedule = TestSchedule(width: 1)
+        let member = schedule.added(1, lane: .normal, isReady: true)
+        schedule.updated(member, lane: .normal, service: .third, isReady: true)
         #expect(schedule.startable == Services(.third) && schedule.next(for: .ofQueue) == nil)
-        schedule.updated(ticket, lane: .high, isReady: true)
-        #expect(schedule.next(for: Services(.third))?.ticket == ticket)
+        schedule.updated(member, lane: .high, isReady: true)
+        #expect(schedule.next(for: Services(.third))?.member == member)
         schedule.checkInvariants()
     }
 
     @Test func `a barrier has the service of its queue`() {
-        var schedule = Schedule(width: 2)
+        var schedule = TestSchedule(width: 2)
         _ = schedule.addedBarrier(1)
         _ = schedule.added(2, lane: .normal, service: .first, isReady: true)
         #expect(schedule.startable == .ofQueue && schedule.next(for: Services(.first)) == nil)
         let barrier = schedule.next(for: .ofQueue)
         #expect(barrier?.id == 1)
-        schedule.finished(barrier!.ticket)
+        schedule.finished(barrier!.member)
         #expect(schedule.startable == Services(.first))
     }
 
@@ -66,9 +66,9 @@ import Testing
     func `the schedule gives the answers of a list that is searched at each question`(seed: UInt64) throws {
         var generator = SeededRandom(seed: seed)
         let width = generator.below(5)
-        var schedule = Schedule(width: width)
+        var schedule = TestSchedule(width: width)
         var list = ServicesModel(width: width)
-        var tickets: [Schedule.ID: Schedule.Ticket] = [:]
+        var members: [Schedule.ID: TestSchedule.Member] = [:]
         for step in 1...200 {
             let id = Schedule.ID(step)
             switch generator.below(10) {
@@ -76,7 +76,7 @@ import Testing
                 let lane = generator.pick(PriorityLane.allCases)
                 let service = generator.pick(Service.allCases)
                 let isReady = generator.chance(70)
-                tickets[id] = schedule.added(id, lane: lane, service: service, isReady: isReady)
+                members[id] = schedule.added(id, lane: lane, service: service, isReady: isReady)
                 list.members.append(.init(id: id, lane: lane, service: service, isReady: isReady))
             case 3..<5:
                 guard let member = list.members.filter({ !$0.isRunning }).randomElement(using: &generator) else {
@@ -85,7 +85,7 @@ import Testing
                 let lane = generator.pick(PriorityLane.allCases)
                 let service = generator.pick(Service.allCases)
                 let isReady = generator.chance(60)
-                schedule.updated(tickets[member.id]!, lane: lane, service: service, isReady: isReady)
+                schedule.updated(members[member.id]!, lane: lane, service: service, isReady: isReady)
                 list.update(member.id) { ($0.lane, $0.service, $0.isReady) = (lane, service, isReady) }
             case 5..<8:
                 let services = Services(rawValue: UInt8(generator.below(32)))
@@ -94,13 +94,13 @@ import Testing
                 if let next {
                     list.update(next.id) { $0.isRunning = true }
                     if generator.chance(10) {
-                        schedule.heldBack(next.ticket)
+                        schedule.heldBack(next.member)
                         list.update(next.id) { ($0.isRunning, $0.isReady) = (false, false) }
                     }
                 }
             case 8:
                 guard let member = list.members.randomElement(using: &generator) else { break }
-                schedule.finished(tickets[member.id]!)
+                schedule.finished(members[member.id]!)
                 list.members.removeAll { $0.id == member.id }
             default:
                 list.width = generator.below(5)

@@ -116,8 +116,8 @@ extension OperationQueue {
 extension OperationQueue.State {
     /// Takes the slot back from an operation that has not ended.
     mutating func returnToWaiting(_ operation: Operation, _ lifecycle: Lifecycle, hasBegun: Bool) {
-        schedule.heldBack(operation.ticket)
-        schedule.updated(operation.ticket, lane: lifecycle.effectivePriority, isReady: false)
+        schedule.holdBack(operation)
+        schedule.update(operation, lane: lifecycle.effectivePriority, isReady: false)
         if policies.concern(lifecycle) { notePoliciesPutBack(operation, lifecycle, hasBegun: hasBegun) }
     }
 }

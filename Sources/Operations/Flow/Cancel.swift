@@ -64,8 +64,9 @@ extension OperationQueue {
             let isPromised: Bool
         }
         let members: [Member]? = withState { state in
-            guard state.schedule.contains(where: { !Self.operation($0).word.lifecycle.isCancelled }) else { return nil }
-            return state.arrivals.map { arrival, operation in
+            let members = state.arrivals
+            guard members.contains(where: { !$0.operation.word.lifecycle.isCancelled }) else { return nil }
+            return members.map { arrival, operation in
                 let isPromised = operation.word.update { $0.cancelPromised() } != nil
                 return Member(arrival: arrival, operation: operation, isPromised: isPromised)
             }

@@ -81,12 +81,12 @@ extension OperationQueue {
         while true {
             var idle: Idle?
             let departure: (lifecycle: Lifecycle, look: Look)? = withState { state in
-                // Pinned: a thread is about to push the operation. The operation cannot leave without its ticket. The
+                // Pinned: a thread is about to push the operation. The operation cannot leave before it has arrived. The
                 // wait is short.
                 let lifecycle = operation.word.lifecycle
                 guard !lifecycle.contains(.inInbox) else { return nil }
                 if state.policies.concern(lifecycle) { state.notePoliciesLeaving(operation, lifecycle) }
-                state.schedule.finished(operation.ticket)
+                state.schedule.finish(operation)
                 // Under the lock: a caller that sees the end finds that the operation has left (rule W3).
                 let last = operation.markFinished()
                 guard !state.schedule.isEmpty else {

@@ -66,7 +66,7 @@ final class KeyPolicy: QueuePolicy {
 
     private struct Member {
         let key: String
-        /// The arrival of the first ticket; nil before the member has arrived. A member gets a new ticket for each turn.
+        /// The first arrival; nil before the member has arrived. A member arrives anew for each turn.
         var arrival: UInt64?
         /// The segment of the schedule that the member is in.
         var segment: UInt64 = 0
@@ -83,7 +83,7 @@ final class KeyPolicy: QueuePolicy {
         turnstile.isOffered(operation.scheduleID) ? nil : members[operation.scheduleID]?.key
     }
 
-    /// Returns the arrival of a member's first ticket; nil for operations without a key.
+    /// Returns the arrival of a member before its turn came; nil for operations without a key.
     func arrival(of id: Schedule.ID) -> UInt64? { members[id]?.arrival }
 
     // A cancelled operation ends at once, without a turn (rule C2).
@@ -95,8 +95,8 @@ final class KeyPolicy: QueuePolicy {
         let (operation, id) = (change.operation, change.operation.scheduleID)
         guard change.lifecycle.contains(.keyed), var member = members[id] else { return }
         if member.arrival == nil {
-            member.arrival = operation.ticket.arrival
-            member.segment = state.schedule.segment(of: operation.ticket)
+            member.arrival = operation.arrival
+            member.segment = state.schedule.segment(of: operation)
             members[id] = member
         }
         if change.lifecycle.isCancelled || !change.isReady {
@@ -112,9 +112,8 @@ final class KeyPolicy: QueuePolicy {
     fileprivate func apply(_ shift: Turnstile.Shift, to schedule: inout Schedule) {
         for id in shift.retracted {
             let operation = OperationQueue.operation(id)
-            schedule.updated(
-                operation.ticket, lane: operation.word.lifecycle.effectivePriority, service: operation.service,
-                isReady: false)
+            schedule.update(
+                operation, lane: operation.word.lifecycle.effectivePriority, service: operation.service, isReady: false)
         }
         for id in shift.offered { offer(id, in: &schedule) }
     }
@@ -122,8 +121,7 @@ final class KeyPolicy: QueuePolicy {
     /// Makes an operation startable, because its turn has come.
     private func offer(_ id: Schedule.ID?, in schedule: inout Schedule) {
         guard let id else { return }
-        let operation = OperationQueue.operation(id)
-        operation.ticket = schedule.queuedAnew(operation.ticket)
+        schedule.queueAnew(OperationQueue.operation(id))
     }
 
     func claimed(
@@ -153,12 +151,15 @@ extension OperationQueue.State {
     /// The operations with the times at which they were added, in no order. O(n).
     var arrivals: [(arrival: UInt64, operation: Operation)] {
         let keys = policies.first(KeyPolicy.self)
-        return schedule.arrivals.map { arrival, id in (keys?.arrival(of: id) ?? arrival, OperationQueue.operation(id)) }
+        return schedule.operations.map { member in
+            let operation = Operation.of(member)
+            return (keys?.arrival(of: operation.scheduleID) ?? operation.arrival, operation)
+        }
     }
 
     /// Returns the time at which a member was added.
     func arrival(of operation: Operation) -> UInt64 {
-        policies.first(KeyPolicy.self)?.arrival(of: operation.scheduleID) ?? operation.ticket.arrival
+        policies.first(KeyPolicy.self)?.arrival(of: operation.scheduleID) ?? operation.arrival
     }
 }
 

@@ -131,18 +131,17 @@ extension OperationQueue {
     private final func admit(_ operation: Operation, to state: inout State) {
         let lifecycle = operation.word.update { $0.drained() }.unsafelyUnwrapped
         let isReady = lifecycle.phase == .enqueued && lifecycle.contains(.ready)
-        let isNew = operation.ticket.arrival == 0
+        let isNew = operation.arrival == 0
         if lifecycle.containsAny(.policies) { state.ensurePolicies(for: lifecycle) }
         let hasPolicies = state.policies.concern(lifecycle)
         let mayStart = isReady && !(hasPolicies && state.isHeldBack(operation, lifecycle))
         let lane = lifecycle.effectivePriority
         if !isNew {
-            state.schedule.updated(operation.ticket, lane: lane, service: operation.service, isReady: mayStart)
+            state.schedule.update(operation, lane: lane, service: operation.service, isReady: mayStart)
         } else if lifecycle.contains(.unlisted) {
-            operation.ticket = state.addUnlisted(operation, lifecycle, isReady: mayStart)
+            state.addUnlisted(operation, lifecycle, isReady: mayStart)
         } else {
-            operation.ticket = state.schedule.added(
-                operation.scheduleID, lane: lane, service: operation.service, isReady: mayStart)
+            state.schedule.add(operation, lane: lane, service: operation.service, isReady: mayStart)
         }
         guard hasPolicies else { return }
         state.notePolicies(
@@ -158,14 +157,14 @@ extension OperationQueue {
 
 extension OperationQueue.State {
     /// Adds a barrier or a job.
-    fileprivate mutating func addUnlisted(
-        _ operation: Operation, _ lifecycle: Lifecycle, isReady: Bool
-    ) -> Schedule.Ticket {
-        let id = operation.scheduleID
-        if lifecycle.contains(.barrier) { return schedule.addedBarrier(id) }
-        return schedule.added(
-            id, lane: lifecycle.effectivePriority, service: operation.service, isReady: isReady, kind: .job)
+    fileprivate mutating func addUnlisted(_ operation: Operation, _ lifecycle: Lifecycle, isReady: Bool) {
+        if lifecycle.contains(.barrier) { return schedule.addBarrier(operation) }
+        schedule.add(
+            operation, lane: lifecycle.effectivePriority, service: operation.service, isReady: isReady, kind: .job)
     }
+
+    /// The running members, barriers included, in no order. O(running).
+    var runningOperations: [Operation] { schedule.runningMembers.map(Operation.of) }
 }
 
 extension OperationQueue {
@@ -294,22 +293,22 @@ extension OperationQueue {
         from state: inout State, for services: Schedule.Services, by reading: PolicyReading?
     ) -> Claim? {
         while state.policies.isEmpty || state.policiesPermitStart(at: reading),
-            let (ticket, id) = state.schedule.next(for: services)
+            let member = state.schedule.next(for: services)
         {
-            let operation = Self.member(id)
+            let operation = Self.operation(member)
             if let lifecycle = operation._withUnsafeGuaranteedRef({ $0.word.update { $0.claimed() } }) {
                 if state.policies.concern(lifecycle) {
                     operation._withUnsafeGuaranteedRef { state.notePoliciesClaimed($0, lifecycle, at: reading) }
                 }
                 state.starts &+= 1
                 // The operation may have left the cache long ago. The prefetch is complete by the turn of the operation.
-                if let upcoming = state.schedule.upcoming { cplatform_prefetch(Self.member(upcoming).toOpaque()) }
+                if let upcoming = state.schedule.upcoming { cplatform_prefetch(upcoming.toOpaque()) }
                 return Claim(operation)
             }
             // A dependency was added after the operation became ready (rule D2), or the operation is pinned and about to
             // be pushed.
-            state.schedule.heldBack(ticket)
             operation._withUnsafeGuaranteedRef { operation in
+                state.schedule.holdBack(operation)
                 let lifecycle = operation.word.lifecycle
                 if state.policies.concern(lifecycle) { state.notePoliciesNotClaimed(operation, lifecycle) }
             }
@@ -327,16 +326,20 @@ extension OperationQueue {
 
     /// Returns the member with a `scheduleID`. Must be called under the lock: the queue holds the operation only while it is
     /// a member.
-    static func operation(_ id: Schedule.ID) -> Operation { member(id).takeUnretainedValue() }
+    static func operation(_ id: Schedule.ID) -> Operation {
+        Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: id).unsafelyUnwrapped).takeUnretainedValue()
+    }
 
     @inline(__always)
-    private static func member(_ id: Schedule.ID) -> Unmanaged<Operation> {
-        .fromOpaque(UnsafeRawPointer(bitPattern: id).unsafelyUnwrapped)
-    }
+    private static func operation(_ member: MemberReference) -> Unmanaged<Operation> { .fromOpaque(member.toOpaque()) }
 }
 
 extension Operation {
-    /// The identifier of the operation in the schedule and in the ledger of resources: see `OperationQueue.operation`.
+    /// The operation that is a member of a schedule. Only operations are.
+    @inline(__always)
+    static func of(_ member: ScheduleMember) -> Operation { unsafeDowncast(member, to: Operation.self) }
+
+    /// The identifier of the operation in policies and in the ledger of resources: see `OperationQueue.operation`.
     @inline(__always)
     final var scheduleID: Schedule.ID { UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 }

@@ -251,17 +251,16 @@ extension OperationQueue {
     /// Returns the running members, barriers included; or the running members of one key. O(n).
     fileprivate func runningOperations(underKey key: String?) -> [Operation] {
         withState { state in
-            let ids = state.schedule.runningIDs
-            guard let key else { return ids.map(Self.operation) }
+            guard let key else { return state.runningOperations }
             let policy = state.policies.first(KeyPolicy.self)
-            return ids.filter { policy?.key(of: $0) == key }.map(Self.operation)
+            return state.runningOperations.filter { policy?.key(of: $0.scheduleID) == key }
         }
     }
 
     /// Returns the operations that the first barrier waits for, in the order in which they arrived. O(n log n).
     fileprivate func operationsBeforeBarrier() -> [Operation] {
         let members = withState { state in
-            state.schedule.arrivalsBeforeBarrier.map { ($0.arrival, Self.operation($0.id)) }
+            state.schedule.operationsBeforeBarrier.map { ($0.arrival, Operation.of($0)) }
         }
         return members.sorted { $0.0 < $1.0 }.map(\.1)
     }
@@ -271,8 +270,7 @@ extension OperationQueue {
         let name = readName() ?? ""
         return withState { state in
             let keys = state.policies.first(KeyPolicy.self)
-            let isMember = state.schedule.holds(operation.ticket)
-            let isBehind = isMember && state.schedule.isBehindBarrier(operation.ticket)
+            let isBehind = Schedule.holds(operation) && state.schedule.isBehindBarrier(operation)
             return View(
                 name: name, isSuspended: state.schedule.isSuspended, hasWidthZero: state.schedule.width == 0,
                 isThrottled: state.schedule.isThrottled, key: keys?.keyItWaitsFor(operation),

@@ -55,7 +55,7 @@ extension OperationQueue {
                 watchForStall(&state)
                 return nil
             }
-            return state.schedule.running > 0 ? state.schedule.runningIDs.map(Self.operation) : []
+            return state.schedule.running > 0 ? state.runningOperations : []
         }
         guard let running, running.isEmpty || haveAllEndedSilently(running, watch) else { return }
         guard let report = stallReport() else {
