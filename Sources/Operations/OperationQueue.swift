@@ -135,7 +135,7 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     open var isSuspended: Bool {
         get {
             noteRead(\.isSuspended)
-            return state.withLock { $0.schedule.isSuspended }
+            return state.withLock { $0.machine.schedule.isSuspended }
         }
         set { setSuspended(newValue) }
     }
@@ -219,7 +219,7 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     @available(*, deprecated, message: "A snapshot is out of date at once. Use progress or addBarrierBlock.")
     public final var operationCount: Int {
         noteRead(\.operationCount)
-        return withState { $0.schedule.operationCount }
+        return withState { $0.machine.schedule.operationCount }
     }
 
     /// The innermost queue whose operation this thread runs; otherwise the main queue on the main thread, and nil

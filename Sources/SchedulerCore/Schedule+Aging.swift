@@ -11,6 +11,9 @@ extension Schedule {
 
         init(limit: Int) { self.limit = limit }
 
+        /// The limit and the counts, for tests.
+        var counts: [Int] { [limit] + passedOver }
+
         /// Returns the line to serve among the occupied ones: bit n for line n. It is the highest line, or, among due
         /// lines, the one that was passed over most often.
         func line(among occupied: UInt8) -> PriorityLane? {

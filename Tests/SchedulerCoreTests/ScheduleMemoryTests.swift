@@ -51,4 +51,38 @@ import Testing
         #expect(started.count == 50_000 && started == started.sorted())
         #expect(schedule.isEmpty)
     }
+
+    @Test(arguments: UInt64(1)...8)
+    func `many members start in the order of priority and arrival`(seed: UInt64) throws {
+        var generator = SeededRandom(seed: seed)
+        var schedule = TestSchedule(width: 1)
+        for round in 0..<3 {
+            var crowd: [(member: TestSchedule.Member, id: Schedule.ID, lane: PriorityLane)] = []
+            for place in 0..<1300 {
+                let id = Schedule.ID(round * 10_000 + place)
+                let lane = generator.pick(PriorityLane.allCases)
+                crowd.append((schedule.added(id, lane: lane, isReady: generator.chance(50)), id, lane))
+            }
+            for _ in 0..<2000 {
+                let index = generator.below(crowd.count)
+                crowd[index].lane = generator.pick(PriorityLane.allCases)
+                schedule.updated(crowd[index].member, lane: crowd[index].lane, isReady: generator.chance(50))
+            }
+            for index in stride(from: crowd.count - 1, to: 0, by: -3) {
+                schedule.finished(crowd.remove(at: index).member)
+            }
+            for index in crowd.indices.shuffled(using: &generator) {
+                schedule.updated(crowd[index].member, lane: crowd[index].lane, isReady: true)
+            }
+            schedule.checkInvariants()
+            var started: [Schedule.ID] = []
+            while let next = schedule.next() {
+                started.append(next.id)
+                schedule.finished(next.member)
+            }
+            let isInOrder = started == crowd.sorted { ($1.lane, $0.id) < ($0.lane, $1.id) }.map(\.id)
+            try #require(isInOrder)
+            try #require(schedule.isEmpty)
+        }
+    }
 }

@@ -1,5 +1,4 @@
 import SchedulerCore
-import TestSupport
 import Testing
 
 /// Members of different services: threads of one level take members of their own services only.
@@ -60,98 +59,5 @@ import Testing
         #expect(barrier?.id == 1)
         schedule.finished(barrier!.member)
         #expect(schedule.startable == Services(.first))
-    }
-
-    @Test(arguments: UInt64(1)...80)
-    func `the schedule gives the answers of a list that is searched at each question`(seed: UInt64) throws {
-        var generator = SeededRandom(seed: seed)
-        let width = generator.below(5)
-        var schedule = TestSchedule(width: width)
-        var list = ServicesModel(width: width)
-        var members: [Schedule.ID: TestSchedule.Member] = [:]
-        for step in 1...200 {
-            let id = Schedule.ID(step)
-            switch generator.below(10) {
-            case 0..<3:
-                let lane = generator.pick(PriorityLane.allCases)
-                let service = generator.pick(Service.allCases)
-                let isReady = generator.chance(70)
-                members[id] = schedule.added(id, lane: lane, service: service, isReady: isReady)
-                list.members.append(.init(id: id, lane: lane, service: service, isReady: isReady))
-            case 3..<5:
-                guard let member = list.members.filter({ !$0.isRunning }).randomElement(using: &generator) else {
-                    break
-                }
-                let lane = generator.pick(PriorityLane.allCases)
-                let service = generator.pick(Service.allCases)
-                let isReady = generator.chance(60)
-                schedule.updated(members[member.id]!, lane: lane, service: service, isReady: isReady)
-                list.update(member.id) { ($0.lane, $0.service, $0.isReady) = (lane, service, isReady) }
-            case 5..<8:
-                let services = Services(rawValue: UInt8(generator.below(32)))
-                let next = schedule.next(for: services)
-                try #require(next?.id == list.best(for: services), "seed \(seed), step \(step)")
-                if let next {
-                    list.update(next.id) { $0.isRunning = true }
-                    if generator.chance(10) {
-                        schedule.heldBack(next.member)
-                        list.update(next.id) { ($0.isRunning, $0.isReady) = (false, false) }
-                    }
-                }
-            case 8:
-                guard let member = list.members.randomElement(using: &generator) else { break }
-                schedule.finished(members[member.id]!)
-                list.members.removeAll { $0.id == member.id }
-            default:
-                list.width = generator.below(5)
-                schedule.setWidth(list.width)
-            }
-            schedule.checkInvariants()
-            try #require(schedule.startable == list.startable, "seed \(seed), step \(step)")
-            try #require(schedule.running == list.running && schedule.hasStartable == !list.startable.isEmpty)
-        }
-    }
-}
-
-/// The decisions of a schedule about services: one list in order of arrival.
-private struct ServicesModel {
-    struct Member {
-        let id: Schedule.ID
-        var lane: PriorityLane
-        var service: Schedule.Service
-        var isReady: Bool
-        var isRunning = false
-    }
-
-    var members: [Member] = []
-    var width: Int
-
-    var running: Int { members.count { $0.isRunning } }
-
-    mutating func update(_ id: Schedule.ID, _ change: (inout Member) -> Void) {
-        guard let index = members.firstIndex(where: { $0.id == id }) else { return }
-        change(&members[index])
-    }
-
-    /// The ready members, the next one first.
-    private var line: [Member] {
-        members.filter { $0.isReady && !$0.isRunning }.sorted { ($1.lane, $0.id) < ($0.lane, $1.id) }
-    }
-
-    func best(for services: Schedule.Services) -> Schedule.ID? {
-        let line = line
-        guard let place = line.firstIndex(where: { services.contains($0.service) }) else { return nil }
-        // A line of one service and priority counts as a whole, if its first member precedes.
-        let ahead = line[..<place].filter { !services.contains($0.service) }
-        let passedOver = line.count { member in
-            ahead.contains { ($0.lane, $0.service) == (member.lane, member.service) }
-        }
-        return running + passedOver < width ? line[place].id : nil
-    }
-
-    var startable: Schedule.Services {
-        Schedule.Service.allCases.reduce(into: []) { found, service in
-            if best(for: Schedule.Services(service)) != nil { found.insert(Schedule.Services(service)) }
-        }
     }
 }

@@ -68,11 +68,11 @@ struct TestSchedule {
         return member
     }
 
-    private static func member(_ reference: MemberReference) -> Member {
+    static func member(_ reference: MemberReference) -> Member {
         unsafeDowncast(reference.takeUnretainedValue(), to: Member.self)
     }
 
-    private static func ids(_ members: [ScheduleMember]) -> [UInt] {
+    static func ids(_ members: [ScheduleMember]) -> [UInt] {
         members.sorted { $0.arrival < $1.arrival }.map { unsafeDowncast($0, to: Member.self).id }
     }
 }

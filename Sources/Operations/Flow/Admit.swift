@@ -116,8 +116,7 @@ extension OperationQueue {
 extension OperationQueue.State {
     /// Takes the slot back from an operation that has not ended.
     mutating func returnToWaiting(_ operation: Operation, _ lifecycle: Lifecycle, hasBegun: Bool) {
-        schedule.holdBack(operation)
-        schedule.update(operation, lane: lifecycle.effectivePriority, isReady: false)
+        _ = machine.handle(.putBack(operation.asMember, lane: lifecycle.effectivePriority))
         if policies.concern(lifecycle) { notePoliciesPutBack(operation, lifecycle, hasBegun: hasBegun) }
     }
 }

@@ -86,10 +86,10 @@ extension OperationQueue {
                 let lifecycle = operation.word.lifecycle
                 guard !lifecycle.contains(.inInbox) else { return nil }
                 if state.policies.concern(lifecycle) { state.notePoliciesLeaving(operation, lifecycle) }
-                state.schedule.finish(operation)
+                let actions = state.machine.handle(.leave(operation.asMember))
                 // Under the lock: a caller that sees the end finds that the operation has left (rule W3).
                 let last = operation.markFinished()
-                guard !state.schedule.isEmpty else {
+                guard !actions.becomesIdle else {
                     idle = state.becameIdle()
                     return (last, Look())
                 }

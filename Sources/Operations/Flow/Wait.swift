@@ -160,7 +160,7 @@ extension OperationQueue {
     /// Registers a waiter, which is resumed when the queue is empty. False: the queue is empty.
     private func enlist(_ waiter: Waiter) -> Bool {
         withState { state in
-            guard !state.schedule.isEmpty else { return false }
+            guard !state.machine.schedule.isEmpty else { return false }
             state.idleWaiters.append(waiter)
             return true
         }

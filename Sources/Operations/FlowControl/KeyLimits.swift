@@ -52,7 +52,7 @@ extension OperationQueue {
     private func changeLimits(_ change: (inout Turnstile) -> Turnstile.Shift) {
         withStateCallingWorkers { state in
             let policy = state.policy(orNew: KeyPolicy())
-            policy.apply(change(&policy.turnstile), to: &state.schedule)
+            policy.apply(change(&policy.turnstile), to: &state.machine)
         }
     }
 }
@@ -96,44 +96,45 @@ final class KeyPolicy: QueuePolicy {
         guard change.lifecycle.contains(.keyed), var member = members[id] else { return }
         if member.arrival == nil {
             member.arrival = operation.arrival
-            member.segment = state.schedule.segment(of: operation)
+            member.segment = state.machine.schedule.segment(of: operation)
             members[id] = member
         }
         if change.lifecycle.isCancelled || !change.isReady {
-            offer(turnstile.left(id), in: &state.schedule)
+            offer(turnstile.left(id), in: &state.machine)
         } else if let arrival = member.arrival {
             apply(
                 turnstile.becameReady(
                     id, key: member.key, lane: change.lane, arrival: arrival, segment: member.segment),
-                to: &state.schedule)
+                to: &state.machine)
         }
     }
 
-    fileprivate func apply(_ shift: Turnstile.Shift, to schedule: inout Schedule) {
+    fileprivate func apply(_ shift: Turnstile.Shift, to machine: inout QueueMachine) {
         for id in shift.retracted {
             let operation = OperationQueue.operation(id)
-            schedule.update(
-                operation, lane: operation.word.lifecycle.effectivePriority, service: operation.service, isReady: false)
+            let lane = operation.word.lifecycle.effectivePriority
+            _ = machine.handle(
+                .change(operation.asMember, .init(lane: lane, service: operation.service, isReady: false)))
         }
-        for id in shift.offered { offer(id, in: &schedule) }
+        for id in shift.offered { offer(id, in: &machine) }
     }
 
     /// Makes an operation startable, because its turn has come.
-    private func offer(_ id: Schedule.ID?, in schedule: inout Schedule) {
+    private func offer(_ id: Schedule.ID?, in machine: inout QueueMachine) {
         guard let id else { return }
-        schedule.queueAnew(OperationQueue.operation(id))
+        _ = machine.handle(.offer(OperationQueue.operation(id).asMember))
     }
 
     func claimed(
         _ operation: Operation, _ lifecycle: Lifecycle, at reading: PolicyReading?, in state: inout OperationQueue.State
     ) {
-        if lifecycle.contains(.keyed) { offer(turnstile.started(operation.scheduleID), in: &state.schedule) }
+        if lifecycle.contains(.keyed) { offer(turnstile.started(operation.scheduleID), in: &state.machine) }
     }
 
     // An operation gives up its turn when it does not start now, and when it leaves.
 
     func notClaimed(_ operation: Operation, _ lifecycle: Lifecycle, in state: inout OperationQueue.State) {
-        if lifecycle.contains(.keyed) { offer(turnstile.left(operation.scheduleID), in: &state.schedule) }
+        if lifecycle.contains(.keyed) { offer(turnstile.left(operation.scheduleID), in: &state.machine) }
     }
 
     func putBack(_ operation: Operation, _ lifecycle: Lifecycle, hasBegun: Bool, in state: inout OperationQueue.State) {
@@ -143,7 +144,7 @@ final class KeyPolicy: QueuePolicy {
     func leaves(_ operation: Operation, _ lifecycle: Lifecycle, in state: inout OperationQueue.State) {
         guard lifecycle.contains(.keyed) else { return }
         members[operation.scheduleID] = nil
-        offer(turnstile.left(operation.scheduleID), in: &state.schedule)
+        offer(turnstile.left(operation.scheduleID), in: &state.machine)
     }
 }
 
@@ -151,7 +152,7 @@ extension OperationQueue.State {
     /// The operations with the times at which they were added, in no order. O(n).
     var arrivals: [(arrival: UInt64, operation: Operation)] {
         let keys = policies.first(KeyPolicy.self)
-        return schedule.operations.map { member in
+        return machine.schedule.operations.map { member in
             let operation = Operation.of(member)
             return (keys?.arrival(of: operation.scheduleID) ?? operation.arrival, operation)
         }

@@ -61,7 +61,7 @@ extension OperationQueue {
             let timer = state.policies.first(RatePolicy.self)?.timer
             let old = state.policies.remove(.rate)
             if let policy { state.policies.insert(policy) }
-            state.schedule.setThrottled(false)
+            _ = state.machine.handle(.setThrottled(false))
             // Stored under the lock: of several threads, the thread that sets the limit last also stores this value last.
             readsClock.store(policy != nil, ordering: .releasing)
             return (old, timer)
@@ -105,8 +105,8 @@ final class RatePolicy: QueuePolicy, @unchecked Sendable {
     func mayStart(at reading: PolicyReading?, in state: inout OperationQueue.State) -> Bool {
         guard let reading, reading.policy === self else { return false }
         if limiter.mayStart(at: reading.time) { return true }
-        guard state.schedule.hasStartable else { return false }
-        state.schedule.setThrottled(true)
+        guard state.machine.schedule.hasStartable else { return false }
+        _ = state.machine.handle(.setThrottled(true))
         opening = limiter.nextStart(after: reading.time)
         return false
     }
@@ -124,7 +124,7 @@ final class RatePolicy: QueuePolicy, @unchecked Sendable {
         guard !hasBegun, let time = permits.removeValue(forKey: operation.scheduleID) else { return }
         limiter.takeBackStart(at: time)
         // Other operations may wait for the permit that was returned.
-        state.schedule.setThrottled(false)
+        _ = state.machine.handle(.setThrottled(false))
     }
 
     /// Forgets an operation that has used its permit.
@@ -165,7 +165,7 @@ extension OperationQueue {
 
     private func open(_ policy: RatePolicy) {
         withState { state in
-            if state.policies.first(RatePolicy.self) === policy { state.schedule.setThrottled(false) }
+            if state.policies.first(RatePolicy.self) === policy { _ = state.machine.handle(.setThrottled(false)) }
         }
         callWorkersIfStartable()
     }

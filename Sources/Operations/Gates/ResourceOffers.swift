@@ -58,7 +58,7 @@ extension OperationQueue.State {
 
     /// Whether a thread comes soon for operations that can start. If no thread comes, no resource stays reserved.
     fileprivate var callsThreadSoon: Bool {
-        schedule.hasRoom && kind.isPool && underlyingQueue == nil && policies.first(KeyPolicy.self) == nil
+        machine.schedule.hasRoom && kind.isPool && underlyingQueue == nil && policies.first(KeyPolicy.self) == nil
     }
 }
 

@@ -74,8 +74,8 @@ extension OperationQueue {
         // Set before the operations are listed: an operation that is added meanwhile is listed, or sees the policy.
         ownHooks.set(policy)
         let members = withState { state in
-            state.schedule.setOrder(policy.order == .lastInFirstOut ? .lastInFirstOut : .firstInFirstOut)
-            state.schedule.setAging(limit: policy.starvationLimit)
+            _ = state.machine.handle(.setOrder(policy.order == .lastInFirstOut ? .lastInFirstOut : .firstInFirstOut))
+            _ = state.machine.handle(.setAging(limit: policy.starvationLimit))
             return policy.inheritsPriority ? state.arrivals : []
         }
         for (_, operation) in members.sorted(by: { $0.arrival < $1.arrival }) {

@@ -123,13 +123,13 @@ final class MemberObserving: QueuePolicy {
 
     func changed(_ change: PolicyChange, in state: inout OperationQueue.State) {
         guard change.isNew, !change.lifecycle.contains(.unlisted) else { return }
-        let count = state.schedule.operationCount
+        let count = state.machine.schedule.operationCount
         note(change.operation, joins: true, old: count - 1, new: count, in: &state)
     }
 
     func leaves(_ operation: Operation, _ lifecycle: Lifecycle, in state: inout OperationQueue.State) {
         guard !lifecycle.contains(.unlisted) else { return }
-        let count = state.schedule.operationCount
+        let count = state.machine.schedule.operationCount
         note(operation, joins: false, old: count, new: count - 1, in: &state)
     }
 

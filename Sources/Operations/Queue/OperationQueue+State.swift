@@ -25,8 +25,9 @@ extension OperationQueue {
     /// The state that the queue's lock guards.
     struct State {
         var kind: Kind
-        var schedule = Schedule(width: OperationQueue.defaultMaxThreadCount)
-        /// The value that the program has set. The schedule has the effective limit.
+        /// The members, their order, and which of them run.
+        var machine = QueueMachine(limit: OperationQueue.defaultMaxThreadCount)
+        /// The value that the program has set. The machine has the effective limit.
         var width = OperationQueue.defaultMaxConcurrentOperationCount
         var qualityOfService = QualityOfService.default
         var underlyingQueue: DispatchQueue?
@@ -58,7 +59,7 @@ extension OperationQueue {
             if case .hosted = kind { stallDelay = .zero }
             guard kind.isMain else { return }
             width = 1
-            schedule.setWidth(1)
+            _ = machine.handle(.setLimit(1))
             qualityOfService = .userInteractive
             name = "NSOperationQueue Main Queue"
         }
@@ -99,7 +100,7 @@ extension OperationQueue {
     /// Returns the levels of the operations that can start. Called with the state locked.
     @inline(__always)
     final func startableLevels(_ state: inout State) -> ServiceLevels {
-        state.schedule.hasStartable ? serviceMap.levels(of: state.schedule.startable) : []
+        state.machine.schedule.hasStartable ? serviceMap.levels(of: state.machine.startable) : []
     }
 
     @inline(never)
@@ -124,7 +125,6 @@ extension OperationQueue {
                 return following
             }
         }
-        if state.keptAlive == nil, !state.schedule.isEmpty { state.keptAlive = self }
     }
 
     @inline(__always)
@@ -136,12 +136,13 @@ extension OperationQueue {
         let hasPolicies = state.policies.concern(lifecycle)
         let mayStart = isReady && !(hasPolicies && state.isHeldBack(operation, lifecycle))
         let lane = lifecycle.effectivePriority
-        if !isNew {
-            state.schedule.update(operation, lane: lane, service: operation.service, isReady: mayStart)
-        } else if lifecycle.contains(.unlisted) {
-            state.addUnlisted(operation, lifecycle, isReady: mayStart)
+        let facts = QueueMachine.Facts(lane: lane, service: operation.service, isReady: mayStart)
+        if isNew {
+            let kind = lifecycle.contains(.unlisted) ? lifecycle.unlistedKind : .operation
+            let actions = state.machine.handle(.arrive(operation.asMember, kind, facts))
+            if actions.keepsAlive { state.keptAlive = self }
         } else {
-            state.schedule.add(operation, lane: lane, service: operation.service, isReady: mayStart)
+            _ = state.machine.handle(.change(operation.asMember, facts))
         }
         guard hasPolicies else { return }
         state.notePolicies(
@@ -149,22 +150,14 @@ extension OperationQueue {
     }
 
     private final func publish(_ state: inout State) -> Bool {
-        let hasRoom = state.schedule.hasRoom
-        return signal.publish(
-            isBusy: !hasRoom && state.schedule.running > 0, isHeld: !hasRoom && state.schedule.running == 0)
+        let present = state.machine.signal
+        return signal.publish(isBusy: present == .busy, isHeld: present == .held)
     }
 }
 
 extension OperationQueue.State {
-    /// Adds a barrier or a job.
-    fileprivate mutating func addUnlisted(_ operation: Operation, _ lifecycle: Lifecycle, isReady: Bool) {
-        if lifecycle.contains(.barrier) { return schedule.addBarrier(operation) }
-        schedule.add(
-            operation, lane: lifecycle.effectivePriority, service: operation.service, isReady: isReady, kind: .job)
-    }
-
     /// The running members, barriers included, in no order. O(running).
-    var runningOperations: [Operation] { schedule.runningMembers.map(Operation.of) }
+    var runningOperations: [Operation] { machine.schedule.runningMembers.map(Operation.of) }
 }
 
 extension OperationQueue {
@@ -275,7 +268,7 @@ extension OperationQueue {
                     return (Look(more: startableLevels(&state)), false)
                 }
                 let look = self.look(into: &state, for: looker, by: reading)
-                return (look, look.claim == nil && !state.isCurrent(reading) && state.schedule.hasStartable)
+                return (look, look.claim == nil && !state.isCurrent(reading) && state.machine.schedule.hasStartable)
             }
             guard isOutdated else { return look }
         }
@@ -293,7 +286,7 @@ extension OperationQueue {
         from state: inout State, for services: Schedule.Services, by reading: PolicyReading?
     ) -> Claim? {
         while state.policies.isEmpty || state.policiesPermitStart(at: reading),
-            let member = state.schedule.next(for: services)
+            let member = state.machine.handle(.look(services)).claim
         {
             let operation = Self.operation(member)
             if let lifecycle = operation._withUnsafeGuaranteedRef({ $0.word.update { $0.claimed() } }) {
@@ -302,13 +295,13 @@ extension OperationQueue {
                 }
                 state.starts &+= 1
                 // The operation may have left the cache long ago. The prefetch is complete by the turn of the operation.
-                if let upcoming = state.schedule.upcoming { cplatform_prefetch(upcoming.toOpaque()) }
+                if let upcoming = state.machine.schedule.upcoming { cplatform_prefetch(upcoming.toOpaque()) }
                 return Claim(operation)
             }
             // A dependency was added after the operation became ready (rule D2), or the operation is pinned and about to
             // be pushed.
             operation._withUnsafeGuaranteedRef { operation in
-                state.schedule.holdBack(operation)
+                _ = state.machine.handle(.refuse(member))
                 let lifecycle = operation.word.lifecycle
                 if state.policies.concern(lifecycle) { state.notePoliciesNotClaimed(operation, lifecycle) }
             }
@@ -334,7 +327,16 @@ extension OperationQueue {
     private static func operation(_ member: MemberReference) -> Unmanaged<Operation> { .fromOpaque(member.toOpaque()) }
 }
 
+extension Lifecycle {
+    /// The kind of a member that is no operation of the program.
+    fileprivate var unlistedKind: Schedule.Kind { contains(.barrier) ? .barrier : .job }
+}
+
 extension Operation {
+    /// The operation as a member of the queue's machine.
+    @inline(__always)
+    final var asMember: MemberReference { .fromOpaque(Unmanaged.passUnretained(self).toOpaque()) }
+
     /// The operation that is a member of a schedule. Only operations are.
     @inline(__always)
     static func of(_ member: ScheduleMember) -> Operation { unsafeDowncast(member, to: Operation.self) }

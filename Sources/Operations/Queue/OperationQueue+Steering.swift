@@ -22,17 +22,17 @@ extension OperationQueue {
         }
         steer("maxConcurrentOperationCount") { state in
             defer { state.width = width }
-            state.schedule.setWidth(
-                width == Self.defaultMaxConcurrentOperationCount ? Self.defaultMaxThreadCount : width)
+            let limit = width == Self.defaultMaxConcurrentOperationCount ? Self.defaultMaxThreadCount : width
+            _ = state.machine.handle(.setLimit(limit))
             return (state.width, width)
         }
     }
 
     func setSuspended(_ isSuspended: Bool) {
         steer("isSuspended") { state in
-            defer { state.schedule.setSuspended(isSuspended) }
+            defer { _ = state.machine.handle(.setSuspended(isSuspended)) }
             if state.suspendedBeforePause != nil { state.suspendedBeforePause = isSuspended }
-            return (state.schedule.isSuspended, isSuspended)
+            return (state.machine.schedule.isSuspended, isSuspended)
         }
     }
 
@@ -40,10 +40,10 @@ extension OperationQueue {
     /// or resumed.
     package final func setPaused(_ isPaused: Bool) {
         steer("isSuspended") { state in
-            let old = state.schedule.isSuspended
+            let old = state.machine.schedule.isSuspended
             if isPaused, state.suspendedBeforePause == nil { state.suspendedBeforePause = old }
             let new = isPaused ? true : state.suspendedBeforePause.take() ?? old
-            state.schedule.setSuspended(new)
+            _ = state.machine.handle(.setSuspended(new))
             return (old, new)
         }
     }
@@ -61,7 +61,7 @@ extension OperationQueue {
     func setUnderlyingQueue(_ queue: DispatchQueue?) throws(OperationError) {
         let (old, isRefused): (DispatchQueue?, Bool) = withState { state in
             guard state.kind.isPool else { return (nil, false) }
-            guard state.schedule.isEmpty else { return (nil, true) }
+            guard state.machine.schedule.isEmpty else { return (nil, true) }
             let old = state.underlyingQueue
             state.underlyingQueue = queue
             updateServiceMap(state)

@@ -260,7 +260,7 @@ extension OperationQueue {
     /// Returns the operations that the first barrier waits for, in the order in which they arrived. O(n log n).
     fileprivate func operationsBeforeBarrier() -> [Operation] {
         let members = withState { state in
-            state.schedule.operationsBeforeBarrier.map { ($0.arrival, Operation.of($0)) }
+            state.machine.schedule.operationsBeforeBarrier.map { ($0.arrival, Operation.of($0)) }
         }
         return members.sorted { $0.0 < $1.0 }.map(\.1)
     }
@@ -270,12 +270,13 @@ extension OperationQueue {
         let name = readName() ?? ""
         return withState { state in
             let keys = state.policies.first(KeyPolicy.self)
-            let isBehind = Schedule.holds(operation) && state.schedule.isBehindBarrier(operation)
+            let isBehind = Schedule.holds(operation) && state.machine.schedule.isBehindBarrier(operation)
             return View(
-                name: name, isSuspended: state.schedule.isSuspended, hasWidthZero: state.schedule.width == 0,
-                isThrottled: state.schedule.isThrottled, key: keys?.keyItWaitsFor(operation),
+                name: name, isSuspended: state.machine.schedule.isSuspended,
+                hasWidthZero: state.machine.schedule.width == 0,
+                isThrottled: state.machine.schedule.isThrottled, key: keys?.keyItWaitsFor(operation),
                 isKeyFull: keys?.turnstile.isHeldByLimit(operation.scheduleID) ?? false,
-                isFull: state.schedule.running >= state.schedule.width, isBehindBarrier: isBehind)
+                isFull: state.machine.schedule.running >= state.machine.schedule.width, isBehindBarrier: isBehind)
         }
     }
 }

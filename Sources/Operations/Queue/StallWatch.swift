@@ -32,10 +32,10 @@ extension OperationQueue {
     /// Whether the queue cannot start an operation, and no operation runs, except operations that have yet to announce
     /// their end.
     private func isAtRest(_ state: inout State) -> Bool {
-        if state.schedule.isEmpty || state.schedule.hasStartable { return false }
+        if state.machine.schedule.isEmpty || state.machine.schedule.hasStartable { return false }
         // Only a group suspends the queue of its children, and the survey reports that.
-        if state.hasOwner, state.schedule.isSuspended { return false }
-        return state.schedule.running == 0 || state.expectsAnnouncement
+        if state.hasOwner, state.machine.schedule.isSuspended { return false }
+        return state.machine.schedule.running == 0 || state.expectsAnnouncement
     }
 
     /// Notes that the `start()` of an operation has returned, and that its end will be announced later, on any thread.
@@ -55,7 +55,7 @@ extension OperationQueue {
                 watchForStall(&state)
                 return nil
             }
-            return state.schedule.running > 0 ? state.runningOperations : []
+            return state.machine.schedule.running > 0 ? state.runningOperations : []
         }
         guard let running, running.isEmpty || haveAllEndedSilently(running, watch) else { return }
         guard let report = stallReport() else {
