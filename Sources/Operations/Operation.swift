@@ -18,6 +18,9 @@ open class Operation: ScheduleMember, KeyValueObservable, Observable, Hashable, 
 {
     // Sendable: `word`, `attachmentsReference` and `dependents` are atomic. The comments of the others name their guards.
 
+    /// The last value of `qualityOfService` that was read for the queue, as a `Schedule.Service`. Behind the small fields of
+    /// the base class. So a block operation is an allocation of 128 bytes, the largest that the C library frees fast.
+    final let serviceIndex = Atomic<UInt8>(0)
     /// The phase, the cancellation, the priority, and the number of unfinished dependencies. See `Lifecycle`.
     final let word = Word()
     /// The dependencies, and the state that few operations need. See `Attachments`.
@@ -29,8 +32,6 @@ open class Operation: ScheduleMember, KeyValueObservable, Observable, Hashable, 
     @exclusivity(unchecked) final var queue: Unmanaged<OperationQueue>?
     /// The next operation in the inbox. Owned by the thread that set `inInbox`, then by the thread that drains the inbox.
     @exclusivity(unchecked) final var next: Unmanaged<Operation>?
-    /// The last value of `qualityOfService` that was read for the queue, as a `Schedule.Service`.
-    final let serviceIndex = Atomic<UInt8>(0)
 
     /// Creates an operation that is in no queue.
     public override init() { super.init() }

@@ -5,10 +5,9 @@
 /// them again, and throttle the queue.
 public struct QueueMachine {
     public enum Event {
-        /// A new operation, job or barrier is in the queue.
+        /// A new operation, job or barrier is in the queue. Or the priority, the service or the readiness of a member may
+        /// have changed.
         case arrive(MemberReference, Schedule.Kind, Facts)
-        /// The priority, the service or the readiness of a member may have changed.
-        case change(MemberReference, Facts)
         /// The turn of a member has come that a policy has held back. The member goes to the end of the line.
         case offer(MemberReference)
         /// A thread looks for an operation of these services. The action `claim` is the answer.
@@ -46,11 +45,18 @@ public struct QueueMachine {
         /// Claim this operation, and start it on the thread that looks. If the claim fails, pass the event `refuse`.
         public var claim: MemberReference?
         /// The queue was empty and holds a member now: keep the queue alive.
-        public var keepsAlive = false
+        public var keepsAlive: Bool
         /// The queue is empty: resume all callers that wait for that, and release the queue.
-        public var becomesIdle = false
+        public var becomesIdle: Bool
 
-        public static var none: Actions { Actions() }
+        @inlinable
+        public init(claim: MemberReference? = nil, keepsAlive: Bool = false, becomesIdle: Bool = false) {
+            self.claim = claim
+            self.keepsAlive = keepsAlive
+            self.becomesIdle = becomesIdle
+        }
+
+        @inlinable public static var none: Actions { Actions() }
     }
 
     /// The state that threads without the lock read after they have added an operation.
@@ -64,40 +70,38 @@ public struct QueueMachine {
     }
 
     /// The order of the members. Only events change it.
-    public private(set) var schedule: Schedule
+    @inlinable public var schedule: Schedule { _read { yield members } }
+    @usableFromInline var members: Schedule
 
-    public init(limit: Int) { schedule = Schedule(width: limit) }
+    public init(limit: Int) { members = Schedule(width: limit) }
 
+    // Inlined, so that only the case of the caller is left.
+    @inlinable @inline(__always)
     public mutating func handle(_ event: Event) -> Actions {
         switch event {
         case .arrive(let member, let kind, let facts):
-            let wasEmpty = schedule.isEmpty
-            member._withUnsafeGuaranteedRef { member in
-                if kind == .barrier { return schedule.addBarrier(member) }
-                schedule.add(member, lane: facts.lane, service: facts.service, isReady: facts.isReady, kind: kind)
-            }
-            return Actions(keepsAlive: wasEmpty)
-        case .change(let member, let facts):
+            let wasEmpty = members.isEmpty
             member._withUnsafeGuaranteedRef {
-                schedule.update($0, lane: facts.lane, service: facts.service, isReady: facts.isReady)
+                members.arrive($0, kind, lane: facts.lane, service: facts.service, isReady: facts.isReady)
             }
-        case .offer(let member): member._withUnsafeGuaranteedRef { schedule.queueAnew($0) }
-        case .look(let services): return Actions(claim: schedule.next(for: services))
-        case .refuse(let member): member._withUnsafeGuaranteedRef { schedule.holdBack($0) }
+            return Actions(keepsAlive: wasEmpty && !members.isEmpty)
+        case .offer(let member): member._withUnsafeGuaranteedRef { members.queueAnew($0) }
+        case .look(let services): return Actions(claim: members.next(for: services))
+        case .refuse(let member): member._withUnsafeGuaranteedRef { members.holdBack($0) }
         case .putBack(let member, let lane):
             member._withUnsafeGuaranteedRef { member in
-                schedule.holdBack(member)
-                schedule.update(member, lane: lane, isReady: false)
+                members.holdBack(member)
+                members.update(member, lane: lane, isReady: false)
             }
         case .leave(let member):
-            let wasEmpty = schedule.isEmpty
-            member._withUnsafeGuaranteedRef { schedule.finish($0) }
-            return Actions(becomesIdle: schedule.isEmpty && !wasEmpty)
-        case .setLimit(let limit): schedule.setWidth(limit)
-        case .setSuspended(let isSuspended): schedule.setSuspended(isSuspended)
-        case .setThrottled(let isThrottled): schedule.setThrottled(isThrottled)
-        case .setOrder(let order): schedule.setOrder(order)
-        case .setAging(let limit): schedule.setAging(limit: limit)
+            let wasEmpty = members.isEmpty
+            member._withUnsafeGuaranteedRef { members.finish($0) }
+            return Actions(becomesIdle: members.isEmpty && !wasEmpty)
+        case .setLimit(let limit): members.setWidth(limit)
+        case .setSuspended(let isSuspended): members.setSuspended(isSuspended)
+        case .setThrottled(let isThrottled): members.setThrottled(isThrottled)
+        case .setOrder(let order): members.setOrder(order)
+        case .setAging(let limit): members.setAging(limit: limit)
         }
         return .none
     }

@@ -118,8 +118,16 @@ extension Schedule {
             withLane(lane) { $0.insert(member, order) }
         }
 
-        /// Removes and returns the first member of a lane.
+        /// Removes and returns the first member of the highest lane.
         @inline(__always)
+        mutating func popFirst() -> MemberReference? {
+            guard occupied == 1 << PriorityLane.normal.rawValue else { return highest.flatMap { popFirst($0) } }
+            let member = normal.popFirst()
+            if normal.count == 0 { occupied = 0 }
+            return member
+        }
+
+        /// Removes and returns the first member of a lane.
         mutating func popFirst(_ lane: PriorityLane) -> MemberReference? {
             let (member, isEmpty) = withLane(lane) { lane in (lane.popFirst(), lane.count == 0) }
             if isEmpty { occupied &= ~(1 << lane.rawValue) }

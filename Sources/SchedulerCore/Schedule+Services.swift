@@ -2,7 +2,8 @@
 /// others stay where suspension, the limit and late dependencies hold them back.
 ///
 /// All ready members, of any service, have one order: by priority, then by arrival. A thread may pass over members of other
-/// services only while the queue has a slot for each of them.
+/// services only while the queue has a slot for each of them. With the order `lastInFirstOut`, of the members that would be
+/// first of their services, the one that arrived last precedes, not the one that became ready last.
 extension Schedule {
     /// The service of a member: the service of its queue, or one of its own. The caller maps services to threads.
     public enum Service: UInt8, Sendable, CaseIterable {
@@ -55,8 +56,8 @@ extension Schedule {
     mutating func popReady(for services: Services) -> MemberReference? {
         let isSimple = front.services == .ofQueue && aging == nil
         guard isSimple else { return popChosen(for: services) }
-        guard services.contains(.ofQueue), let lane = front.lanes.highest else { return nil }
-        let member = front.lanes.popFirst(lane)
+        guard services.contains(.ofQueue) else { return nil }
+        let member = front.lanes.popFirst()
         if front.lanes.occupied == 0 { front.services = [] }
         return member
     }

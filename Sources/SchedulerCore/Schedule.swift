@@ -70,7 +70,17 @@ public struct Schedule {
 // MARK: - Events
 
 extension Schedule {
-    /// Adds a new operation or job. O(1), O(log n) when not in order of arrival.
+    /// Adds a new operation, job or barrier, or updates a member. O(1), O(log n) when not in order of arrival.
+    public mutating func arrive(
+        _ member: ScheduleMember, _ kind: Kind, lane: PriorityLane, service: Service, isReady: Bool
+    ) {
+        guard member.state == .new else { return update(member, lane: lane, service: service, isReady: isReady) }
+        if kind == .barrier { return addBarrier(member) }
+        add(member, lane: lane, service: service, isReady: isReady, kind: kind)
+    }
+
+    /// Adds a new operation or job. O(1).
+    @inline(__always)
     public mutating func add(
         _ member: ScheduleMember, lane: PriorityLane, service: Service = .ofQueue, isReady: Bool,
         kind: Kind = .operation
@@ -78,11 +88,13 @@ extension Schedule {
         member.lane = lane
         member.service = service
         admit(member, kind, segment: firstSegment &+ UInt64(laterSegments.count))
+        if isReady { member.state = .ready }
+        let order = order
         withSegment(of: member) { segment in
             segment.live += 1
-            if !isReady { segment.waiting.append(.passUnretained(member)) }
+            let reference = MemberReference.passUnretained(member)
+            if isReady { segment.insert(reference, order) } else { segment.waiting.append(reference) }
         }
-        if isReady { makeReady(member) }
     }
 
     /// Updates the priority, the service and the readiness of a member. No effect on a running member or a barrier.
@@ -234,8 +246,7 @@ extension Schedule {
         withSegment(of: member) { $0.waiting.append(.passUnretained(member)) }
     }
 
-    @inline(__always)
-    mutating func makeReady(_ member: ScheduleMember) {
+    private mutating func makeReady(_ member: ScheduleMember) {
         member.state = .ready
         let order = order
         withSegment(of: member) { $0.insert(.passUnretained(member), order) }

@@ -20,6 +20,20 @@ open class ScheduleMember {
 
     public init() {}
 
+    /// The offset of the first stored property of a subclass that is aligned to a word, if few bytes precede it.
+    @inlinable @inline(__always)
+    package static var endOfFields: Int {
+        let header = 2 * MemoryLayout<Int>.size
+        let fields = MemoryLayout<
+            (
+                UInt64, MemberReference?, MemberReference?, UInt32, UInt32, Schedule.State, PriorityLane,
+                Schedule.Service,
+                Schedule.Kind
+            )
+        >.size
+        return (header + fields + MemoryLayout<Int>.alignment - 1) & ~(MemoryLayout<Int>.alignment - 1)
+    }
+
     final var isBarrier: Bool { kind == .barrier }
 }
 

@@ -16,6 +16,18 @@ enum QueueStep: Hashable {
     case setAging(Int?)
 }
 
+extension QueueStep {
+    /// The same step for a member of the queue's own service.
+    var withoutService: QueueStep {
+        switch self {
+        case .arrive(let id, let kind, let lane, _, let isReady):
+            .arrive(id, kind, lane, .ofQueue, isReady: isReady)
+        case .change(let id, let lane, _, let isReady): .change(id, lane, .ofQueue, isReady: isReady)
+        default: self
+        }
+    }
+}
+
 /// A machine and the naive queue, which receive the same events.
 struct QueuePair {
     /// All answers of either.
@@ -54,7 +66,7 @@ struct QueuePair {
             naive.arrive(id, kind, facts)
         case .change(let id, let lane, let service, let isReady):
             let facts = QueueMachine.Facts(lane: lane, service: service, isReady: isReady)
-            handle(.change(reference(id), facts))
+            handle(.arrive(reference(id), members[id].unsafelyUnwrapped.kind, facts))
             naive.change(id, facts)
         case .offer(let id):
             handle(.offer(reference(id)))
@@ -142,14 +154,15 @@ extension Schedule {
                 ]
             }
         }
-        add(runningMembers)
+        // No answer depends on the order of running or waiting members.
+        add(runningMembers.sorted { $0.arrival < $1.arrival })
         for offset in 0...laterSegments.count {
             let segment = offset == 0 ? front : laterSegments[offset - 1]
             add(segment.gate.map { [$0.takeUnretainedValue()] } ?? [])
             var (waiting, ready): ([ScheduleMember], [ScheduleMember]) = ([], [])
             segment.waiting.forEach { waiting.append($0) }
             segment.forEachReady { ready.append($0) }
-            add(waiting)
+            add(waiting.sorted { $0.arrival < $1.arrival })
             add(ready)
         }
         return numbers

@@ -75,9 +75,9 @@ extension OperationQueue {
     /// Removes an operation that has claimed its end, and marks it as finished: from here on waiters return, and no completion
     /// block is added. Returns the old word.
     ///
-    /// - Parameter looker: The thread that claims the next operation in the same section; nil for none. It claims none if the
-    ///   operation has a completion block, which may take long.
-    func leave(_ operation: Operation, claimingFor looker: Looker?) -> (lifecycle: Lifecycle, look: Look) {
+    /// - Parameter level: The level of the worker that claims the next operation in the same section; nil for none. It claims
+    ///   none if the operation has a completion block, which may take long.
+    func leave(_ operation: Operation, claimingFor level: ServiceLevel?) -> (lifecycle: Lifecycle, look: Look) {
         while true {
             var idle: Idle?
             let departure: (lifecycle: Lifecycle, look: Look)? = withState { state in
@@ -93,7 +93,9 @@ extension OperationQueue {
                     idle = state.becameIdle()
                     return (last, Look())
                 }
-                if let looker, !last.contains(.hasCompletionBlock) { return (last, look(into: &state, for: looker)) }
+                if let level, !last.contains(.hasCompletionBlock) {
+                    return (last, look(into: &state, for: serviceMap.services(of: level)))
+                }
                 return (last, Look(more: startableLevels(&state)))
             }
             if let idle { for waiter in idle.waiters { waiter.wake() } }

@@ -96,10 +96,10 @@ extension Operation {
     }
 
     /// Returns the word of an operation whose `deinit` may run, so that no reference may be made. `word` is the first stored
-    /// property, behind the two words of every object.
+    /// property of the class that needs alignment.
     @inline(__always)
     static func word(of operation: Unmanaged<Operation>) -> UnsafePointer<Word> {
-        UnsafeRawPointer(operation.toOpaque()).advanced(by: 2 * MemoryLayout<Int>.size).assumingMemoryBound(
+        UnsafeRawPointer(operation.toOpaque()).advanced(by: ScheduleMember.endOfFields).assumingMemoryBound(
             to: Word.self)
     }
 }

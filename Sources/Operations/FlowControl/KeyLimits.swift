@@ -113,8 +113,8 @@ final class KeyPolicy: QueuePolicy {
         for id in shift.retracted {
             let operation = OperationQueue.operation(id)
             let lane = operation.word.lifecycle.effectivePriority
-            _ = machine.handle(
-                .change(operation.asMember, .init(lane: lane, service: operation.service, isReady: false)))
+            let facts = QueueMachine.Facts(lane: lane, service: operation.service, isReady: false)
+            _ = machine.handle(.arrive(operation.asMember, .operation, facts))
         }
         for id in shift.offered { offer(id, in: &machine) }
     }

@@ -5,8 +5,9 @@
 /// that wait for each other never deadlock.
 open class BlockOperation: Operation, @unchecked Sendable {
     // Sendable: `blocks` is reached only through `withBlocks`.
-    private final let lock = SpinLock()
     @exclusivity(unchecked) private final var blocks: Blocks
+    // Behind the blocks, where it fills a gap.
+    private final let lock = SpinLock()
 
     /// The number of blocks of one operation that run at the same time, if they wait for each other.
     public static let guaranteedConcurrency = 64

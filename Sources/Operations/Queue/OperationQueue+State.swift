@@ -131,19 +131,15 @@ extension OperationQueue {
     private final func admit(_ operation: Operation, to state: inout State) {
         let lifecycle = operation.word.update { $0.drained() }.unsafelyUnwrapped
         let isReady = lifecycle.phase == .enqueued && lifecycle.contains(.ready)
-        let isNew = operation.arrival == 0
         if lifecycle.containsAny(.policies) { state.ensurePolicies(for: lifecycle) }
         let hasPolicies = state.policies.concern(lifecycle)
+        let isNew = hasPolicies && !Schedule.holds(operation)
         let mayStart = isReady && !(hasPolicies && state.isHeldBack(operation, lifecycle))
         let lane = lifecycle.effectivePriority
         let facts = QueueMachine.Facts(lane: lane, service: operation.service, isReady: mayStart)
-        if isNew {
-            let kind = lifecycle.contains(.unlisted) ? lifecycle.unlistedKind : .operation
-            let actions = state.machine.handle(.arrive(operation.asMember, kind, facts))
-            if actions.keepsAlive { state.keptAlive = self }
-        } else {
-            _ = state.machine.handle(.change(operation.asMember, facts))
-        }
+        let kind = lifecycle.contains(.unlisted) ? lifecycle.unlistedKind : .operation
+        let actions = state.machine.handle(.arrive(operation.asMember, kind, facts))
+        if actions.keepsAlive { state.keptAlive = self }
         guard hasPolicies else { return }
         state.notePolicies(
             PolicyChange(operation: operation, lifecycle: lifecycle, lane: lane, isReady: isReady, isNew: isNew))
@@ -267,7 +263,7 @@ extension OperationQueue {
                 guard state.underlyingQueue === looker.dispatchQueue else {
                     return (Look(more: startableLevels(&state)), false)
                 }
-                let look = self.look(into: &state, for: looker, by: reading)
+                let look = self.look(into: &state, for: looker.services(by: serviceMap), by: reading)
                 return (look, look.claim == nil && !state.isCurrent(reading) && state.machine.schedule.hasStartable)
             }
             guard isOutdated else { return look }
@@ -275,8 +271,8 @@ extension OperationQueue {
     }
 
     @inline(__always)
-    func look(into state: inout State, for looker: Looker, by reading: PolicyReading? = nil) -> Look {
-        let claim = claim(from: &state, for: looker.services(by: serviceMap), by: reading)
+    func look(into state: inout State, for services: Schedule.Services, by reading: PolicyReading? = nil) -> Look {
+        let claim = claim(from: &state, for: services, by: reading)
         if claim == nil { watchForStall(&state) }
         return Look(claim: claim, more: startableLevels(&state))
     }

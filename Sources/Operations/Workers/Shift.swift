@@ -8,7 +8,6 @@ import SchedulerCore
 struct Shift {
     let worker: Worker
     let level: ServiceLevel
-    var looker: OperationQueue.Looker { .worker(level) }
     fileprivate var pace = Pace()
     fileprivate var end: End?
     fileprivate var isBeyondLimit = false
@@ -136,7 +135,7 @@ extension OperationQueue {
         // That look keeps the promise. Actions of policies after the section may make other operations ready, and this thread
         // may run an operation next.
         if !shift.pace.attends { shift.worker.obligation.clear() }
-        var (lifecycle, look) = leave(operation, claimingFor: claims ? shift.looker : nil)
+        var (lifecycle, look) = leave(operation, claimingFor: claims ? shift.level : nil)
         shift.worker.end()
         if lifecycle.contains(.hasCompletionBlock) {
             // The block may take long, and while this thread attends, a push calls no worker.
@@ -175,7 +174,7 @@ extension OperationQueue {
     // MARK: - Looking
 
     private func look(_ shift: Shift) -> Look {
-        let look = look(for: shift.looker)
+        let look = look(for: .worker(shift.level))
         guard look.claim == nil else { return look }
         callWorkers(look.more)
         return Look()
