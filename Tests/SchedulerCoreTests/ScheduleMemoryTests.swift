@@ -4,11 +4,11 @@ import Testing
 
 /// Many changes, and many members: a schedule keeps nothing of members that have left.
 @Suite struct ScheduleMemoryTests {
-    @Test func `a priority that toggles a million times changes the place of one member only`() {
+    @Test func `a priority that toggles a hundred thousand times changes the place of one member only`() {
         var schedule = TestSchedule(width: 1)
         for id: UInt in 0..<10 { _ = schedule.added(id, lane: id < 5 ? .low : .high, isReady: true) }
         let restless = schedule.added(99, lane: .low, isReady: true)
-        for round in 0..<1_000_000 {
+        for round in 0..<100_000 {
             schedule.updated(restless, lane: round % 2 == 0 ? .high : .low, isReady: true)
         }
         schedule.checkInvariants()
@@ -37,18 +37,18 @@ import Testing
         #expect(isInOrder)
     }
 
-    @Test(arguments: UInt64(1)...4)
-    func `a hundred thousand members that become ready in any order leave and start in order`(seed: UInt64) {
+    @Test(arguments: UInt64(1)...2)
+    func `thirty thousand members that become ready in any order leave and start in order`(seed: UInt64) {
         var generator = SeededRandom(seed: seed)
         var schedule = TestSchedule(width: 1)
-        let members = (UInt(0)..<100_000).map { schedule.added($0, lane: .normal, isReady: false) }
+        let members = (UInt(0)..<30_000).map { schedule.added($0, lane: .normal, isReady: false) }
         for member in members.shuffled(using: &generator) {
             schedule.updated(member, lane: .normal, isReady: true)
         }
-        for member in members.shuffled(using: &generator).prefix(50_000) { schedule.finished(member) }
+        for member in members.shuffled(using: &generator).prefix(15_000) { schedule.finished(member) }
         schedule.checkInvariants()
         let started = schedule.startAll()
-        #expect(started.count == 50_000 && started == started.sorted())
+        #expect(started.count == 15_000 && started == started.sorted())
         #expect(schedule.isEmpty)
     }
 
