@@ -18,8 +18,8 @@
  *   drain: one step a member    OperationQueue.admit: `word.update { $0.drained() }`, Schedule.added / updated
  *   publish: or, and            Signal.publish: `bitwiseOr`, `bitwiseAnd`. The load before is one step with the event, because
  *                               `busy` and `held` change under the lock only
- *   claimFrom, startable        OperationQueue.claim(from:for:by:): Schedule.next(for:) with Lifecycle.claimed, else
- *                               Schedule.heldBack; permitsStart. OperationQueue.startableLevels: Schedule.startable
+ *   claimFrom, startable        OperationQueue.claim(from:for:by:): QueueMachine: `look` with Lifecycle.claimed, else
+ *                               `refuse`; permitsStart. OperationQueue.startableLevels: QueueMachine.startable
  *   leave                       OperationQueue.leave(_:claimingFor:), then Waiter.wake and the actions of policies
  *   Worker                      OperationQueue.work(on:), work(in:). The other parts of `Shift` have the names that they have
  *                               there: run, resume, end (endStride), depart (departHere), look, linger, callOthers, decide

@@ -2,8 +2,10 @@
 /// others stay where suspension, the limit and late dependencies hold them back.
 ///
 /// All ready members, of any service, have one order: by priority, then by arrival. A thread may pass over members of other
-/// services only while the queue has a slot for each of them. With the order `lastInFirstOut`, of the members that would be
-/// first of their services, the one that arrived last precedes, not the one that became ready last.
+/// services only while the queue has a slot for each of them.
+///
+/// The order `lastInFirstOut` applies within one service. Of the first members of two services, the one that arrived last
+/// precedes, not the one that became ready last.
 extension Schedule {
     /// The service of a member: the service of its queue, or one of its own. The caller maps services to threads.
     public enum Service: UInt8, Sendable, CaseIterable {
