@@ -20,18 +20,18 @@ open class ScheduleMember {
 
     public init() {}
 
-    /// The offset of the first stored property of a subclass that is aligned to a word, if few bytes precede it.
+    /// The offset of the first stored property of a subclass that has the alignment of `UInt64`, if one byte precedes it.
     @inlinable @inline(__always)
     package static var endOfFields: Int {
         let header = 2 * MemoryLayout<Int>.size
         let fields = MemoryLayout<
             (
                 UInt64, MemberReference?, MemberReference?, UInt32, UInt32, Schedule.State, PriorityLane,
-                Schedule.Service,
-                Schedule.Kind
+                Schedule.Service, Schedule.Kind
             )
         >.size
-        return (header + fields + MemoryLayout<Int>.alignment - 1) & ~(MemoryLayout<Int>.alignment - 1)
+        let alignment = MemoryLayout<UInt64>.alignment
+        return (header + fields + alignment - 1) & ~(alignment - 1)
     }
 
     final var isBarrier: Bool { kind == .barrier }

@@ -98,7 +98,7 @@ import Testing
     }
 
     /// The finisher of a dependency reads the word of a dependent whose `deinit` may run.
-    @Test func `the word is the first property of an operation`() {
+    @Test func `the word is the first aligned property of an operation`() {
         let operation = BlockOperation {}
         let other = Operation.word(of: .passUnretained(operation))
         #expect(other.pointee.lifecycle == operation.word.lifecycle)
