@@ -50,6 +50,7 @@ struct AttachmentsReference: ~Copyable, @unchecked Sendable {
             }
             // No other thread has the candidate yet.
             candidate.prepare(with: Self.edge(old))
+            Primitives.noteExchange()
             let (done, seen) = bits.compareExchange(
                 expected: old, desired: UInt(bitPattern: new.toOpaque()), ordering: .sequentiallyConsistent)
             if done { return candidate }
@@ -63,6 +64,7 @@ struct AttachmentsReference: ~Copyable, @unchecked Sendable {
         var old = bits.load(ordering: .acquiring)
         while Self.attachments(old) == nil {
             edge.nextOfList = Self.edge(old)
+            Primitives.noteExchange()
             let (done, seen) = bits.weakCompareExchange(
                 expected: old, desired: edge.address | Self.edges, ordering: .acquiringAndReleasing)
             if done { return true }

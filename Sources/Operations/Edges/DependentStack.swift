@@ -32,6 +32,7 @@ struct DependentStack: ~Copyable, Sendable {
         while old != Self.closed {
             edge.nextOfStack = Self.edge(old)
             let count = (old &+ 1) & Self.counter
+            Primitives.noteExchange()
             let (done, seen) = head.weakCompareExchange(
                 expected: old, desired: edge.address | count, successOrdering: .acquiringAndReleasing,
                 failureOrdering: .relaxed)
@@ -42,12 +43,16 @@ struct DependentStack: ~Copyable, Sendable {
     }
 
     /// Closes the stack, and passes its edges to the caller, linked from the newest.
-    func close() -> Edge? { Self.edge(head.exchange(Self.closed, ordering: .acquiringAndReleasing)) }
+    func close() -> Edge? {
+        Primitives.noteExchange()
+        return Self.edge(head.exchange(Self.closed, ordering: .acquiringAndReleasing))
+    }
 
     /// Takes the edges, linked from the newest. The stack stays open.
     private func takeAll() -> Edge? {
         var old = head.load(ordering: .relaxed)
         while old != Self.closed {
+            Primitives.noteExchange()
             let (done, seen) = head.weakCompareExchange(
                 expected: old, desired: 0, successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
             if done { return Self.edge(old) }
@@ -61,6 +66,7 @@ struct DependentStack: ~Copyable, Sendable {
     private func putBack(_ edges: Edge) -> Edge? {
         var newest = edges
         while true {
+            Primitives.noteExchange()
             let (done, seen) = head.weakCompareExchange(
                 expected: 0, desired: newest.address, successOrdering: .acquiringAndReleasing,
                 failureOrdering: .relaxed)

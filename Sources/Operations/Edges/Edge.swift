@@ -78,7 +78,10 @@ struct Edge: @unchecked Sendable {
     var holds: Bool { record.pointee.marks.load(ordering: .relaxed) & Marks.holds != 0 }
 
     /// Marks the record as counted. Before any other thread has the record, or under the lock of its list.
-    func hold() { record.pointee.marks.bitwiseOr(Marks.holds | Marks.stacked, ordering: .relaxed) }
+    func hold() {
+        Primitives.noteExchange()
+        record.pointee.marks.bitwiseOr(Marks.holds | Marks.stacked, ordering: .relaxed)
+    }
 
     /// Drops the record of a list. The caller releases the dependency. True: the dependent waited for it, and the caller
     /// decrements the count.
@@ -88,6 +91,7 @@ struct Edge: @unchecked Sendable {
             free()
             return false
         }
+        Primitives.noteExchange()
         let old = record.pointee.marks.bitwiseAnd(
             ~(Marks.listed | Marks.holds), ordering: .acquiringAndReleasing
         ).oldValue
@@ -124,6 +128,7 @@ struct Edge: @unchecked Sendable {
     @inline(__always)
     func dropFromStack() -> Released? {
         let dependent = record.pointee.dependent
+        Primitives.noteExchange()
         let old = record.pointee.marks.bitwiseAnd(
             ~(Marks.holds | Marks.stacked), ordering: .acquiringAndReleasing
         ).oldValue

@@ -19,6 +19,7 @@ struct Inbox: ~Copyable, Sendable {
         var old = head.load(ordering: .relaxed)
         while true {
             bottom._withUnsafeGuaranteedRef { $0.next = Self.operation(old) }
+            Primitives.noteExchange()
             let (done, seen) = head.weakCompareExchange(
                 expected: old, desired: new, successOrdering: .sequentiallyConsistent, failureOrdering: .relaxed)
             if done { return }
@@ -32,6 +33,7 @@ struct Inbox: ~Copyable, Sendable {
     func takeAll() -> Unmanaged<Operation>? {
         // Not relaxed: the load must not precede the step with which the caller asked pushers to call a worker.
         guard !isEmpty else { return nil }
+        Primitives.noteExchange()
         var node = Self.operation(head.exchange(0, ordering: .acquiring))
         var ordered: Unmanaged<Operation>?
         while let current = node {

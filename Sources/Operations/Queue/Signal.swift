@@ -40,6 +40,7 @@ struct Signal: ~Copyable, Sendable {
         while true {
             if old & Self.held != 0 { return .takeLock }
             if old & (Self.busy | Self.attended | Self.calling(level)) != 0 { return .nothing }
+            Primitives.noteExchange()
             let (done, seen) = bits.weakCompareExchange(
                 expected: old, desired: old | Self.calling(level), ordering: .sequentiallyConsistent)
             if done { return .callWorker }
@@ -54,7 +55,9 @@ struct Signal: ~Copyable, Sendable {
 
     /// Claims the call of a worker that is needed in any case. False: a worker of the level was called.
     func claimCall(_ level: ServiceLevel) -> Bool {
-        bits.bitwiseOr(Self.calling(level), ordering: .sequentiallyConsistent).oldValue & Self.calling(level) == 0
+        Primitives.noteExchange()
+        return bits.bitwiseOr(Self.calling(level), ordering: .sequentiallyConsistent).oldValue & Self.calling(level)
+            == 0
     }
 
     /// Claims the call of a worker that stays a little longer. False: another worker will look, or no slot is free.
@@ -63,6 +66,7 @@ struct Signal: ~Copyable, Sendable {
     private func setCalling(_ level: ServiceLevel, unless other: UInt8) -> Bool {
         var old = bits.load(ordering: .sequentiallyConsistent)
         while old & (Self.calling(level) | other) == 0 {
+            Primitives.noteExchange()
             let (done, seen) = bits.weakCompareExchange(
                 expected: old, desired: old | Self.calling(level), ordering: .sequentiallyConsistent)
             if done { return true }
@@ -73,16 +77,19 @@ struct Signal: ~Copyable, Sendable {
 
     /// Clears the call, because the called worker is running and looks for work.
     func workerArrived(_ level: ServiceLevel) {
+        Primitives.noteExchange()
         bits.bitwiseAnd(~Self.calling(level), ordering: .sequentiallyConsistent)
     }
 
     /// Claims the attendance. False: another worker attends.
     func attend() -> Bool {
-        bits.bitwiseOr(Self.attended, ordering: .sequentiallyConsistent).oldValue & Self.attended == 0
+        Primitives.noteExchange()
+        return bits.bitwiseOr(Self.attended, ordering: .sequentiallyConsistent).oldValue & Self.attended == 0
     }
 
     /// Ends the attendance. The caller then looks for work or calls a worker.
     func stopAttending() {
+        Primitives.noteExchange()
         bits.bitwiseAnd(~Self.attended, ordering: .sequentiallyConsistent)
     }
 
@@ -95,7 +102,11 @@ struct Signal: ~Copyable, Sendable {
         let wanted = (isBusy ? Self.busy : 0) | (isHeld ? Self.held : 0)
         let old = bits.load(ordering: .relaxed)
         guard old & Self.underLock != wanted else { return false }
-        if wanted != 0 { bits.bitwiseOr(wanted, ordering: .sequentiallyConsistent) }
+        if wanted != 0 {
+            Primitives.noteExchange()
+            bits.bitwiseOr(wanted, ordering: .sequentiallyConsistent)
+        }
+        Primitives.noteExchange()
         bits.bitwiseAnd(wanted | ~Self.underLock, ordering: .sequentiallyConsistent)
         return true
     }

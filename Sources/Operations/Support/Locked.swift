@@ -62,6 +62,7 @@ package struct Locked<Value>: @unchecked Sendable {
     package func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
         storage.withUnsafeMutablePointers { value, lock in
             HeldLocks.willLock()
+            Primitives.noteLock()
             #if canImport(Darwin)
             os_unfair_lock_lock(lock)
             #else

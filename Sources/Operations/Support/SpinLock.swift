@@ -13,6 +13,7 @@ struct SpinLock: ~Copyable, Sendable {
     @inline(__always)
     func withLock<Result>(_ body: () -> Result) -> Result {
         HeldLocks.willLock()
+        Primitives.noteExchange()
         if isHeld.exchange(true, ordering: .acquiring) { wait() }
         defer {
             unlock()

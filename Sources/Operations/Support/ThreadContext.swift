@@ -31,6 +31,7 @@ package final class ThreadContext {
     let parker = Parker()
     #if DEBUG
     @exclusivity(unchecked) var heldLocks = 0
+    @exclusivity(unchecked) var primitives = Primitives.Counts()
     #endif
 
     struct Frame {

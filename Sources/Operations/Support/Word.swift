@@ -18,6 +18,7 @@ struct Word: ~Copyable {
         var old = lifecycle
         while let new = transition(old) {
             if new.rawValue == old.rawValue { return old }
+            Primitives.noteExchange()
             let (done, seen) = bits.weakCompareExchange(
                 expected: old.rawValue, desired: new.rawValue, ordering: .acquiringAndReleasing)
             if done { return old }
@@ -29,7 +30,8 @@ struct Word: ~Copyable {
     /// Sets flags that no transition depends on. Returns the old word.
     @discardableResult
     func insert(_ flags: Lifecycle.Flags) -> Lifecycle {
-        Lifecycle(rawValue: bits.bitwiseOr(flags.rawValue, ordering: .acquiringAndReleasing).oldValue)
+        Primitives.noteExchange()
+        return Lifecycle(rawValue: bits.bitwiseOr(flags.rawValue, ordering: .acquiringAndReleasing).oldValue)
     }
 
     /// Changes a part of the word that no transition depends on.
@@ -49,6 +51,7 @@ struct Word: ~Copyable {
         while true {
             let answer = transition(old)
             guard let new = next(answer) else { return answer }
+            Primitives.noteExchange()
             let (done, seen) = bits.weakCompareExchange(
                 expected: old.rawValue, desired: new.rawValue, ordering: .acquiringAndReleasing)
             if done { return answer }

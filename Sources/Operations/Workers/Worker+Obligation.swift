@@ -40,6 +40,7 @@ struct Obligation: ~Copyable, Sendable {
     /// Takes the promise. Only one thread gets it.
     func take() -> Content {
         guard bits.load(ordering: .relaxed) != 0 else { return .none }
+        Primitives.noteExchange()
         let taken = bits.exchange(0, ordering: .sequentiallyConsistent)
         guard taken > Self.look else { return taken == 0 ? .none : .look }
         return .departure(Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: taken).unsafelyUnwrapped))
