@@ -44,7 +44,7 @@ final class ProcessWatchLoop {
     }
 
     /// The current running time, in which deadlines are measured.
-    private var now: Instant { time.time(at: clock.now) }
+    private var now: Instant { time.read(at: clock.now) }
 
     /// Runs until the watch is stopped and all commands have ended.
     func run() {
@@ -86,9 +86,8 @@ final class ProcessWatchLoop {
         }
         if !polled.isEmpty { instant = min(now + Self.pollPause, instant ?? now + Self.pollPause) }
         let timeout = time.isStopped ? -1 : instant.map { self.timeout(until: $0) } ?? -1
-        let start = clock.now
         let count = poll(&descriptors, nfds_t(descriptors.count), timeout)
-        if timeout >= 0 { time.passed(from: start, to: clock.now, atMost: .milliseconds(timeout)) }
+        time.read(at: clock.now, afterWaitOf: timeout >= 0 ? .milliseconds(timeout) : nil)
         guard count > 0 else { return polled }
         return polled + zip(tokens, descriptors.dropFirst()).filter { $1.revents != 0 }.map(\.0)
     }

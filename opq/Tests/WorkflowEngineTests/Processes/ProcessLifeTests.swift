@@ -82,15 +82,24 @@ struct ProcessLifeTests {
 
     @Test func `a wait counts as a stop only if it is far too long`() {
         var time = RunningTime()
-        time.passed(from: start, to: start + .seconds(50), atMost: .seconds(2))
-        #expect(time.time(at: start + .seconds(50)) == start + .seconds(2))
-        time.passed(from: start + .seconds(50), to: start + .seconds(51), atMost: .milliseconds(20))
-        #expect(time.time(at: start + .seconds(51)) == start + .seconds(3))
+        time.read(at: start)
+        #expect(time.read(at: start + .seconds(50), afterWaitOf: .seconds(2)) == start + .seconds(2))
+        #expect(time.read(at: start + .seconds(51), afterWaitOf: .milliseconds(20)) == start + .seconds(3))
         // A wait during a known stop does not count twice.
         time.stop(at: start + .seconds(51))
-        time.passed(from: start + .seconds(51), to: start + .seconds(80), atMost: .zero)
+        time.read(at: start + .seconds(80))
         time.resume(at: start + .seconds(81))
         #expect(time.time(at: start + .seconds(81)) == start + .seconds(3))
+    }
+
+    @Test func `a stop between two waits does not use up a deadline`() {
+        var time = RunningTime()
+        var life = ProcessLife(grace: grace)
+        _ = life.cancel(at: time.read(at: start))
+        let afterStop = time.read(at: start + .seconds(100))
+        #expect(life.timePassed(at: afterStop) == nil)
+        #expect(life.timePassed(at: time.read(at: start + .seconds(101), afterWaitOf: .seconds(1))) == nil)
+        #expect(life.timePassed(at: time.read(at: start + .seconds(102), afterWaitOf: .seconds(1))) == .kill)
     }
 
     @Test(arguments: [
