@@ -17,14 +17,15 @@ struct LateHeap {
     var members: [MemberReference] { entries.map(\.member) }
 
     mutating func insert(_ member: MemberReference) {
+        member._withUnsafeGuaranteedRef { $0.isLate = true }
         entries.append(Entry(arrival: member.arrival, member: member))
         siftUp(from: entries.count - 1)
     }
 
     mutating func remove(_ member: MemberReference) {
         let index = member._withUnsafeGuaranteedRef { member in
-            defer { member.heapPosition = 0 }
-            return Int(member.heapPosition) - 1
+            member.isLate = false
+            return Int(member.position)
         }
         let last = entries.removeLast()
         // An empty heap keeps no memory.
@@ -36,7 +37,7 @@ struct LateHeap {
 
     private mutating func place(_ entry: Entry, at index: Int) {
         entries[index] = entry
-        entry.member._withUnsafeGuaranteedRef { $0.heapPosition = UInt32(index + 1) }
+        entry.member._withUnsafeGuaranteedRef { $0.position = UInt32(index) }
     }
 
     private mutating func siftUp(from start: Int) {
@@ -71,7 +72,7 @@ struct LateHeap {
     var isHeap: Bool {
         entries.indices.allSatisfy { index in
             entries[index].arrival >= entries[index == 0 ? 0 : (index - 1) / 2].arrival
-                && entries[index].member._withUnsafeGuaranteedRef { Int($0.heapPosition) } == index + 1
+                && entries[index].member._withUnsafeGuaranteedRef { $0.isLate && Int($0.position) == index }
         }
     }
 }

@@ -42,7 +42,7 @@ extension Schedule {
             expect((lanes.occupied >> priority.rawValue & 1 == 1) == !found.isEmpty, "occupied lanes")
             expect(lane.checkInvariants(), "heap of a lane")
             if order == .firstInFirstOut {
-                expect(lane.first?.arrival == found.map(\.arrival).min(), "first of a lane")
+                expect(lane.first(order)?.arrival == found.map(\.arrival).min(), "first of a lane")
             }
         }
     }

@@ -4,63 +4,58 @@ extension Schedule {
     /// The order in which the ready members of one priority start.
     public enum Order: Sendable { case firstInFirstOut, lastInFirstOut }
 
-    /// The ready members of one priority. A member that is later than all others, nearly each, is appended to a list.
-    /// Another one enters a heap. With the order `lastInFirstOut`, each member is put in front of the list.
+    /// The ready members of one priority. A member that is later than all others, nearly each, is appended to a ring.
+    /// Another one enters a heap. With the order `lastInFirstOut`, each member is appended to the ring, whose last one is
+    /// next.
     @usableFromInline struct Lane {
-        @usableFromInline private(set) var list = MemberList()
+        @usableFromInline private(set) var ring = MemberRing()
         private var late = LateHeap()
         /// The number of members.
         private(set) var count = 0
 
         /// The next member.
         @inline(__always)
-        var first: MemberReference? {
-            guard let late = late.first else { return list.first }
-            guard let first = list.first, first.arrival < late.arrival else { return late }
+        func first(_ order: Order) -> MemberReference? {
+            if order == .lastInFirstOut { return ring.last }
+            guard let late = late.first else { return ring.first }
+            guard let first = ring.first, first.arrival < late.arrival else { return late }
             return first
         }
 
         @inline(__always)
         mutating func insert(_ member: MemberReference, _ order: Order) {
             count += 1
-            if order == .lastInFirstOut {
-                list.prepend(member)
-            } else if let last = list.last, last.arrival > member.arrival {
+            if order == .firstInFirstOut, let last = ring.last, last.arrival > member.arrival {
                 late.insert(member)
             } else {
-                list.append(member)
+                ring.append(member)
             }
         }
 
         /// Removes and returns the next member.
         @inline(__always)
-        mutating func popFirst() -> MemberReference? {
-            if late.isEmpty {
-                guard let member = list.popFirst() else { return nil }
+        mutating func popFirst(_ order: Order) -> MemberReference? {
+            if late.isEmpty, order == .firstInFirstOut {
+                guard let member = ring.popFirst() else { return nil }
                 count -= 1
                 return member
             }
-            guard let member = first else { return nil }
+            guard let member = first(order) else { return nil }
             remove(member)
             return member
         }
 
-        @inline(__always)
         mutating func remove(_ member: MemberReference) {
             count -= 1
-            if member._withUnsafeGuaranteedRef({ $0.heapPosition }) == 0 {
-                list.remove(member)
-            } else {
-                late.remove(member)
-            }
+            if member._withUnsafeGuaranteedRef({ $0.isLate }) { late.remove(member) } else { ring.remove(member) }
         }
 
         func forEach(_ body: (ScheduleMember) -> Void) {
-            list.forEach(body)
-            late.members.forEach { body($0.takeUnretainedValue()) }
+            for member in ring.members { body(member.takeUnretainedValue()) }
+            for member in late.members { body(member.takeUnretainedValue()) }
         }
 
-        func checkInvariants() -> Bool { late.isHeap }
+        func checkInvariants() -> Bool { late.isHeap && ring.isConsistent }
     }
 
     /// Five lanes, and the set of lanes that contain a member.
@@ -96,9 +91,9 @@ extension Schedule {
             }
         }
 
-        /// The first member of the highest lane, if that is the lane of nearly all operations.
-        @inlinable @inline(__always) var probableFirst: MemberReference? {
-            occupied >> PriorityLane.normal.rawValue == 1 ? normal.list.first : nil
+        /// The member at a distance behind the first of the normal lane, if no higher lane has a member.
+        @inlinable @inline(__always) func ahead(_ distance: UInt32) -> MemberReference? {
+            occupied < 2 << PriorityLane.normal.rawValue ? normal.ring.ahead(distance) : nil
         }
 
         var highest: PriorityLane? {
@@ -120,16 +115,16 @@ extension Schedule {
 
         /// Removes and returns the first member of the highest lane.
         @inline(__always)
-        mutating func popFirst() -> MemberReference? {
-            guard occupied == 1 << PriorityLane.normal.rawValue else { return highest.flatMap { popFirst($0) } }
-            let member = normal.popFirst()
+        mutating func popFirst(_ order: Order) -> MemberReference? {
+            guard occupied == 1 << PriorityLane.normal.rawValue else { return highest.flatMap { popFirst($0, order) } }
+            let member = normal.popFirst(order)
             if normal.count == 0 { occupied = 0 }
             return member
         }
 
         /// Removes and returns the first member of a lane.
-        mutating func popFirst(_ lane: PriorityLane) -> MemberReference? {
-            let (member, isEmpty) = withLane(lane) { lane in (lane.popFirst(), lane.count == 0) }
+        mutating func popFirst(_ lane: PriorityLane, _ order: Order) -> MemberReference? {
+            let (member, isEmpty) = withLane(lane) { lane in (lane.popFirst(order), lane.count == 0) }
             if isEmpty { occupied &= ~(1 << lane.rawValue) }
             return member
         }

@@ -59,7 +59,7 @@ extension Schedule {
         let isSimple = front.services == .ofQueue && aging == nil
         guard isSimple else { return popChosen(for: services) }
         guard services.contains(.ofQueue) else { return nil }
-        let member = front.lanes.popFirst()
+        let member = front.lanes.popFirst(order)
         if front.lanes.occupied == 0 { front.services = [] }
         return member
     }
@@ -68,7 +68,8 @@ extension Schedule {
     private mutating func popChosen(for services: Services) -> MemberReference? {
         guard let choice = choice(for: services) else { return nil }
         aging?.serve(choice.lane, among: front.occupied)
-        let member = front.withLanes(choice.service) { $0.popFirst(choice.lane) }
+        let order = order
+        let member = front.withLanes(choice.service) { $0.popFirst(choice.lane, order) }
         front.noteLeft(choice.service)
         return member
     }
@@ -78,13 +79,13 @@ extension Schedule {
         let due = aging?.line(among: front.occupied)
         var best: Choice?
         for service in Service.allCases where services.contains(service) {
-            guard let own = front.first(of: service, due: due) else { continue }
+            guard let own = front.first(of: service, due: due, order) else { continue }
             if best.map({ precedes(own, $0, due: due) }) ?? true { best = own }
         }
         guard let best else { return nil }
         var passedOver = 0
         for service in Service.allCases where front.services.contains(service) && !services.contains(service) {
-            passedOver += front.count(of: service) { lane, first in
+            passedOver += front.count(of: service, order) { lane, first in
                 precedes(Choice(service: service, lane: lane, arrival: first), best, due: due)
             }
         }
@@ -138,19 +139,21 @@ extension Schedule.Segment {
         if lanes(of: service)?.occupied == 0 { services.remove(Schedule.Services(service)) }
     }
 
-    fileprivate func first(of service: Schedule.Service, due: PriorityLane?) -> Schedule.Choice? {
+    fileprivate func first(
+        of service: Schedule.Service, due: PriorityLane?, _ order: Schedule.Order
+    ) -> Schedule.Choice? {
         guard let lanes = lanes(of: service), var lane = lanes.highest else { return nil }
         if let due, lanes.occupied >> due.rawValue & 1 == 1 { lane = due }
-        return lanes[lane].first.map { Schedule.Choice(service: service, lane: lane, arrival: $0.arrival) }
+        return lanes[lane].first(order).map { Schedule.Choice(service: service, lane: lane, arrival: $0.arrival) }
     }
 
     /// Counts the members in the lanes whose first member satisfies the predicate.
     fileprivate func count(
-        of service: Schedule.Service, where isCounted: (PriorityLane, _ first: UInt64) -> Bool
+        of service: Schedule.Service, _ order: Schedule.Order, where isCounted: (PriorityLane, _ first: UInt64) -> Bool
     ) -> Int {
         guard let lanes = lanes(of: service) else { return 0 }
         return PriorityLane.allCases.reduce(0) { count, lane in
-            guard let first = lanes[lane].first, isCounted(lane, first.arrival) else { return count }
+            guard let first = lanes[lane].first(order), isCounted(lane, first.arrival) else { return count }
             return count + lanes[lane].count
         }
     }

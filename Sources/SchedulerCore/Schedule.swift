@@ -133,8 +133,9 @@ extension Schedule {
         return member
     }
 
-    /// A member that is likely to start at the next turn. Callers fetch its memory in advance.
-    @inlinable @inline(__always) public var upcoming: MemberReference? { front.lanes.probableFirst }
+    /// A member that is likely to start some turns from now. Callers fetch its memory in advance, because the fetch takes
+    /// longer than one turn.
+    @inlinable @inline(__always) public var upcoming: MemberReference? { front.lanes.ahead(3) }
 
     /// Puts back a member that `next` returned, because it cannot start after all.
     public mutating func holdBack(_ member: ScheduleMember) {

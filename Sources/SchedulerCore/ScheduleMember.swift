@@ -6,17 +6,19 @@
 open class ScheduleMember {
     /// The ordinal of arrival in the schedule, from 1; 0 before the arrival.
     @exclusivity(unchecked) package internal(set) final var arrival: UInt64 = 0
-    /// The neighbors in the list that the state names; the list of all ready members of one priority, for example.
+    /// The neighbors in the list of waiting or of running members.
     @exclusivity(unchecked) final var next: Unmanaged<ScheduleMember>?
     @exclusivity(unchecked) final var previous: Unmanaged<ScheduleMember>?
     /// The low half of the ordinal of the segment. It may wrap around.
     @exclusivity(unchecked) final var segment: UInt32 = 0
-    /// The position in the heap of late members, from 1; 0: in a list.
-    @exclusivity(unchecked) final var heapPosition: UInt32 = 0
+    /// The position in the heap of late members, or in the ring of the others.
+    @exclusivity(unchecked) final var position: UInt32 = 0
     @exclusivity(unchecked) package internal(set) final var state = Schedule.State.new
     @exclusivity(unchecked) final var lane = PriorityLane.normal
     @exclusivity(unchecked) final var service = Schedule.Service.ofQueue
     @exclusivity(unchecked) final var kind = Schedule.Kind.operation
+    /// Whether the member is in a heap of late members.
+    @exclusivity(unchecked) final var isLate = false
 
     public init() {}
 
@@ -27,7 +29,7 @@ open class ScheduleMember {
         let fields = MemoryLayout<
             (
                 UInt64, MemberReference?, MemberReference?, UInt32, UInt32, Schedule.State, PriorityLane,
-                Schedule.Service, Schedule.Kind
+                Schedule.Service, Schedule.Kind, Bool
             )
         >.size
         let alignment = MemoryLayout<UInt64>.alignment
@@ -59,8 +61,8 @@ extension Unmanaged where Instance == ScheduleMember {
 }
 
 /// Members that are linked by their own fields. A member is in one list at most. Every operation is O(1).
-@usableFromInline struct MemberList {
-    @usableFromInline private(set) var first: MemberReference?
+struct MemberList {
+    private(set) var first: MemberReference?
     private(set) var last: MemberReference?
 
     @inline(__always)
@@ -68,26 +70,6 @@ extension Unmanaged where Instance == ScheduleMember {
         member.previous = last
         if let last { last.next = member } else { first = member }
         last = member
-    }
-
-    mutating func prepend(_ member: MemberReference) {
-        member.next = first
-        if let first { first.previous = member } else { last = member }
-        first = member
-    }
-
-    @inline(__always)
-    mutating func popFirst() -> MemberReference? {
-        guard let member = first else { return nil }
-        let next = member.next
-        first = next
-        if let next {
-            next.previous = nil
-            member.next = nil
-        } else {
-            last = nil
-        }
-        return member
     }
 
     @inline(__always)

@@ -150,7 +150,8 @@ extension Schedule {
             for member in members {
                 numbers += [name(member), Int(member.kind.rawValue), Int(member.lane.rawValue)]
                 numbers += [
-                    Int(member.service.rawValue), Int(member.heapPosition), Int(segment(of: member) - firstSegment),
+                    Int(member.service.rawValue), member.isLate ? Int(member.position) + 1 : 0,
+                    Int(segment(of: member) - firstSegment),
                 ]
             }
         }

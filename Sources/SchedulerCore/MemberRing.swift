@@ -1,0 +1,114 @@
+/// Members in the order in which they were appended. Each member has its position, so removal needs no search: it leaves a
+/// gap. Every operation is O(1) amortized.
+///
+/// A list would link the members themselves. Then the address of the next member would be known only when the member
+/// before it has come from memory. Addresses in an array permit to fetch members ahead.
+@usableFromInline struct MemberRing {
+    /// The addresses, 0 for a gap. The count is 0 or a power of two.
+    @usableFromInline var slots: [UInt] = []
+    /// The ordinals of the first slot in use and of the slot after the last one. They wrap around. Neither end is a gap.
+    @usableFromInline var head: UInt32 = 0
+    @usableFromInline var tail: UInt32 = 0
+    /// The number of members.
+    private(set) var count = 0
+
+    /// The number of slots that an empty ring keeps.
+    private static var kept: Int { 16_384 }
+
+    var first: MemberReference? { count == 0 ? nil : reference(head) }
+    var last: MemberReference? { count == 0 ? nil : reference(tail &- 1) }
+
+    /// The member at a distance behind the first one; nil also for a gap.
+    @inlinable @inline(__always)
+    func ahead(_ distance: UInt32) -> MemberReference? {
+        guard tail &- head > distance else { return nil }
+        return UnsafeRawPointer(bitPattern: slots[Int(head &+ distance) & (slots.count - 1)]).map { .fromOpaque($0) }
+    }
+
+    @inline(__always)
+    private func reference(_ ordinal: UInt32) -> MemberReference? {
+        UnsafeRawPointer(bitPattern: slots[Int(ordinal) & (slots.count - 1)]).map { .fromOpaque($0) }
+    }
+
+    @inline(__always)
+    mutating func append(_ member: MemberReference) {
+        if Int(tail &- head) == slots.count { makeSpace() }
+        slots[Int(tail) & (slots.count - 1)] = UInt(bitPattern: member.toOpaque())
+        member._withUnsafeGuaranteedRef { $0.position = tail }
+        tail &+= 1
+        count += 1
+    }
+
+    @inline(__always)
+    mutating func popFirst() -> MemberReference? {
+        guard count > 0 else { return nil }
+        let member = reference(head)
+        head &+= 1
+        left(atHead: true)
+        return member
+    }
+
+    mutating func remove(_ member: MemberReference) {
+        let position = member._withUnsafeGuaranteedRef { $0.position }
+        slots[Int(position) & (slots.count - 1)] = 0
+        left(atHead: false)
+    }
+
+    @inline(__always)
+    private mutating func left(atHead: Bool) {
+        count -= 1
+        if count == 0 { return empty() }
+        if slots[Int(head) & (slots.count - 1)] == 0 { trim() }
+        if !atHead, slots[Int(tail &- 1) & (slots.count - 1)] == 0 { trim() }
+    }
+
+    @inline(__always)
+    private mutating func empty() {
+        (head, tail) = (0, 0)
+        if slots.count > Self.kept { slots = [] }
+    }
+
+    /// Drops the gaps at both ends. There is a member.
+    @inline(never)
+    private mutating func trim() {
+        while slots[Int(head) & (slots.count - 1)] == 0 { head &+= 1 }
+        while slots[Int(tail &- 1) & (slots.count - 1)] == 0 { tail &-= 1 }
+    }
+
+    /// Closes the gaps, or doubles the number of slots.
+    @inline(never)
+    private mutating func makeSpace() {
+        let members = members
+        let capacity = count * 2 <= slots.count ? max(8, slots.count) : slots.count * 2
+        slots = [UInt](unsafeUninitializedCapacity: capacity) { new, initialized in
+            new.initialize(repeating: 0)
+            for (index, member) in members.enumerated() {
+                new[index] = UInt(bitPattern: member.toOpaque())
+                member._withUnsafeGuaranteedRef { $0.position = UInt32(index) }
+            }
+            initialized = capacity
+        }
+        (head, tail) = (0, UInt32(members.count))
+    }
+
+    /// The members in order.
+    var members: [MemberReference] {
+        var members: [MemberReference] = []
+        members.reserveCapacity(count)
+        var ordinal = head
+        while ordinal != tail {
+            if let member = reference(ordinal) { members.append(member) }
+            ordinal &+= 1
+        }
+        return members
+    }
+
+    /// Whether ends, count and positions are right. For tests.
+    var isConsistent: Bool {
+        let members = members
+        return members.count == count && (count > 0 ? first != nil && last != nil : head == tail)
+            && members.allSatisfy { member in
+                reference(member._withUnsafeGuaranteedRef { $0.position })?.toOpaque() == member.toOpaque()
+            }
+    }
+}
