@@ -10,11 +10,15 @@ struct LateHeap {
     private var entries: [Entry] = []
 
     var isEmpty: Bool { entries.isEmpty }
+    var count: Int { entries.count }
 
     /// The member that arrived first. O(1).
     var first: MemberReference? { entries.first?.member }
 
-    var members: [MemberReference] { entries.map(\.member) }
+    /// Calls the body with each member, in no order. O(n).
+    func forEach(_ body: (ScheduleMember) -> Void) {
+        for entry in entries { body(entry.member.takeUnretainedValue()) }
+    }
 
     mutating func insert(_ member: MemberReference) {
         member._withUnsafeGuaranteedRef { $0.isLate = true }
@@ -28,8 +32,7 @@ struct LateHeap {
             return Int(member.position)
         }
         let last = entries.removeLast()
-        // An empty heap keeps no memory.
-        if entries.isEmpty { entries = [] }
+        if entries.isEmpty, entries.capacity > MemberRing.kept { entries = [] }
         guard index < entries.count else { return }
         entries[index] = last
         siftUp(from: siftDown(from: index))

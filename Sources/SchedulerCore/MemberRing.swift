@@ -13,7 +13,7 @@
     private(set) var count = 0
 
     /// The number of slots that an empty ring keeps.
-    private static var kept: Int { 16_384 }
+    static var kept: Int { 16_384 }
 
     var first: MemberReference? { count == 0 ? nil : reference(head) }
     var last: MemberReference? { count == 0 ? nil : reference(tail &- 1) }
@@ -31,6 +31,9 @@
     }
 
     @inline(__always)
+    private func isGap(_ ordinal: UInt32) -> Bool { slots[Int(ordinal) & (slots.count - 1)] == 0 }
+
+    @inline(__always)
     mutating func append(_ member: MemberReference) {
         if Int(tail &- head) == slots.count { makeSpace() }
         slots[Int(tail) & (slots.count - 1)] = UInt(bitPattern: member.toOpaque())
@@ -44,22 +47,21 @@
         guard count > 0 else { return nil }
         let member = reference(head)
         head &+= 1
-        left(atHead: true)
+        noteLeft()
         return member
     }
 
     mutating func remove(_ member: MemberReference) {
         let position = member._withUnsafeGuaranteedRef { $0.position }
         slots[Int(position) & (slots.count - 1)] = 0
-        left(atHead: false)
+        noteLeft()
     }
 
     @inline(__always)
-    private mutating func left(atHead: Bool) {
+    private mutating func noteLeft() {
         count -= 1
         if count == 0 { return empty() }
-        if slots[Int(head) & (slots.count - 1)] == 0 { trim() }
-        if !atHead, slots[Int(tail &- 1) & (slots.count - 1)] == 0 { trim() }
+        if isGap(head) || isGap(tail &- 1) { trim() }
     }
 
     @inline(__always)
@@ -71,44 +73,49 @@
     /// Drops the gaps at both ends. There is a member.
     @inline(never)
     private mutating func trim() {
-        while slots[Int(head) & (slots.count - 1)] == 0 { head &+= 1 }
-        while slots[Int(tail &- 1) & (slots.count - 1)] == 0 { tail &-= 1 }
+        while isGap(head) { head &+= 1 }
+        while isGap(tail &- 1) { tail &-= 1 }
     }
 
     /// Closes the gaps, or doubles the number of slots.
     @inline(never)
     private mutating func makeSpace() {
-        let members = members
         let capacity = count * 2 <= slots.count ? max(8, slots.count) : slots.count * 2
-        slots = [UInt](unsafeUninitializedCapacity: capacity) { new, initialized in
+        var position: UInt32 = 0
+        slots = [UInt](unsafeUninitializedCapacity: capacity) { new, count in
             new.initialize(repeating: 0)
-            for (index, member) in members.enumerated() {
-                new[index] = UInt(bitPattern: member.toOpaque())
-                member._withUnsafeGuaranteedRef { $0.position = UInt32(index) }
+            // Not by `forEach`, which may count references.
+            var ordinal = head
+            while ordinal != tail {
+                if let member = reference(ordinal) {
+                    new[Int(position)] = UInt(bitPattern: member.toOpaque())
+                    member._withUnsafeGuaranteedRef { $0.position = position }
+                    position += 1
+                }
+                ordinal &+= 1
             }
-            initialized = capacity
+            count = capacity
         }
-        (head, tail) = (0, UInt32(members.count))
+        (head, tail) = (0, position)
     }
 
-    /// The members in order.
-    var members: [MemberReference] {
-        var members: [MemberReference] = []
-        members.reserveCapacity(count)
+    /// Calls the body with each member, in order. O(n).
+    func forEach(_ body: (ScheduleMember) -> Void) {
         var ordinal = head
         while ordinal != tail {
-            if let member = reference(ordinal) { members.append(member) }
+            if let member = reference(ordinal) { body(member.takeUnretainedValue()) }
             ordinal &+= 1
         }
-        return members
     }
 
     /// Whether ends, count and positions are right. For tests.
     var isConsistent: Bool {
-        let members = members
-        return members.count == count && (count > 0 ? first != nil && last != nil : head == tail)
-            && members.allSatisfy { member in
-                reference(member._withUnsafeGuaranteedRef { $0.position })?.toOpaque() == member.toOpaque()
-            }
+        var (found, areInPlace) = (0, true)
+        forEach { member in
+            found += 1
+            areInPlace =
+                areInPlace && reference(member.position)?.toOpaque() == Unmanaged.passUnretained(member).toOpaque()
+        }
+        return areInPlace && found == count && (count > 0 ? first != nil && last != nil : head == tail)
     }
 }

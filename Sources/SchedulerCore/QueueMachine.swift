@@ -107,11 +107,11 @@ public struct QueueMachine {
     }
 
     /// The services whose threads could start an operation now. The shell calls a worker for each.
-    @inlinable @inline(__always) public var startable: Schedule.Services { schedule.startable }
+    @inlinable @inline(__always) public var startable: Schedule.Services { members.startable }
 
     @inlinable @inline(__always)
-    public var signal: Signal { schedule.hasRoom ? .open : schedule.running > 0 ? .busy : .held }
+    public var signal: Signal { members.hasRoom ? .open : members.running > 0 ? .busy : .held }
 
-    /// Whether the queue has members, none of them runs, and none may start. Then only an event from outside helps.
-    public var isAtRest: Bool { !schedule.isEmpty && schedule.running == 0 && !schedule.hasStartable }
+    /// Whether the queue has members, and none of them may start.
+    @inlinable public var isBlocked: Bool { !members.isEmpty && !members.hasStartable }
 }

@@ -75,15 +75,18 @@ extension Schedule {
         }
     }
 
+    /// The segments in order. O(segments).
+    var segments: [Segment] { [front] + (0..<laterSegments.count).map { laterSegments[$0] } }
+
     /// Changes the segment of a member in place.
     @inline(__always)
-    mutating func withSegment<Result>(of member: ScheduleMember, _ body: (inout Segment) -> Result) -> Result {
-        let offset = offset(of: member)
-        return offset == 0 ? body(&front) : body(&laterSegments[Int(offset) - 1])
+    mutating func withSegment(of member: ScheduleMember, _ body: (inout Segment) -> Void) {
+        withSegment(at: Int(offset(of: member)), body)
     }
 
-    /// Changes the segment of an ordinal in place.
-    mutating func withSegment(_ ordinal: UInt64, _ body: (inout Segment) -> Void) {
-        ordinal == firstSegment ? body(&front) : body(&laterSegments[Int(ordinal &- firstSegment) - 1])
+    /// Changes the segment that has this number of segments in front of it in place.
+    @inline(__always)
+    mutating func withSegment(at offset: Int, _ body: (inout Segment) -> Void) {
+        offset == 0 ? body(&front) : body(&laterSegments[offset - 1])
     }
 }

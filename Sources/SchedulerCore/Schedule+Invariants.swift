@@ -2,14 +2,14 @@ extension Schedule {
     /// Recounts all redundant values, and stops the process with the name of a value that disagrees. For tests. O(n log
     /// n).
     public func checkInvariants() {
-        let present = members
+        var present: [ScheduleMember] = []
+        forEach { present.append($0) }
         expect(present.count == count, "count")
         expect(present.count { $0.kind != .operation } == unlistedCount, "barriers and jobs")
         expect(present.count { $0.state == .running } == running, "running")
         expect(runningMembers.allSatisfy { $0.state == .running }, "runners run")
         expect(Set(present.map(\.arrival)).count == present.count, "arrivals are unique")
-        for offset in 0...laterSegments.count {
-            let segment = offset == 0 ? front : laterSegments[offset - 1]
+        for (offset, segment) in segments.enumerated() {
             let ordinal = firstSegment &+ UInt64(offset)
             let own = present.filter { self.segment(of: $0) == ordinal && !$0.isBarrier }
             expect(own.count == segment.live, "live members of a segment")

@@ -10,8 +10,10 @@ extension Schedule {
     @usableFromInline struct Lane {
         @usableFromInline private(set) var ring = MemberRing()
         private var late = LateHeap()
+
         /// The number of members.
-        private(set) var count = 0
+        @inline(__always)
+        var count: Int { ring.count + late.count }
 
         /// The next member.
         @inline(__always)
@@ -24,7 +26,6 @@ extension Schedule {
 
         @inline(__always)
         mutating func insert(_ member: MemberReference, _ order: Order) {
-            count += 1
             if order == .firstInFirstOut, let last = ring.last, last.arrival > member.arrival {
                 late.insert(member)
             } else {
@@ -35,24 +36,19 @@ extension Schedule {
         /// Removes and returns the next member.
         @inline(__always)
         mutating func popFirst(_ order: Order) -> MemberReference? {
-            if late.isEmpty, order == .firstInFirstOut {
-                guard let member = ring.popFirst() else { return nil }
-                count -= 1
-                return member
-            }
+            if late.isEmpty, order == .firstInFirstOut { return ring.popFirst() }
             guard let member = first(order) else { return nil }
             remove(member)
             return member
         }
 
         mutating func remove(_ member: MemberReference) {
-            count -= 1
             if member._withUnsafeGuaranteedRef({ $0.isLate }) { late.remove(member) } else { ring.remove(member) }
         }
 
         func forEach(_ body: (ScheduleMember) -> Void) {
-            for member in ring.members { body(member.takeUnretainedValue()) }
-            for member in late.members { body(member.takeUnretainedValue()) }
+            ring.forEach(body)
+            late.forEach(body)
         }
 
         func checkInvariants() -> Bool { late.isHeap && ring.isConsistent }
@@ -148,7 +144,7 @@ extension Schedule {
         guard order != self.order else { return }
         self.order = order
         for offset in 0...laterSegments.count {
-            withSegment(firstSegment &+ UInt64(offset)) { segment in
+            withSegment(at: offset) { segment in
                 var ready: [ScheduleMember] = []
                 segment.forEachReady { ready.append($0) }
                 ready.sort { $0.arrival < $1.arrival }

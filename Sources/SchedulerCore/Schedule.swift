@@ -196,7 +196,12 @@ extension Schedule {
     public static func holds(_ member: ScheduleMember) -> Bool { member.state != .new && member.state != .gone }
 
     /// The operations, in no order. O(n).
-    public var operations: [ScheduleMember] { members.filter { $0.kind == .operation } }
+    public var operations: [ScheduleMember] {
+        var operations: [ScheduleMember] = []
+        operations.reserveCapacity(operationCount)
+        forEach { if $0.kind == .operation { operations.append($0) } }
+        return operations
+    }
 
     /// The running members, barriers and jobs included, in no order. O(running).
     public var runningMembers: [ScheduleMember] {
@@ -205,16 +210,13 @@ extension Schedule {
         return members
     }
 
-    /// The members, barriers and jobs included, in no order. O(n).
-    var members: [ScheduleMember] {
-        var members = runningMembers
-        members.reserveCapacity(count)
-        for offset in 0...laterSegments.count {
-            let segment = offset == 0 ? front : laterSegments[offset - 1]
-            if let gate = segment.gate, gate.state == .waiting { members.append(gate.takeUnretainedValue()) }
-            segment.forEach { members.append($0) }
+    /// Calls the body with each member, barriers and jobs included, in no order. O(n).
+    func forEach(_ body: (ScheduleMember) -> Void) {
+        runners.forEach(body)
+        for segment in segments {
+            if let gate = segment.gate, gate.state == .waiting { body(gate.takeUnretainedValue()) }
+            segment.forEach(body)
         }
-        return members
     }
 
     @inline(__always)

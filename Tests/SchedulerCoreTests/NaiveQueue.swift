@@ -162,7 +162,7 @@ struct NaiveQueue: Hashable {
 
     var signal: QueueMachine.Signal { hasRoom ? .open : running > 0 ? .busy : .held }
 
-    var isAtRest: Bool { !members.isEmpty && running == 0 && startable.isEmpty }
+    var isBlocked: Bool { !members.isEmpty && startable.isEmpty }
 
     var operations: [UInt] { members.filter { $0.kind == .operation }.map(\.id) }
 

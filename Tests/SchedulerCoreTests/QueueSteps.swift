@@ -36,7 +36,7 @@ struct QueuePair {
         var isIdle: Bool
         var startable: Schedule.Services
         var signal: QueueMachine.Signal
-        var isAtRest: Bool
+        var isBlocked: Bool
         var running: Int
         var count: Int
         var operations: [UInt]
@@ -118,7 +118,7 @@ struct QueuePair {
         let schedule = machine.schedule
         return Answers(
             claim: claims.machine, isIdle: schedule.isEmpty, startable: machine.startable, signal: machine.signal,
-            isAtRest: machine.isAtRest, running: schedule.running, count: schedule.count,
+            isBlocked: machine.isBlocked, running: schedule.running, count: schedule.count,
             operations: TestSchedule.ids(schedule.operations),
             operationsBeforeBarrier: TestSchedule.ids(schedule.operationsBeforeBarrier),
             behindBarrier: members.filter { schedule.isBehindBarrier($0.value) }.map(\.key).sorted())
@@ -127,7 +127,7 @@ struct QueuePair {
     var naiveAnswers: Answers {
         Answers(
             claim: claims.naive, isIdle: naive.members.isEmpty, startable: naive.startable, signal: naive.signal,
-            isAtRest: naive.isAtRest, running: naive.running, count: naive.members.count,
+            isBlocked: naive.isBlocked, running: naive.running, count: naive.members.count,
             operations: naive.operations, operationsBeforeBarrier: naive.operationsBeforeBarrier,
             behindBarrier: members.keys.filter { naive.isBehindBarrier($0) }.sorted())
     }
@@ -135,7 +135,9 @@ struct QueuePair {
     /// The whole state of the machine as numbers. Two states with equal numbers answer all further events alike, except
     /// for the names of the members.
     var shape: [Int] {
-        let names = machine.schedule.members.sorted { $0.arrival < $1.arrival }
+        var names: [ScheduleMember] = []
+        machine.schedule.forEach { names.append($0) }
+        names.sort { $0.arrival < $1.arrival }
         let places = Dictionary(uniqueKeysWithValues: names.enumerated().map { (ObjectIdentifier($1), $0) })
         return machine.schedule.shape { places[ObjectIdentifier($0)].unsafelyUnwrapped }
     }
@@ -157,8 +159,7 @@ extension Schedule {
         }
         // No answer depends on the order of running or waiting members.
         add(runningMembers.sorted { $0.arrival < $1.arrival })
-        for offset in 0...laterSegments.count {
-            let segment = offset == 0 ? front : laterSegments[offset - 1]
+        for segment in segments {
             add(segment.gate.map { [$0.takeUnretainedValue()] } ?? [])
             var (waiting, ready): ([ScheduleMember], [ScheduleMember]) = ([], [])
             segment.waiting.forEach { waiting.append($0) }

@@ -83,7 +83,7 @@ final class KeyPolicy: QueuePolicy {
         turnstile.isOffered(operation.scheduleID) ? nil : members[operation.scheduleID]?.key
     }
 
-    /// Returns the arrival of a member before its turn came; nil for operations without a key.
+    /// Returns the first arrival of a member; nil for operations without a key.
     func arrival(of id: Schedule.ID) -> UInt64? { members[id]?.arrival }
 
     // A cancelled operation ends at once, without a turn (rule C2).

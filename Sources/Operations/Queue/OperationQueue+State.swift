@@ -100,6 +100,7 @@ extension OperationQueue {
     /// Returns the levels of the operations that can start. Called with the state locked.
     @inline(__always)
     final func startableLevels(_ state: inout State) -> ServiceLevels {
+        // `startable` alone would copy the schedule before it finds that no operation can start.
         state.machine.schedule.hasStartable ? serviceMap.levels(of: state.machine.startable) : []
     }
 
@@ -137,8 +138,7 @@ extension OperationQueue {
         let mayStart = isReady && !(hasPolicies && state.isHeldBack(operation, lifecycle))
         let lane = lifecycle.effectivePriority
         let facts = QueueMachine.Facts(lane: lane, service: operation.service, isReady: mayStart)
-        let kind = lifecycle.contains(.unlisted) ? lifecycle.unlistedKind : .operation
-        let actions = state.machine.handle(.arrive(operation.asMember, kind, facts))
+        let actions = state.machine.handle(.arrive(operation.asMember, lifecycle.memberKind, facts))
         if actions.keepsAlive { state.keptAlive = self }
         guard hasPolicies else { return }
         state.notePolicies(
@@ -324,8 +324,12 @@ extension OperationQueue {
 }
 
 extension Lifecycle {
-    /// The kind of a member that is no operation of the program.
-    fileprivate var unlistedKind: Schedule.Kind { contains(.barrier) ? .barrier : .job }
+    /// The kind of the operation as a member of a queue.
+    @inline(__always)
+    fileprivate var memberKind: Schedule.Kind {
+        guard contains(.unlisted) else { return .operation }
+        return contains(.barrier) ? .barrier : .job
+    }
 }
 
 extension Operation {

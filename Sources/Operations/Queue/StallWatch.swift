@@ -32,7 +32,7 @@ extension OperationQueue {
     /// Whether the queue cannot start an operation, and no operation runs, except operations that have yet to announce
     /// their end.
     private func isAtRest(_ state: inout State) -> Bool {
-        if state.machine.schedule.isEmpty || state.machine.schedule.hasStartable { return false }
+        guard state.machine.isBlocked else { return false }
         // Only a group suspends the queue of its children, and the survey reports that.
         if state.hasOwner, state.machine.schedule.isSuspended { return false }
         return state.machine.schedule.running == 0 || state.expectsAnnouncement
