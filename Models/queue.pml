@@ -20,9 +20,11 @@
  *                               `busy` and `held` change under the lock only
  *   claimFrom, startable        OperationQueue.claim(from:for:by:): QueueMachine: `look` with Lifecycle.claimed, else
  *                               `refuse`; permitsStart. OperationQueue.startableLevels: QueueMachine.startable
- *   leave                       OperationQueue.leave(_:claimingFor:), then Waiter.wake and the actions of policies
+ *   leave                       OperationQueue.leave(_:claimingFor:) with Signal.claimLingering, then Waiter.wake and the
+ *                               actions of policies
  *   Worker                      OperationQueue.work(on:), work(in:). The other parts of `Shift` have the names that they have
- *                               there: run, resume, end (endStride), depart (departHere), look, linger, callOthers, decide
+ *                               there: run, resume, end (endStride), depart (departHere), look, linger, arrive, callOthers,
+ *                               decide
  *   departElsewhere             Operation.depart, with prepareToLeave (tell) and complete
  *   promise                     Worker.obligation. goLong: willDepart; body, then `finishIfFinished` and `endClaimed`
  *   fulfillHere                 OperationQueue.fulfill by the thread that waits (Worker.fulfillObligation)
@@ -271,7 +273,8 @@ byte between;                   /* threads between a step in the ring and the co
 bit loneRan;
 byte putBacks;                  /* 1: operation 1 has been put back; 2: the cause is gone */
 
-#define LOCALS byte old, node, o, want, got, cur, ev, more, levels; bit changed, isLate, wakes, claims, done, looked
+#define LOCALS byte old, node, o, want, got, cur, ev, more, levels; bit changed, isLate, wakes, claims, done; \
+    bit looked, called, arrives
 /* The number of a thread that is no worker is 0. */
 #define OUTSIDER LOCALS; byte me
 
@@ -461,6 +464,11 @@ inline withState() {
                     :: else
                     fi;
                     member[cur] = GONE; count--; done = 1;
+                    if
+                    :: claims && !hasStartable && !(bits & (ownLevel | BUSY | HELD | ATTENDED)) ->
+                        bits = bits | ownLevel; called = 1
+                    :: else
+                    fi;
                     /* markFinished */
                     phase[cur] = FINISHED;
                     if
@@ -499,7 +507,18 @@ inline withState() {
             fi
         };
         if
-        :: ev == CLAIM -> claimFrom(); atomic { more = startable; ev = 0 }
+        :: ev == CLAIM ->
+            claimFrom();
+            if
+            :: arrives ->
+                bits = bits & without(ownLevel);
+#if MUTANT != 29
+                drain();
+#endif
+                arrives = 0
+            :: else
+            fi;
+            atomic { more = startable; ev = 0 }
         :: else
         fi;
         atomic {
@@ -1055,6 +1074,20 @@ inline callOthers() {
     fi
 }
 
+/* Ends the claim of a call. */
+inline arrive() {
+    if
+    :: called -> atomic { bits = bits & without(ownLevel); called = 0 }
+    :: else
+    fi
+}
+
+#if WAKES == 1
+#define mayResumeTasks (cur == 1 && awaits)
+#else
+#define mayResumeTasks false
+#endif
+
 /* depart(_:claims:_:) */
 inline departHere() {
     if
@@ -1073,11 +1106,12 @@ inline departHere() {
     promise[me] = 0;
     if
 #if FINDING != 2
-    :: hasBlock(cur) ->
+    :: hasBlock(cur) || (called && mayResumeTasks) ->
         if
-        :: attends ->
+        :: attends || called ->
 #if MUTANT != 26
             stopAttending();
+            arrive();
 #endif
             callWorkersIfStartable()
         :: else ->
@@ -1091,7 +1125,7 @@ inline departHere() {
 #endif
         fi
 #endif
-    :: !hasBlock(cur) && end == LEAVES && (bits & ATTENDED) ->
+    :: !hasBlock(cur) && !(called && mayResumeTasks) && end == LEAVES && (bits & ATTENDED) ->
         atomic { levels = more & without(ownLevel); more = 0 };
         callWorkers()
     :: else ->
@@ -1173,7 +1207,7 @@ inline runClaim() {
     claims = (mayClaim && !hasResumptions);
     endStride();
     if
-    :: !looked && end == GOES -> lookUnlessResuming()
+    :: !looked && end == GOES && !called -> lookUnlessResuming()
     :: else
     fi;
     cur = 0
@@ -1183,6 +1217,14 @@ inline runClaim() {
 /* resume(_:after:_:), of `got`. */
 inline runResumption() {
     cur = got; got = 0;
+    if
+    :: called ->
+        arrive();
+#if MUTANT != 30
+        looked = 0
+#endif
+    :: else
+    fi;
     if
 #ifdef LONER
     :: cur == LONE ->
@@ -1216,7 +1258,7 @@ inline runResumption() {
         endStride()
     fi;
     if
-    :: !looked && end == GOES -> look()
+    :: !looked && end == GOES && !called -> look()
     :: else
     fi;
     cur = 0
@@ -1257,18 +1299,34 @@ inline linger() {
         fi
     :: !attends ->
         if
-        :: atomic { !(bits & (ownLevel | BUSY | HELD | ATTENDED)) -> bits = bits | ownLevel };
+        :: !called ->
+            if
+            :: atomic { !(bits & (ownLevel | BUSY | HELD | ATTENDED)) -> bits = bits | ownLevel; called = 1 }
+            :: else
+            fi
+        :: else
+        fi;
+        if
+        :: called ->
 #if MUTANT == 9
             /* Claims only if it has seen something. */
             if
-            :: head != 0 -> bits = bits & without(ownLevel); look()
-            :: true -> bits = bits & without(ownLevel)
+            :: head != 0 -> arrive(); look()
+            :: true -> arrive()
             fi;
 #elif MUTANT == 10
             /* Looks, and then says that it looks no more. */
-            look(); bits = bits & without(ownLevel);
+            look(); arrive();
 #else
-            bits = bits & without(ownLevel); lookUnlessResuming();
+            if
+            :: head != 0 -> arrives = 1; look(); called = 0
+            :: true
+            fi;
+            arrive();
+            if
+            :: got == 0 -> lookUnlessResuming()
+            :: else
+            fi
 #endif
         :: else
         fi;

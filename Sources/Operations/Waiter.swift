@@ -3,6 +3,8 @@ enum Waiter: Sendable {
     case thread(Parker)
     case task(UnsafeContinuation<Void, Never>)
 
+    var isTask: Bool { if case .task = self { true } else { false } }
+
     func wake() {
         switch self {
         case .thread(let parker): parker.unpark()

@@ -31,6 +31,16 @@ import Testing
         }
     }
 
+    @Test func `an operation that is added as soon as another one is seen to end is run`() {
+        let queue = OperationQueue()
+        for round in 0..<Stress.rounds(100_000) {
+            let operation = BlockOperation {}
+            queue.addOperation(operation)
+            operation.waitUntilFinished()
+            for _ in 0..<(round % 400) { Delay.once() }
+        }
+    }
+
     private enum Delay {
         static let something = Atomic<Int>(0)
 

@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Rule D9: no wake-up is ever lost. Sized by the environment variable `OPERATIONS_STRESS`, 1 by default.
+/// Rule D9: no wake-up is ever lost. `Stress` sets the size.
 @Suite(.onOwnThread, .timeLimit(.minutes(10))) struct LostWakeupStress {
     @Test(arguments: [1, 2])
     func `a dependent added while its dependency finishes always starts`(queues: Int) {

@@ -26,6 +26,12 @@ extension Operation {
         for waiter in waiters ?? [] { waiter.wake() }
     }
 
+    /// Whether waiters may be tasks. The operation is finished, so no waiter joins.
+    @inline(__always)
+    final func mayResumeTasks(_ lifecycle: Lifecycle) -> Bool { lifecycle.contains(.hasWaiters) && hasWaitingTasks }
+
+    private final var hasWaitingTasks: Bool { attachments?.withLock { $0.waiters.contains { $0.isTask } } == true }
+
     private final func runCompletionBlock() {
         var taken: (@Sendable () -> Void)?
         exchange([.completionBlock]) { state -> CompletionBlocks? in

@@ -35,9 +35,9 @@ extension Operation {
         prepareToLeave()
         guard word.lifecycle.hasQueue else { return complete(markFinished()) }
         let queue = queue.unsafelyUnwrapped.takeUnretainedValue()
-        let (lifecycle, look) = queue.leave(self, claimingFor: nil)
-        queue.callWorkersUnlessLooking(look.more)
-        complete(lifecycle)
+        let departure = queue.leave(self, claimingFor: nil)
+        queue.callWorkersUnlessLooking(departure.look.more)
+        complete(departure.lifecycle)
         Unmanaged.passUnretained(self).release()
     }
 
@@ -72,31 +72,47 @@ extension Operation {
 }
 
 extension OperationQueue {
+    struct Departure {
+        /// The word from before the operation was marked as finished.
+        let lifecycle: Lifecycle
+        var look = Look()
+        /// Whether the worker has claimed the call of a worker, because no operation was left for it.
+        let isCalled: Bool
+    }
+
     /// Removes an operation that has claimed its end, and marks it as finished: from here on waiters return, and no completion
-    /// block is added. Returns the old word.
+    /// block is added.
+    ///
+    /// A waiting thread may add an operation as soon as it sees the mark. If this worker is about to wait for work, it claims
+    /// the call before the mark, so that the thread does not wake another worker.
     ///
     /// - Parameter level: The level of the worker that claims the next operation in the same section; nil for none. It claims
     ///   none if the operation has a completion block, which may take long.
-    func leave(_ operation: Operation, claimingFor level: ServiceLevel?) -> (lifecycle: Lifecycle, look: Look) {
+    func leave(_ operation: Operation, claimingFor level: ServiceLevel?) -> Departure {
         while true {
             var idle: Idle?
-            let departure: (lifecycle: Lifecycle, look: Look)? = withState { state in
+            let departure: Departure? = withState { state in
                 // Pinned: a thread is about to push the operation. The operation cannot leave before it has arrived. The
                 // wait is short.
                 let lifecycle = operation.word.lifecycle
                 guard !lifecycle.contains(.inInbox) else { return nil }
                 if state.policies.concern(lifecycle) { state.notePoliciesLeaving(operation, lifecycle) }
                 let actions = state.machine.handle(.leave(operation.asMember))
+                var isCalled = false
+                if let level, !state.machine.schedule.hasStartable, !state.idleWaiters.contains(where: { $0.isTask }) {
+                    isCalled = signal.claimLingering(level)
+                }
                 // Under the lock: a caller that sees the end finds that the operation has left (rule W3).
                 let last = operation.markFinished()
                 guard !actions.becomesIdle else {
                     idle = state.becameIdle()
-                    return (last, Look())
+                    return Departure(lifecycle: last, isCalled: isCalled)
                 }
                 if let level, !last.contains(.hasCompletionBlock) {
-                    return (last, look(into: &state, for: serviceMap.services(of: level)))
+                    let look = look(into: &state, for: serviceMap.services(of: level))
+                    return Departure(lifecycle: last, look: look, isCalled: isCalled)
                 }
-                return (last, Look(more: startableLevels(&state)))
+                return Departure(lifecycle: last, look: Look(more: startableLevels(&state)), isCalled: isCalled)
             }
             if let idle { for waiter in idle.waiters { waiter.wake() } }
             if let departure { return departure }

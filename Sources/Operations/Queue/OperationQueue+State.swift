@@ -255,15 +255,27 @@ extension OperationQueue {
     }
 
     /// Looks for the next operation that may start on this thread, and claims it.
-    func look(for looker: Looker) -> Look {
+    ///
+    /// - Parameter arrives: Whether the thread is a worker that has claimed the call of a worker (`Signal`). The claim ends in
+    ///   this look.
+    func look(for looker: Looker, arrives: Bool = false) -> Look {
+        var arrives = arrives
         while true {
             let reading = readPolicyClock()
             let (look, isOutdated): (Look, Bool) = withState { state in
                 // A thread that was called before a change of `underlyingQueue` must not run the operation.
                 guard state.underlyingQueue === looker.dispatchQueue else {
+                    if arrives, let level = looker.level { signal.workerArrived(level) }
                     return (Look(more: startableLevels(&state)), false)
                 }
-                let look = self.look(into: &state, for: looker.services(by: serviceMap), by: reading)
+                var look = self.look(into: &state, for: looker.services(by: serviceMap), by: reading)
+                if arrives, let level = looker.level {
+                    signal.workerArrived(level)
+                    // Threads that pushed since the look have called no worker.
+                    drain(&state)
+                    look.more = startableLevels(&state)
+                    arrives = false
+                }
                 return (look, look.claim == nil && !state.isCurrent(reading) && state.machine.schedule.hasStartable)
             }
             guard isOutdated else { return look }
@@ -348,6 +360,8 @@ extension Operation {
 
 extension OperationQueue.Looker {
     fileprivate var dispatchQueue: DispatchQueue? { if case .other(let queue) = self { queue } else { nil } }
+
+    fileprivate var level: ServiceLevel? { if case .worker(let level) = self { level } else { nil } }
 
     @inline(__always)
     fileprivate func services(by map: ServiceMap) -> Schedule.Services {

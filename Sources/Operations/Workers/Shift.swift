@@ -11,6 +11,8 @@ struct Shift {
     fileprivate var pace = Pace()
     fileprivate var end: End?
     fileprivate var isBeyondLimit = false
+    /// Whether the worker has claimed the call of a worker of its level (`Signal`), and so is going to look.
+    fileprivate var isCalled = false
 
     fileprivate enum End {
         /// No work is left for this worker.
@@ -38,8 +40,9 @@ extension OperationQueue {
             if let claim = look?.claim {
                 look = claim.isToCancel ? cancel(claim, &shift) : run(claim, more: look.unsafelyUnwrapped.more, &shift)
             } else if let resumption = takeResumption(shift) {
-                // Resumptions and starts alternate, so neither starves the other.
-                look = resume(resumption, after: look, &shift)
+                // Resumptions and starts alternate, so neither starves the other. If the worker had claimed the call, its look
+                // is out of date.
+                look = resume(resumption, after: arrive(&shift) ? nil : look, &shift)
             } else {
                 look = linger(&shift)
             }
@@ -104,7 +107,7 @@ extension OperationQueue {
         return withExtendedLifetime(operation) {
             task.run(resumption.job)
             return end(operation, hasEnded: false, claims: mayClaimThoughResuming, &shift)
-                ?? (shift.startsMore ? self.look(shift) : nil)
+                ?? (shift.startsMore && !shift.isCalled ? self.look(shift) : nil)
         }
     }
 
@@ -135,12 +138,17 @@ extension OperationQueue {
         // That look keeps the promise. Actions of policies after the section may make other operations ready, and this thread
         // may run an operation next.
         if !shift.pace.attends { shift.worker.obligation.clear() }
-        var (lifecycle, look) = leave(operation, claimingFor: claims ? shift.level : nil)
+        let departure = leave(operation, claimingFor: claims ? shift.level : nil)
+        let lifecycle = departure.lifecycle
+        var look = departure.look
+        shift.isCalled = departure.isCalled
         shift.worker.end()
-        if lifecycle.contains(.hasCompletionBlock) {
-            // The block may take long, and while this thread attends, a push calls no worker.
-            if shift.pace.attends {
+        if lifecycle.contains(.hasCompletionBlock) || shift.isCalled && operation.mayResumeTasks(lifecycle) {
+            // The block may take long, and so may the executor of a resumed task. While this thread attends, or has claimed
+            // the call, a push calls no worker.
+            if shift.pace.attends || shift.isCalled {
                 stopAttending(&shift)
+                arrive(&shift)
                 callWorkersIfStartable()
             } else {
                 callWorkers(look.more)
@@ -173,8 +181,8 @@ extension OperationQueue {
 
     // MARK: - Looking
 
-    private func look(_ shift: Shift) -> Look {
-        let look = look(for: .worker(shift.level))
+    private func look(_ shift: Shift, arrives: Bool = false) -> Look {
+        let look = look(for: .worker(shift.level), arrives: arrives)
         guard look.claim == nil else { return look }
         callWorkers(look.more)
         return Look()
@@ -185,7 +193,9 @@ extension OperationQueue {
         hasResumptions && servesResumptions(shift) ? nil : look(shift)
     }
 
-    private func lookAgain(_ shift: Shift) -> Look? { shift.startsMore ? lookUnlessResuming(shift) : nil }
+    private func lookAgain(_ shift: Shift) -> Look? {
+        shift.startsMore && !shift.isCalled ? lookUnlessResuming(shift) : nil
+    }
 
     /// Waits a few microseconds for work, in place of a worker that would have to be woken.
     ///
@@ -195,17 +205,32 @@ extension OperationQueue {
         var look: Look?
         let resumes = servesResumptions(shift)
         if shift.pace.attends {
-            if Processor.spin(until: { hasArrivals(resumes) }) { look = lookUnlessResuming(shift) }
+            if shift.worker.patience.spin(until: { hasArrivals(resumes) }) { look = lookUnlessResuming(shift) }
             if look?.claim != nil || resumes && hasResumptions { return look }
             stopAttending(&shift)
             look = lookUnlessResuming(shift)
-        } else if signal.claimLingering(shift.level) {
-            _ = Processor.spin { hasArrivals(resumes) }
-            signal.workerArrived(shift.level)
-            look = lookUnlessResuming(shift)
+        } else if shift.isCalled || signal.claimLingering(shift.level) {
+            shift.isCalled = true
+            // The thread that has just pushed is about to read whether a worker was called. So the claim lasts until this
+            // worker has taken the arrival.
+            if shift.worker.patience.spin(until: { hasArrivals(resumes) }), !inbox.isEmpty {
+                look = self.look(shift, arrives: true)
+                shift.isCalled = false
+            }
+            arrive(&shift)
+            if look?.claim == nil { look = lookUnlessResuming(shift) }
         }
         if look?.claim == nil, !(resumes && hasResumptions) { shift.end = .idle }
         return look
+    }
+
+    /// Ends the claim of a call. The worker looks after that, or calls another worker. False: there was no claim.
+    @discardableResult
+    private func arrive(_ shift: inout Shift) -> Bool {
+        guard shift.isCalled else { return false }
+        shift.isCalled = false
+        signal.workerArrived(shift.level)
+        return true
     }
 
     private func takeResumption(_ shift: Shift) -> Resumption? { servesResumptions(shift) ? takeResumption() : nil }

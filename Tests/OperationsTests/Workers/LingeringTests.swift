@@ -1,0 +1,54 @@
+import Dispatch
+import Operations
+import Synchronization
+import TestSupport
+import Testing
+
+/// A worker that waits for work lets other threads call no worker. It must not do anything else meanwhile.
+@Suite(.onOwnThread, .timeLimit(.minutes(1))) struct LingeringTests {
+    @Test func `an executor that keeps a thread which resumes a task holds up no operation of the queue`() {
+        let (queue, operation) = (OperationQueue(), BlockOperation {})
+        let executor = KeepingExecutor(until: queue)
+        let task = Task(executorPreference: executor) { await operation.waitUntilFinished() }
+        executor.isSuspended.pass()
+        queue.addOperation(operation)
+        executor.hasKept.pass()
+        withExtendedLifetime(task) {}
+    }
+
+    @Test func `an executor that keeps a thread which resumes a task that waits for all holds up no operation`() {
+        let (queue, gate) = (OperationQueue(), Gate())
+        queue.addOperation { gate.pass() }
+        let executor = KeepingExecutor(until: queue)
+        let task = Task(executorPreference: executor) { await queue.waitUntilAllOperationsAreFinished() }
+        executor.isSuspended.pass()
+        gate.open()
+        executor.hasKept.pass()
+        withExtendedLifetime(task) {}
+    }
+}
+
+/// Runs a task on threads of Dispatch. Keeps the thread that resumes the task until a queue has run one more operation.
+private final class KeepingExecutor: TaskExecutor {
+    let isSuspended = Gate()
+    let hasKept = Gate()
+    private let queue: OperationQueue
+    private let jobs = Atomic(0)
+
+    init(until queue: OperationQueue) { self.queue = queue }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let isFirst = jobs.add(1, ordering: .relaxed).oldValue == 0
+        if !isFirst {
+            let ran = Gate()
+            queue.addOperation { ran.open() }
+            ran.pass()
+            hasKept.open()
+        }
+        DispatchQueue.global().async { [self] in
+            job.runSynchronously(on: asUnownedTaskExecutor())
+            if isFirst { isSuspended.open() }
+        }
+    }
+}
