@@ -31,7 +31,8 @@ struct Engine {
             }
         }
         for (index, line) in row.lines.enumerated() {
-            results[index].judge(line, after: index > 0 ? results[index - 1].medians : nil)
+            let previous = row.lines[..<index].lastIndex { !$0.isCold }
+            results[index].judge(line, after: previous.map { results[$0].medians })
         }
         return results
     }

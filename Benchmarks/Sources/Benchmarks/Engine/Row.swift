@@ -14,6 +14,8 @@ struct Line: Sendable {
     var bars: [Bar] = []
     /// The figures that would be excellent.
     var moonshots: [Bar] = []
+    /// Whether the line repeats the line above in a fresh process. No other line is compared with it.
+    var isCold = false
 }
 
 /// The part of one contender in a line.

@@ -1,20 +1,21 @@
 extension Row {
     /// The cost of an operation that depends on the previous operation, in short and long chains.
     static func chain(_ scale: Scale) -> Row {
-        Row(
+        let small = Line(
+            work: "8,000 operations in a queue, each depends on the previous one",
+            entries: [
+                .queues(OperationsQueues.self) { linkedInARow(OperationsQueues.self, 8_000) },
+                // Each repetition takes many seconds. The release of a longer chain overflows the stack.
+                .queues(FoundationQueues.self, repetitions: scale.pick(full: 3, quick: 1), isInChild: true) {
+                    linkedInARow(FoundationQueues.self, 8_000)
+                },
+                Entry(contender: .oneTBB) { flowInARow(8_000) },
+            ],
+            bars: [.faster(than: .foundation, by: 500)], moonshots: graphMoonshots)
+        return Row(
             number: 5, question: "chain",
             lines: [
-                Line(
-                    work: "8,000 operations in a queue, each depends on the previous one",
-                    entries: [
-                        .queues(OperationsQueues.self) { linkedInARow(OperationsQueues.self, 8_000) },
-                        // Each repetition takes many seconds. The release of a longer chain overflows the stack.
-                        .queues(FoundationQueues.self, repetitions: scale.pick(full: 3, quick: 1), isInChild: true) {
-                            linkedInARow(FoundationQueues.self, 8_000)
-                        },
-                        Entry(contender: .oneTBB) { flowInARow(8_000) },
-                    ],
-                    bars: [.faster(than: .foundation, by: 500)], moonshots: graphMoonshots),
+                small, small.cold(operations: 8_000, without: [.foundation]),
                 Line(
                     work: "100,000 operations",
                     entries: [

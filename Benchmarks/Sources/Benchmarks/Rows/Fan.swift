@@ -1,19 +1,20 @@
 extension Row {
     /// The cost of an operation between a root, which all operations depend on, and a sink, which depends on all operations.
     static func fan(_ scale: Scale) -> Row {
-        Row(
+        let small = Line(
+            work: "root, 8,000 operations that depend on it, sink",
+            entries: [
+                .queues(OperationsQueues.self) { linkedInAFan(OperationsQueues.self, 8_000) },
+                .queues(FoundationQueues.self, repetitions: scale.pick(full: 3, quick: 1), isInChild: true) {
+                    linkedInAFan(FoundationQueues.self, 8_000)
+                },
+                Entry(contender: .oneTBB) { flowInAFan(8_000) },
+            ],
+            bars: [.faster(than: .foundation, by: 500)], moonshots: graphMoonshots)
+        return Row(
             number: 6, question: "fan",
             lines: [
-                Line(
-                    work: "root, 8,000 operations that depend on it, sink",
-                    entries: [
-                        .queues(OperationsQueues.self) { linkedInAFan(OperationsQueues.self, 8_000) },
-                        .queues(FoundationQueues.self, repetitions: scale.pick(full: 3, quick: 1), isInChild: true) {
-                            linkedInAFan(FoundationQueues.self, 8_000)
-                        },
-                        Entry(contender: .oneTBB) { flowInAFan(8_000) },
-                    ],
-                    bars: [.faster(than: .foundation, by: 500)], moonshots: graphMoonshots),
+                small, small.cold(operations: 8_002, without: [.foundation]),
                 Line(
                     work: "root, 100,000 operations, sink",
                     entries: [
