@@ -253,6 +253,12 @@ bit hasCome, awaits;
 #else
 #define hasDependents(x) false
 #endif
+/* Whether no code of the user runs between the departure and the wait for work: see OperationQueue.claimsCall. */
+#if WAKES == 2 || WAKES == 3
+#define mayStay(x) false
+#else
+#define mayStay(x) isPlain(x)
+#endif
 /* mayClaimThoughResuming */
 #ifdef RATE
 #define mayClaim false
@@ -465,7 +471,7 @@ inline withState() {
                     fi;
                     member[cur] = GONE; count--; done = 1;
                     if
-                    :: claims && !hasStartable && !(bits & (ownLevel | BUSY | HELD | ATTENDED)) ->
+                    :: claims && mayStay(cur) && !hasStartable && !(bits & (ownLevel | BUSY | HELD | ATTENDED)) ->
                         bits = bits | ownLevel; called = 1
                     :: else
                     fi;

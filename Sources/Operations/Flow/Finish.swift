@@ -98,10 +98,7 @@ extension OperationQueue {
                 guard !lifecycle.contains(.inInbox) else { return nil }
                 if state.policies.concern(lifecycle) { state.notePoliciesLeaving(operation, lifecycle) }
                 let actions = state.machine.handle(.leave(operation.asMember))
-                var isCalled = false
-                if let level, !state.machine.schedule.hasStartable, !state.idleWaiters.contains(where: { $0.isTask }) {
-                    isCalled = signal.claimLingering(level)
-                }
+                let isCalled = level.map { operation.isPlainBlock && claimsCall($0, state) } ?? false
                 // Under the lock: a caller that sees the end finds that the operation has left (rule W3).
                 let last = operation.markFinished()
                 guard !actions.becomesIdle else {
@@ -118,6 +115,15 @@ extension OperationQueue {
             if let departure { return departure }
             Processor.yield()
         }
+    }
+
+    /// Claims the call for a worker that is about to wait for work, unless user code may run before that. Such code is an action
+    /// of a policy, the executor of a task that waits for the queue, and the `deinit` of an operation. A plain block operation
+    /// has no such `deinit`.
+    @inline(__always)
+    private func claimsCall(_ level: ServiceLevel, _ state: borrowing State) -> Bool {
+        guard !state.machine.schedule.hasStartable, state.policies.isEmpty else { return false }
+        return !state.idleWaiters.contains(where: { $0.isTask }) && signal.claimLingering(level)
     }
 
     /// The callers to resume, and the reference to release, when the queue has become empty.

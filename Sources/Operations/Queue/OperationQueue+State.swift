@@ -216,7 +216,7 @@ extension OperationQueue {
     struct Claim {
         let operation: Unmanaged<Operation>
         /// Whether the claim has a reference.
-        private let isRetained: Bool
+        let isRetained: Bool
         /// Whether this thread must call `cancel()`, as the queue has promised, and not start the operation. The operation has
         /// no slot.
         let isToCancel: Bool

@@ -26,15 +26,17 @@ struct Patience {
     mutating func workEnded(at now: UInt64) { workEnded = now }
 
     /// Checks the condition until it is true, or the wait is over. Returns the last result.
+    ///
+    /// - Parameter isWanted: Whether other sources need the worker. Then the wait is over after the first microseconds.
     @inline(__always)
-    mutating func spin(until condition: () -> Bool) -> Bool {
-        Processor.spin(until: condition) || longestWait > 0 && spinLong(condition)
+    mutating func spin(until condition: () -> Bool, orWanted isWanted: () -> Bool) -> Bool {
+        Processor.spin(until: condition) || longestWait > 0 && spinLong(condition, isWanted)
     }
 
     @inline(never)
-    private mutating func spinLong(_ condition: () -> Bool) -> Bool {
+    private mutating func spinLong(_ condition: () -> Bool, _ isWanted: () -> Bool) -> Bool {
         let deadline = MonotonicClock.now + longestWait
-        while MonotonicClock.now < deadline { if Processor.spin(until: condition) { return true } }
+        while MonotonicClock.now < deadline, !isWanted() { if Processor.spin(until: condition) { return true } }
         longWaitEnded()
         return false
     }

@@ -80,8 +80,17 @@ extension OperationQueue {
             let hasEnded = start(operation)
             return end(operation, hasEnded: hasEnded, claims: mayClaimBlindly, &shift)
         }
-        claim.release()
+        if claim.isRetained { release(claim, &shift) }
         return look ?? lookAgain(shift)
+    }
+
+    /// Releases an operation, whose `deinit` may be user code and take any time. While this thread attends, a push calls no
+    /// worker, so the monitor may end the attendance.
+    private func release(_ claim: Claim, _ shift: inout Shift) {
+        guard shift.pace.attends else { return claim.release() }
+        shift.worker.promiseLook()
+        claim.release()
+        if case .none = shift.worker.obligation.take() { shift.pace.attends = false }
     }
 
     /// Runs an async operation until it suspends again.
@@ -203,9 +212,11 @@ extension OperationQueue {
     /// thread that made an operation startable has called no worker, because this worker was present.
     private func linger(_ shift: inout Shift) -> Look? {
         var look: Look?
-        let resumes = servesResumptions(shift)
+        let (resumes, pool) = (servesResumptions(shift), shift.worker.pool)
         if shift.pace.attends {
-            if shift.worker.patience.spin(until: { hasArrivals(resumes) }) { look = lookUnlessResuming(shift) }
+            if shift.worker.patience.spin(until: { hasArrivals(resumes) }, orWanted: { pool.hasWaiting }) {
+                look = lookUnlessResuming(shift)
+            }
             if look?.claim != nil || resumes && hasResumptions { return look }
             stopAttending(&shift)
             look = lookUnlessResuming(shift)
@@ -213,7 +224,8 @@ extension OperationQueue {
             shift.isCalled = true
             // The thread that has just pushed is about to read whether a worker was called. So the claim lasts until this
             // worker has taken the arrival.
-            if shift.worker.patience.spin(until: { hasArrivals(resumes) }), !inbox.isEmpty {
+            let hasArrived = shift.worker.patience.spin(until: { hasArrivals(resumes) }, orWanted: { pool.hasWaiting })
+            if hasArrived, !inbox.isEmpty {
                 look = self.look(shift, arrives: true)
                 shift.isCalled = false
             }

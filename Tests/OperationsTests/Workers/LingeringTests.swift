@@ -26,6 +26,34 @@ import Testing
         executor.hasKept.pass()
         withExtendedLifetime(task) {}
     }
+
+    /// With many tiny operations before it, one worker attends the queue.
+    @Test(arguments: [0, 10_000])
+    func `a deinit that waits for another operation of the queue holds up no operation`(before: Int) {
+        let (queue, hasWaited) = (OperationQueue(), Gate())
+        for _ in 0..<before { queue.addOperation {} }
+        queue.addOperation(WaitingAtEnd(for: queue, hasWaited))
+        hasWaited.pass()
+        queue.waitUntilAllOperationsAreFinished()
+    }
+}
+
+/// Waits for another operation of a queue when it is released.
+private final class WaitingAtEnd: Operation, @unchecked Sendable {
+    private let queue: OperationQueue
+    private let hasWaited: Gate
+
+    init(for queue: OperationQueue, _ hasWaited: Gate) {
+        self.queue = queue
+        self.hasWaited = hasWaited
+    }
+
+    deinit {
+        let ran = Gate()
+        queue.addOperation { ran.open() }
+        ran.pass()
+        hasWaited.open()
+    }
 }
 
 /// Runs a task on threads of Dispatch. Keeps the thread that resumes the task until a queue has run one more operation.
