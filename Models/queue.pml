@@ -280,7 +280,7 @@ bit loneRan;
 byte putBacks;                  /* 1: operation 1 has been put back; 2: the cause is gone */
 
 #define LOCALS byte old, node, o, want, got, cur, ev, more, levels; bit changed, isLate, wakes, claims, done; \
-    bit looked, called, arrives
+    bit looked, called, arrives, stays
 /* The number of a thread that is no worker is 0. */
 #define OUTSIDER LOCALS; byte me
 
@@ -471,7 +471,7 @@ inline withState() {
                     fi;
                     member[cur] = GONE; count--; done = 1;
                     if
-                    :: claims && mayStay(cur) && !hasStartable && !(bits & (ownLevel | BUSY | HELD | ATTENDED)) ->
+                    :: stays && mayStay(cur) && !hasStartable && !(bits & (ownLevel | BUSY | HELD | ATTENDED)) ->
                         bits = bits | ownLevel; called = 1
                     :: else
                     fi;
@@ -710,7 +710,7 @@ inline leave() {
         :: else -> (head != 0 || !pin[cur])
         fi
     od;
-    claims = 0;
+    claims = 0; stays = 0;
     if
     :: wakes -> wakes = 0; parker = 1
     :: else
@@ -1108,6 +1108,11 @@ inline departHere() {
     fi;
 #endif
     claims = (claims && end == GOES);
+#if FINDING == 11
+    stays = claims;
+#else
+    stays = (claims && !attends);
+#endif
     leave();
     promise[me] = 0;
     if

@@ -88,7 +88,8 @@ extension OperationQueue {
     ///
     /// - Parameter level: The level of the worker that claims the next operation in the same section; nil for none. It claims
     ///   none if the operation has a completion block, which may take long.
-    func leave(_ operation: Operation, claimingFor level: ServiceLevel?) -> Departure {
+    /// - Parameter claimsCall: Whether the worker claims the call if nothing is left for it. See `claimCall`.
+    func leave(_ operation: Operation, claimingFor level: ServiceLevel?, claimsCall: Bool = false) -> Departure {
         while true {
             var idle: Idle?
             let departure: Departure? = withState { state in
@@ -98,7 +99,7 @@ extension OperationQueue {
                 guard !lifecycle.contains(.inInbox) else { return nil }
                 if state.policies.concern(lifecycle) { state.notePoliciesLeaving(operation, lifecycle) }
                 let actions = state.machine.handle(.leave(operation.asMember))
-                let isCalled = level.map { operation.isPlainBlock && claimsCall($0, state) } ?? false
+                let isCalled = claimsCall && level.map { claimCall($0, state) } == true
                 // Under the lock: a caller that sees the end finds that the operation has left (rule W3).
                 let last = operation.markFinished()
                 guard !actions.becomesIdle else {
@@ -121,7 +122,7 @@ extension OperationQueue {
     /// of a policy, the executor of a task that waits for the queue, and the `deinit` of an operation. A plain block operation
     /// has no such `deinit`.
     @inline(__always)
-    private func claimsCall(_ level: ServiceLevel, _ state: borrowing State) -> Bool {
+    private func claimCall(_ level: ServiceLevel, _ state: borrowing State) -> Bool {
         guard !state.machine.schedule.hasStartable, state.policies.isEmpty else { return false }
         return !state.idleWaiters.contains(where: { $0.isTask }) && signal.claimLingering(level)
     }

@@ -147,7 +147,9 @@ extension OperationQueue {
         // That look keeps the promise. Actions of policies after the section may make other operations ready, and this thread
         // may run an operation next.
         if !shift.pace.attends { shift.worker.obligation.clear() }
-        let departure = leave(operation, claimingFor: claims ? shift.level : nil)
+        // A worker that attends needs no call. The monitor may have ended the attendance, which `linger` finds out.
+        let claimsCall = !shift.pace.attends && operation.isPlainBlock
+        let departure = leave(operation, claimingFor: claims ? shift.level : nil, claimsCall: claimsCall)
         let lifecycle = departure.lifecycle
         var look = departure.look
         shift.isCalled = departure.isCalled
