@@ -253,7 +253,7 @@ bit hasCome, awaits;
 #else
 #define hasDependents(x) false
 #endif
-/* Whether no code of the user runs between the departure and the wait for work: see OperationQueue.claimsCall. */
+/* Whether no code of the user runs between the departure and the wait for work: see OperationQueue.claimCall. */
 #if WAKES == 2 || WAKES == 3
 #define mayStay(x) false
 #else

@@ -101,16 +101,15 @@ extension OperationQueue {
                 let actions = state.machine.handle(.leave(operation.asMember))
                 let isCalled = claimsCall && level.map { claimCall($0, state) } == true
                 // Under the lock: a caller that sees the end finds that the operation has left (rule W3).
-                let last = operation.markFinished()
-                guard !actions.becomesIdle else {
+                var departure = Departure(lifecycle: operation.markFinished(), isCalled: isCalled)
+                if actions.becomesIdle {
                     idle = state.becameIdle()
-                    return Departure(lifecycle: last, isCalled: isCalled)
+                } else if let level, !departure.lifecycle.contains(.hasCompletionBlock) {
+                    departure.look = look(into: &state, for: serviceMap.services(of: level))
+                } else {
+                    departure.look.more = startableLevels(&state)
                 }
-                if let level, !last.contains(.hasCompletionBlock) {
-                    let look = look(into: &state, for: serviceMap.services(of: level))
-                    return Departure(lifecycle: last, look: look, isCalled: isCalled)
-                }
-                return Departure(lifecycle: last, look: Look(more: startableLevels(&state)), isCalled: isCalled)
+                return departure
             }
             if let idle { for waiter in idle.waiters { waiter.wake() } }
             if let departure { return departure }

@@ -216,7 +216,9 @@ extension OperationQueue {
         var look: Look?
         let (resumes, pool) = (servesResumptions(shift), shift.worker.pool)
         if shift.pace.attends {
-            if shift.worker.patience.spin(until: { hasArrivals(resumes) }, orWanted: { pool.hasWaiting }) {
+            if shift.worker.patience.spin(
+                until: { hasArrivals(resumes) }, orWanted: { pool.othersWait(besides: false) })
+            {
                 look = lookUnlessResuming(shift)
             }
             if look?.claim != nil || resumes && hasResumptions { return look }
@@ -226,7 +228,8 @@ extension OperationQueue {
             shift.isCalled = true
             // The thread that has just pushed is about to read whether a worker was called. So the claim lasts until this
             // worker has taken the arrival.
-            let hasArrived = shift.worker.patience.spin(until: { hasArrivals(resumes) }, orWanted: { pool.hasWaiting })
+            let hasArrived = shift.worker.patience.spin(
+                until: { hasArrivals(resumes) }, orWanted: { pool.othersWait(besides: false) })
             if hasArrived, !inbox.isEmpty {
                 look = self.look(shift, arrives: true)
                 shift.isCalled = false

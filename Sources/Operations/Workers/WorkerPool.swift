@@ -205,9 +205,6 @@ final class WorkerPool: Sendable {
 
     func workerGoesOn(_ worker: Worker) { state.withLock { $0.mark(worker, \.isWaiting, false) } }
 
-    /// Whether sources wait for a worker.
-    var hasWaiting: Bool { waiting.load(ordering: .relaxed) > 0 }
-
     /// Whether sources other than the asking one wait for a worker. The asking source's own request may be among them.
     func othersWait(besides own: Bool) -> Bool { waiting.load(ordering: .relaxed) > (own ? 1 : 0) }
 
