@@ -65,7 +65,7 @@ final class Attachments: KeyValueRegistrar, @unchecked Sendable {
         @exclusivity(unchecked) var isFailureSeen = false
         /// The handler of an unread failure.
         @exclusivity(unchecked) var failureHandler: FailureHandler?
-        @exclusivity(unchecked) var gates: Gates?
+        @exclusivity(unchecked) var gates: [any OperationGate] = []
         /// The full queue to which a caller wants to add the operation.
         @exclusivity(unchecked) weak var queueWithoutCapacity: OperationQueue?
         /// The operations that this operation waits for while it runs, if any queue inherits priorities.

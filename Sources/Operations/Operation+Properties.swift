@@ -23,7 +23,7 @@ extension Operation {
         // Read after the word has shown that the operation waits in a queue. From then on it cannot leave the queue
         // before this push. An earlier read might find the queue from before the addition: none.
         if case .push = reordering { queue?.takeUnretainedValue().push(self, last: nil) }
-        if PriorityLending.isUsed, word.lifecycle.lends > lent { lendOn() }
+        if Self.waitsAreFollowed, word.lifecycle.lends > lent { lendOn() }
     }
 
     final func setQualityOfService(_ quality: QualityOfService) {

@@ -31,8 +31,6 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     final let observersReference = LazyReference<QueueObservers>()
     /// The data of snapshots, if a snapshot was ever taken.
     final let statisticsReference = LazyReference<QueueStatistics>()
-    /// The capacity of the queue, if it was ever set. See `CapacityGate`.
-    final let capacityGateReference = LazyReference<CapacityGate>()
     /// Whether a policy of the queue reads a clock, for reading without the lock. See `PolicyReading`.
     final let readsClock = Atomic<Bool>(false)
     /// The number of pool threads that work for the queue. Separate from `signal`, because the number changes with each

@@ -33,14 +33,13 @@ extension Lifecycle {
 
     /// Ends the phase `entering` with the value of `isReady`.
     @inlinable
-    public func enqueued(isReady: Bool, priority: PriorityLane, inherits: Bool = false) -> Entry {
+    public func enqueued(isReady: Bool, priority: PriorityLane) -> Entry {
         var next = self
         if contains(.askAgain) {
             next.remove(.askAgain)
             return .askAgain(next)
         }
         next.phase = .enqueued
-        if inherits { next.insert(.inherits) }
         next.effectivePriority = next.raised(priority)
         next.insert([.inInbox, .queued])
         if isReady, !contains(.finishAnnounced) { next.insert(.ready) }

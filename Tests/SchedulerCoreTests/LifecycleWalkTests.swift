@@ -140,7 +140,7 @@ struct LifecycleWalk {
 
     private mutating func enqueue() -> Lifecycle {
         let lane = generator.pick(PriorityLane.allCases)
-        switch word.enqueued(isReady: generator.chance(50), priority: lane, inherits: generator.chance(30)) {
+        switch word.enqueued(isReady: generator.chance(50), priority: lane) {
         case .askAgain(let next):
             outcomes.insert(.entryAskedAgain)
             return next

@@ -8,44 +8,42 @@ import SchedulerCore
 
 extension OperationQueue {
     func add(_ operation: Operation) throws(OperationError) {
-        guard !capacityGateReference.isSet, !hooks.isSet else { return try add(operation, hasPlace: false) {} }
+        guard !hooks.isSet else { return try add(operation) {} }
         try operation.enter(self)
-        bring(operation, inherits: false)
+        bring(operation)
     }
 
-    /// Adds an operation to a queue that has a capacity or watchers, or with work to do before the addition.
+    /// Adds an operation to a queue with hooks, or with work to do before the addition.
     ///
     /// - Parameters:
-    ///   - hasPlace: Whether the caller has taken a place of the queue's capacity for the operation.
     ///   - check: Called when the operation is claimed for the queue, so that no other thread adds it. An error refuses
     ///     the operation.
     ///   - prepare: Called when the operation is going to be added, before the queue sees it.
     func add(
-        _ operation: Operation, hasPlace: Bool, check: () throws(OperationError) -> Void = {}, prepare: () -> Void
+        _ operation: Operation, check: () throws(OperationError) -> Void = {}, prepare: () -> Void
     ) throws(OperationError) {
         try operation.enter(self)
-        do { try check() } catch {
+        do {
+            try check()
+            for policy in additionPolicies { try policy.mayAdd([operation], to: self) }
+        } catch {
             operation.refuse()
             throw error
         }
-        if capacityGateReference.isSet { try enterBound(operation, hasPlace: hasPlace) }
         prepare()
-        if !operation.word.lifecycle.contains(.unlisted) { notifyWatchers(.wasAdded, of: operation) }
-        bring(operation, inherits: hasMembersInherit)
+        noteAddition(of: operation)
+        bring(operation)
     }
-
-    /// Whether the operations of the queue inherit the priorities of their waiters.
-    var hasMembersInherit: Bool { hooks.withLoaded { $0.inheritsPriority } ?? false }
 
     /// Makes a claimed operation part of the queue.
     @inline(__always)
-    private func bring(_ operation: Operation, inherits: Bool) {
+    private func bring(_ operation: Operation) {
         if !operation.isPlainBlock || operation.word.lifecycle.contains(.gated) { operation.prepareWhileEntering(self) }
         var entry: Operation.Entered?
-        while entry == nil { entry = operation.enqueue(operation.answerWhileEntering(), inherits: inherits) }
+        while entry == nil { entry = operation.enqueue(operation.answerWhileEntering()) }
         push(operation, last: nil)
         if entry == .finishAnnounced { operation.finishAsAnnounced() }
-        if PriorityLending.isUsed { lend(asAdded: operation, inherits: inherits) }
+        operation.waitsNow(in: self)
     }
 
     /// Adds all operations or none (rule Q2). The queue sees them together, so the highest priority among them starts
@@ -59,13 +57,13 @@ extension OperationQueue {
             }
             arePlain = arePlain && operation.isPlainBlock
         }
-        if capacityGateReference.isSet {
-            do { try takePlaces(for: operations) } catch {
+        if hooks.isSet {
+            do { for policy in additionPolicies { try policy.mayAdd(operations, to: self) } } catch {
                 for entered in operations { entered.refuse() }
                 throw error
             }
+            for operation in operations { noteAddition(of: operation) }
         }
-        if hooks.isSet { for operation in operations { notifyWatchers(.wasAdded, of: operation) } }
         for operation in operations where !operation.isPlainBlock || operation.word.lifecycle.contains(.gated) {
             operation.prepareWhileEntering(self)
         }
@@ -73,40 +71,20 @@ extension OperationQueue {
         // run between that and the push. User code could end an operation, and that end would wait for the push. Reading
         // plain blocks runs no user code, and one pass less over them saves a tenth of the time.
         let answers = arePlain ? nil : operations.map { $0.answerWhileEntering() }
-        let inherits = hooks.isSet && hasMembersInherit
         var chain = Chain()
         var finishAnnounced: [Operation] = []
         for (index, operation) in operations.enumerated() {
-            var entry = operation.enqueue(answers?[index] ?? operation.answerWhileEntering(), inherits: inherits)
+            var entry = operation.enqueue(answers?[index] ?? operation.answerWhileEntering())
             while entry == nil {
                 if !arePlain { push(&chain) }
-                entry = operation.enqueue(operation.answerWhileEntering(), inherits: inherits)
+                entry = operation.enqueue(operation.answerWhileEntering())
             }
             chain.append(operation)
             if entry == .finishAnnounced { finishAnnounced.append(operation) }
         }
         push(&chain)
         for operation in finishAnnounced { operation.finishAsAnnounced() }
-        if PriorityLending.isUsed { for operation in operations { lend(asAdded: operation, inherits: inherits) } }
-    }
-
-    /// Lends priorities to and from a new operation. A thread that set the policy meanwhile may not have found the
-    /// operation in the queue.
-    private func lend(asAdded operation: Operation, inherits: Bool) {
-        if !inherits, hasMembersInherit { operation.lend(.veryLow, inAnyQueue: true) }
-        operation.lendOn()
-    }
-
-    private func enterBound(_ operation: Operation, hasPlace: Bool) throws(OperationError) {
-        guard !operation.word.lifecycle.contains(.unlisted) else { return }
-        if hasPlace {
-            operation.word.insert(.bounded)
-            return
-        }
-        do { try takePlaces(for: [operation]) } catch {
-            operation.refuse()
-            throw error
-        }
+        if Operation.waitsAreFollowed { for operation in operations { operation.waitsNow(in: self) } }
     }
 
     /// Operations linked for one push. The operation added last is the first one.
@@ -170,7 +148,7 @@ extension Operation {
             prepare(for: Unmanaged.passUnretained(queue))
             followPaths()
         }
-        if word.lifecycle.contains(.gated) { beginDeadlines() }
+        if word.lifecycle.contains(.gated) { for gate in gates { gate.willAdd(self, to: queue) } }
     }
 
     /// Returns the readiness and priority for the queue. Called again when a value has changed meanwhile.
@@ -187,20 +165,18 @@ extension Operation {
     fileprivate enum Entered { case enqueued, finishAnnounced }
 
     /// Makes the operation part of the queue, which holds it from now on. The caller pushes it. nil: read again.
-    fileprivate final func enqueue(_ answer: (isReady: Bool, lane: PriorityLane), inherits: Bool) -> Entered? {
+    fileprivate final func enqueue(_ answer: (isReady: Bool, lane: PriorityLane)) -> Entered? {
         // Retained before the word has the new phase: from then on any thread may end the operation, and the queue
         // releases it.
         let held = Unmanaged.passRetained(self)
         let entry = word.decide {
-            $0.enqueued(isReady: answer.isReady, priority: answer.lane, inherits: inherits)
+            $0.enqueued(isReady: answer.isReady, priority: answer.lane)
         } next: {
             switch $0 {
             case .askAgain(let next), .enqueued(let next): next
             }
         }
         if case .enqueued(let next) = entry {
-            // The task has not been launched, and has no handlers of the user yet.
-            if inherits { raiseTaskAsLent() }
             return next.contains(.finishAnnounced) ? .finishAnnounced : .enqueued
         }
         held.release()

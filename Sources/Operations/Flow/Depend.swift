@@ -25,7 +25,7 @@ extension Operation {
             exchange([.dependencies]) {
                 guard isHeld else { return }
                 dependency.adopt(edge)
-                if PriorityLending.isUsed { dependency.lend(word.lifecycle.lends) }
+                waitsNow(for: dependency)
                 if isFirst { announceReadiness() }
                 reconsiderReadiness()
             } _: { state -> Dependencies? in
@@ -52,8 +52,7 @@ extension Operation {
     /// repeated edges is limited, because only few dependencies are added in this way.
     @inline(__always)
     private final func dependEarly(on dependency: Operation) -> Bool {
-        // A thread that lends priorities needs the lock.
-        guard !attachmentsReference.isSet, !PriorityLending.isUsed else { return false }
+        guard !attachmentsReference.isSet, !Self.waitsAreFollowed else { return false }
         // Counted before another thread can find the edge, and remove it.
         guard word.update({ $0.heldByOneMoreOfFew() }) != nil else { return false }
         let edge = Edge(of: self, on: dependency, holds: true)

@@ -54,13 +54,12 @@ extension Operation {
     @inline(never)
     private final func prepareToLeave(_ lifecycle: Lifecycle) {
         if !lifecycle.contains(.ranMain) { discardWork() }
-        if lifecycle.contains(.gated) { leaveGates() }
+        if lifecycle.contains(.gated) { for gate in gates { gate.leaves(self) } }
         if lifecycle.contains(.hasDependents) { notifyDependents() }
         guard lifecycle.hasQueue else { return }
         let queue = queue.unsafelyUnwrapped
         queue._withUnsafeGuaranteedRef { queue in
-            if queue.hooks.isSet, !lifecycle.contains(.unlisted) { queue.notifyWatchers(.hasFinished, of: self) }
-            if lifecycle.contains(.hasFailed) { keepFailureHandler(of: queue) }
+            if queue.hooks.isSet { queue.noteEnd(of: self, lifecycle) }
         }
     }
 

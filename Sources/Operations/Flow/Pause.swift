@@ -4,41 +4,25 @@
 
 import SchedulerCore
 
-/// The pause of an operation. Part of its `Gates`.
-struct Hold {
-    var isOn = false
-    /// The work, while it waits to continue.
-    var standing: Standing?
-
-    struct Standing {
-        let continuation: CheckedContinuation<Void, Never>
-        /// Whether the operation's queue resumes the work. An operation without a queue holds no slot.
-        let isInQueue: Bool
-    }
-}
-
 extension AsyncOperation {
-    final var hasHold: Bool { attachments?.withLock { $0.extras?.gates?.hold.isOn } ?? false }
-
     /// The default `pause()`.
     final func hold() {
         guard !word.lifecycle.isFinished else { return }
+        let new = Hold()
         ownAttachments.withExtras { extras in
-            var gates = extras.gates ?? Gates()
-            gates.hold.isOn = true
             // An operation that has started becomes gated when its work pauses.
             _ = word.update { $0.becameGated() }
-            extras.gates = gates
+            extras.gate(orNew: new).isOn = true
         }
     }
 
     /// The default `resume()`.
     final func releaseHold() {
-        let standing = attachments?.withLock { state -> Hold.Standing? in
-            state.extras?.gates?.hold.isOn = false
-            return state.takeStandingAlone()
+        let standing = withGate(Hold.self) { hold in
+            hold.isOn = false
+            return hold.takeStandingAlone()
         }
-        standing?.continuation.resume()
+        standing??.continuation.resume()
         reconsiderReadiness()
     }
 
@@ -53,16 +37,15 @@ extension AsyncOperation {
     public final func waitWhilePaused() async {
         let isInQueue = word.lifecycle.hasQueue
         await withCheckedContinuation { continuation in
-            let mustStand = attachments?.withLock { state in
-                guard state.extras?.gates?.hold.isOn == true else { return false }
-                state.extras?.gates?.hold.standing = .init(continuation: continuation, isInQueue: isInQueue)
-                return true
+            let mustStand = withGate(Hold.self) { hold in
+                if hold.isOn { hold.standing = .init(continuation: continuation, isInQueue: isInQueue) }
+                return hold.isOn
             }
             guard mustStand == true else { return continuation.resume() }
             if isInQueue, leaveSlot() {
                 // Another thread may have resumed or cancelled it before it was one of the waiting operations. That
                 // thread then found nothing to start.
-                if !hasHold || word.lifecycle.isCancelled { reconsiderReadiness() }
+                if !isHeld || word.lifecycle.isCancelled { reconsiderReadiness() }
             } else if !isInQueue, !word.lifecycle.isCancelled {
                 // `cancel` resumes the work.
             } else {
@@ -74,14 +57,14 @@ extension AsyncOperation {
     /// Continues the paused work. Returns whether there was paused work.
     @discardableResult
     final func continueWork() -> Bool {
-        let standing = attachments?.withLock { $0.extras?.gates?.hold.standing.take() }
+        let standing = withGate(Hold.self) { $0.standing.take() } ?? nil
         standing?.continuation.resume()
         return standing != nil
     }
 
     /// Continues the paused work of a cancelled operation that is in no queue.
     final func continueWorkAlone() {
-        attachments?.withLock { $0.takeStandingAlone() }?.continuation.resume()
+        withGate(Hold.self) { $0.takeStandingAlone() }??.continuation.resume()
     }
 
     /// Releases the slot. Returns false when the operation is cancelled or has ended: then it keeps its slot for the rest
@@ -89,7 +72,7 @@ extension AsyncOperation {
     private final func leaveSlot() -> Bool {
         // The queue is retained: another thread may start the operation as soon as it is waiting, and end it.
         guard let queue = queue?.takeUnretainedValue() else { return false }
-        withdrawFromResources()
+        for gate in gates { gate.putBack(self) }
         guard let startable = announcing([.isExecuting], { queue.giveSlotBack(of: self) }) else { return false }
         queue.callWorkersUnlessLooking(startable)
         return true
@@ -104,12 +87,5 @@ extension OperationQueue {
             state.returnToWaiting(operation, lifecycle, hasBegun: true)
             return startableLevels(&state)
         }
-    }
-}
-
-extension Attachments.State {
-    fileprivate func takeStandingAlone() -> Hold.Standing? {
-        guard extras?.gates?.hold.standing?.isInQueue == false else { return nil }
-        return extras?.gates?.hold.standing.take()
     }
 }

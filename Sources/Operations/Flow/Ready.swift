@@ -53,12 +53,6 @@ extension Operation {
         }
     }
 
-    /// Releases reserved resources of a gated operation that is not ready. They must not wait until the queue has a free
-    /// slot. The operation may be released once the answer is settled.
-    private static func settledGated(_ id: UInt, _ lifecycle: Lifecycle, _ queue: OperationQueue) {
-        if lifecycle.contains(.ready) { queue.takeIn() } else { ResourcePool.stepOut(id) }
-    }
-
     /// Finishes the operation, because its end was announced during the question. If the end was revoked, reads `isReady`
     /// again.
     private final func finishOrReconsider() {
@@ -86,8 +80,7 @@ extension Operation {
         guard let queue = queue?.takeUnretainedValue() else { return }
         let isGated = word.lifecycle.contains(.gated)
         queue.push(self, last: nil)
-        // Reserved resources must not wait until the queue has a free slot. The thread that has the lock offers or
-        // releases them.
+        // As in `settledGated`. The thread that has the lock offers or releases reserved resources.
         if isGated { queue.takeIn() }
     }
 }

@@ -27,7 +27,7 @@ extension OperationQueue {
     /// The call stops the process if `capacity` is less than 1.
     public final func setCapacity(_ capacity: Int?, onOverflow policy: OverflowPolicy = .reject) {
         if let capacity, capacity < 1 { InvalidPolicy.capacity(capacity).stop() }
-        let gate = capacityGateReference.load() ?? capacityGateReference.storeIfNil(CapacityGate())
+        let gate = ownHooks.addIfNone(CapacityGate())
         withState { state in
             if state.policies.first(CapacityGate.self) == nil { state.policies.insert(gate) }
             gate.setShedding(policy, of: state.arrivals)
@@ -37,14 +37,14 @@ extension OperationQueue {
 
     /// The largest number of operations in the queue; nil if the queue has no capacity. See ``setCapacity(_:onOverflow:)``.
     public final var capacity: Int? {
-        capacityGateReference.load().flatMap { gate in
+        additionPolicy(CapacityGate.self).flatMap { gate in
             withState { _ in gate.backlog.capacity == .max ? nil : gate.backlog.capacity }
         }
     }
 
     /// The action of the queue when it is full. The default is ``OverflowPolicy/reject``.
     public final var overflowPolicy: OverflowPolicy {
-        let gate = capacityGateReference.load()
+        let gate = additionPolicy(CapacityGate.self)
         return switch withState({ _ in gate?.shedding?.rule }) {
         case nil: .reject
         case .oldest: .dropOldest
@@ -60,7 +60,7 @@ extension OperationQueue {
     /// - Throws: `CancellationError` if the task is cancelled before or while the caller waits, and the misuse errors of
     ///   `tryAddOperation`. If the method throws, the operation is not in the queue.
     public final func addOperationWaitingForCapacity(_ operation: Operation, limitKey key: String? = nil) async throws {
-        let gate = capacityGateReference.load()
+        let gate = additionPolicy(CapacityGate.self)
         if let gate {
             try Task.checkCancellation()
             if !withState({ _ in gate.backlog.enter() }) {
@@ -69,11 +69,13 @@ extension OperationQueue {
                 try await waitForPlace(of: gate)
             }
         }
+        // The flag has the gate take no second place.
+        let takePlace = { if gate != nil { operation.word.insert(.bounded) } }
         do throws(OperationError) {
             if let key {
-                try add(operation, key: key, hasPlace: gate != nil)
+                try add(operation, key: key, check: takePlace)
             } else {
-                try add(operation, hasPlace: gate != nil) {}
+                try add(operation, check: takePlace) {}
             }
         } catch {
             if let gate { withState { _ in gate.vacate() } }
@@ -87,7 +89,7 @@ extension OperationQueue {
 ///
 /// Guarded by the lock of the queue, so an operation leaves and frees its place in one step. With a separate lock, the queue
 /// could reject an operation of a caller that has just seen the queue empty.
-final class CapacityGate: QueuePolicy, @unchecked Sendable {
+final class CapacityGate: QueuePolicy, AdditionPolicy, @unchecked Sendable {
     let rank = QueuePolicyRank.capacity
     var backlog = Backlog<UnsafeContinuation<Void, any Error>>(capacity: .max)
     /// The waiting operations that can be shed; nil if the queue sheds none.
@@ -199,26 +201,9 @@ extension OperationQueue {
         }
     }
 
-    /// Takes places for operations that are about to be added. If the queue is full, cancels other operations or throws.
-    final func takePlaces(for operations: [Operation]) throws(OperationError) {
-        guard let gate = capacityGateReference.load() else { return }
-        // Read without the lock: `queuePriority` may be overridden.
-        let lowest = operations.map { shedLane(of: $0) }.min() ?? .veryLow
-        let (victims, capacity): ([Operation]?, Int) = withState { state in
-            let missing = gate.backlog.missing(for: operations.count)
-            let victims = missing == 0 ? [] : gate.takeVictims(missing, upTo: lowest)
-            if let victims { gate.backlog.enter(operations.count, insteadOf: victims.count) }
-            return (victims, gate.backlog.capacity)
-        }
-        guard let victims else { throw .queueFull(queue: label, capacity: capacity) }
-        for operation in operations { operation.word.insert(.bounded) }
-        // The `cancel()` of one victim may wait for another victim, which a worker then cancels.
-        for victim in victims.dropFirst() { victim.offerCancelCall() }
-        for victim in victims { victim.cancelIfUnclaimed() }
-    }
-
     /// Returns the lane in which an operation will wait after it is added.
-    private func shedLane(of operation: Operation) -> PriorityLane {
+    fileprivate func shedLane(of operation: Operation) -> PriorityLane {
+        // Not under the lock: `queuePriority` may be overridden.
         HeldLocks.assertNone()
         let own = operation.asked {
             $0.priority
@@ -230,6 +215,23 @@ extension OperationQueue {
 }
 
 extension CapacityGate {
+    /// Takes places for the operations. If the queue is full, cancels other operations or throws.
+    func mayAdd(_ operations: [Operation], to queue: OperationQueue) throws(OperationError) {
+        let operations = operations.filter { !$0.word.lifecycle.containsAny([.unlisted, .bounded]) }
+        guard let lowest = operations.map({ queue.shedLane(of: $0) }).min() else { return }
+        let (victims, capacity): ([Operation]?, Int) = queue.withState { _ in
+            let missing = backlog.missing(for: operations.count)
+            let victims = missing == 0 ? [] : takeVictims(missing, upTo: lowest)
+            if let victims { backlog.enter(operations.count, insteadOf: victims.count) }
+            return (victims, backlog.capacity)
+        }
+        guard let victims else { throw .queueFull(queue: queue.label, capacity: capacity) }
+        for operation in operations { operation.word.insert(.bounded) }
+        // The `cancel()` of one victim may wait for another victim, which a worker then cancels.
+        for victim in victims.dropFirst() { victim.offerCancelCall() }
+        for victim in victims { victim.cancelIfUnclaimed() }
+    }
+
     /// Takes the places of `count` waiting operations and returns these operations, or nil if fewer can be shed. None of
     /// them starts before a call of its `cancel()`. O(log waiting) for each.
     ///

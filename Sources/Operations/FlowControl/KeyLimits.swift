@@ -165,9 +165,10 @@ extension OperationQueue.State {
 }
 
 extension OperationQueue {
-    /// - Parameter hasPlace: Whether the caller has taken a place of the queue's capacity for the operation.
-    func add(_ operation: Operation, key: String, hasPlace: Bool = false) throws(OperationError) {
-        try add(operation, hasPlace: hasPlace) {
+    func add(
+        _ operation: Operation, key: String, check: () throws(OperationError) -> Void = {}
+    ) throws(OperationError) {
+        try add(operation, check: check) {
             withState { state in state.policy(orNew: KeyPolicy()).setKey(key, of: operation) }
             operation.word.insert(.keyed)
         }

@@ -38,12 +38,26 @@ extension Operation {
     /// A queue reads the policy once, when all dependencies have finished and the queue is about to start the operation.
     /// Setting the policy later has no effect.
     public final var dependencyFailurePolicy: DependencyFailurePolicy {
-        get { gates?.failurePolicy ?? .runAnyway }
-        set {
-            try? changeGates { gates in
-                gates.failurePolicy = newValue
-                return nil
-            }
+        get { withGate(DependencyFailureGate.self) { $0.policy } ?? .runAnyway }
+        set { try? changeGate(orNew: DependencyFailureGate()) { $0.policy = newValue } }
+    }
+}
+
+/// The failure policy of an operation. The policy can still be read after the end.
+private final class DependencyFailureGate: OperationGate {
+    static var rank: OperationGateRank { .dependencyFailures }
+
+    @exclusivity(unchecked) var policy = DependencyFailurePolicy.runAnyway
+
+    func mayStart(_ operation: Operation) -> GateAnswer {
+        let policy = operation.dependencyFailurePolicy
+        guard policy != .runAnyway else { return .passes }
+        for dependency in untracked({ operation.dependencies }) {
+            guard let outcome = dependency.operationOutcome else { continue }
+            if case .succeeded = outcome { continue }
+            return .givesUp(
+                policy == .fail ? DependencyFailure(dependency: dependency.label, outcome: outcome) : nil)
         }
+        return .passes
     }
 }

@@ -100,9 +100,6 @@ extension Operation {
     ///
     /// - Throws: `OperationError.lateGate`. The call has changed nothing then.
     public final func tryAddCondition(_ condition: OperationCondition) throws(OperationError) {
-        try changeGates { gates in
-            gates.conditions.append(condition)
-            return nil
-        }
+        try changeGate(orNew: ConditionGate()) { $0.conditions.append(condition) }
     }
 }

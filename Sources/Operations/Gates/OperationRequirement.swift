@@ -78,15 +78,19 @@ extension Operation {
     public final func tryAddRequirement(_ requirement: OperationRequirement) throws(OperationError) {
         let label = label
         let capacity = ResourcePool.usage(of: requirement).usage.capacity
-        try changeGates { gates in
-            let others = gates.requirements.filter { $0.isAlike(requirement) }
-            if requirement.isExclusive, !others.isEmpty { return nil }
-            let units = others.reduce(requirement.units) { $0 + $1.units }
-            guard units <= capacity else {
+        try changeGate(
+            orNew: RequirementGate(),
+            unless: { gate in
+                let others = gate?.requirements.filter { $0.isAlike(requirement) } ?? []
+                let units = others.reduce(requirement.units) { $0 + $1.units }
+                guard units > capacity, !requirement.isExclusive else { return nil }
                 return .exceedsCapacity(operation: label, resource: requirement.name, units: units, capacity: capacity)
             }
-            gates.requirements.append(requirement)
-            return nil
+        ) { gate in
+            guard !requirement.isExclusive || !gate.requirements.contains(where: { $0.isAlike(requirement) }) else {
+                return
+            }
+            gate.requirements.append(requirement)
         }
     }
 }

@@ -50,6 +50,14 @@ final class ResourceOffers: QueuePolicy {
     }
 }
 
+extension Operation {
+    /// Releases reserved resources of a gated operation that is not ready. They must not wait until the queue has a free
+    /// slot. The operation may be released once the answer is settled.
+    static func settledGated(_ id: UInt, _ lifecycle: Lifecycle, _ queue: OperationQueue) {
+        if lifecycle.contains(.ready) { queue.takeIn() } else { ResourcePool.stepOut(id) }
+    }
+}
+
 extension OperationQueue.State {
     /// Adds the policies that an operation needs.
     mutating func ensurePolicies(for lifecycle: Lifecycle) {

@@ -43,7 +43,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     // MARK: - Pausing
 
     /// Whether the operation is paused: ``pause()`` was called, and ``resume()`` was not called since.
-    open var isPaused: Bool { hasHold }
+    open var isPaused: Bool { isHeld }
 
     /// Pauses the operation.
     ///
@@ -117,7 +117,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     override var startsCancelled: Bool { isStandingAside }
 
     final override var isStandingAside: Bool {
-        word.lifecycle.contains(.gated) && attachments?.withLock { $0.extras?.gates?.hold.standing != nil } == true
+        word.lifecycle.contains(.gated) && withGate(Hold.self) { $0.standing != nil } == true
     }
 
     final override var executorOfTask: UnownedTaskExecutor? { taskReference.load()?.asUnownedTaskExecutor() }

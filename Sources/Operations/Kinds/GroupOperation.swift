@@ -108,7 +108,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         guard isOpen else { throw .addedToFinishedGroup(operation: child.label, group: label) }
         do {
             // A child of a group that was cancelled, or whose policy has decided, is cancelled before it can start.
-            try childQueue.add(child, hasPlace: false) { () throws(OperationError) in
+            try childQueue.add(child) { () throws(OperationError) in
                 // Two threads may add the same group to two groups. Only the thread that has claimed it gets here.
                 guard let inner = child as? GroupOperation else { return }
                 guard GroupNesting.nest(inner.nestingID, in: nestingID) else {
@@ -125,7 +125,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         // The group may have been cancelled, or its policy may have decided, during the addition.
         if !takesChildren { child.cancel() }
         reportCounts()
-        if PriorityLending.isUsed { child.lend(word.lifecycle.lends) }
+        waitsNow(for: child)
     }
 
     private final var takesChildren: Bool { !isCancelled && !children.withLock { $0.isDecided } }

@@ -18,14 +18,11 @@ extension Operation {
     public final func trySetTimeout(
         _ limit: Duration, clock: some Clock<Duration> = ContinuousClock()
     ) throws(OperationError) {
-        try changeGates { gates in
-            gates.timeLimits.append(
-                TimeLimit(isFromStart: true, failure: .timeout(limit)) {
-                    let start = clock.now
-                    return { try await clock.sleepFully(for: max(limit, .zero), since: start) }
-                })
-            return nil
+        let limit = TimeLimit(isFromStart: true, failure: .timeout(limit)) {
+            let start = clock.now
+            return { try await clock.sleepFully(for: max(limit, .zero), since: start) }
         }
+        try changeGate(orNew: TimeLimitGate()) { $0.limits.append(limit) }
     }
 
     /// Sets an instant at which the operation has to be finished.
@@ -45,12 +42,9 @@ extension Operation {
         let limit = TimeLimit(isFromStart: false, failure: .deadline("\(deadline)")) {
             { try await clock.sleepFully(until: deadline) }
         }
-        try changeGates { gates in
-            gates.timeLimits.append(limit)
-            return nil
-        }
+        try changeGate(orNew: TimeLimitGate()) { $0.limits.append(limit) }
         if word.lifecycle.isInQueue, let queue = queueWhileWaiting() {
-            beginTimeLimits(on: queue.executorBeside, fromStart: false)
+            for gate in gates { gate.willAdd(self, to: queue) }
         }
     }
 }
@@ -70,8 +64,8 @@ public enum OperationTimeout: Error, Equatable, Sendable, CustomStringConvertibl
     }
 }
 
-/// A time limit of an operation. Part of its `Gates`.
-struct TimeLimit {
+/// A time limit of an operation.
+private struct TimeLimit {
     /// Whether the limit begins when the operation starts. If false, the limit begins when the operation is added.
     let isFromStart: Bool
     let failure: OperationTimeout
@@ -89,40 +83,38 @@ struct TimeLimit {
     }
 }
 
-extension Operation {
-    /// Begins the deadlines. Called by the thread that adds the operation to a queue and holds both.
-    final func beginDeadlines() {
-        guard let queue = queue?.takeUnretainedValue() else { return }
-        beginTimeLimits(on: queue.executorBeside, fromStart: false)
-    }
+private final class TimeLimitGate: OperationGate {
+    static var rank: OperationGateRank { .timeLimits }
 
-    final func beginTimeLimits(on executor: any TaskExecutor, fromStart: Bool) {
-        guard let limits = gates?.timeLimits, !limits.isEmpty else { return }
-        for index in limits.indices where limits[index].isFromStart == fromStart && limits[index].timer == nil {
-            let failure = limits[index].failure
-            let sleep = limits[index].begin()
+    @exclusivity(unchecked) var limits: [TimeLimit] = []
+
+    func willAdd(_ operation: Operation, to queue: OperationQueue) { begin(fromStart: false, operation, queue) }
+
+    func willStart(_ operation: Operation, in queue: OperationQueue) { begin(fromStart: true, operation, queue) }
+
+    private func begin(fromStart: Bool, _ operation: Operation, _ queue: OperationQueue) {
+        let limits = operation.withGate(Self.self) { $0.limits } ?? []
+        for (index, limit) in limits.enumerated() where limit.isFromStart == fromStart && limit.timer == nil {
+            let sleep = limit.begin()
             // Weak, so that a limit does not keep its operation alive.
-            let timer = Task(executorPreference: executor) { [weak self] in
+            let timer = Task(executorPreference: queue.executorBeside) { [weak operation] in
                 do { try await sleep() } catch { return }
-                self?.giveUp(failure)
+                operation?.giveUp(limit.failure)
             }
-            let isKept = attachments?.withLock { state in
-                guard let own = state.extras?.gates?.timeLimits, own.indices.contains(index), own[index].timer == nil
-                else {
-                    return false
-                }
-                state.extras?.gates?.timeLimits[index].timer = timer
+            let isKept = operation.withGate(Self.self) { gate in
+                guard gate.limits.indices.contains(index), gate.limits[index].timer == nil else { return false }
+                gate.limits[index].timer = timer
                 return true
             }
             // Another thread has begun the limit, or the operation has finished.
-            if isKept != true || word.lifecycle.isFinished { timer.cancel() }
+            if isKept != true || operation.word.lifecycle.isFinished { timer.cancel() }
         }
     }
 
-    final func endTimeLimits() {
-        let limits = attachments?.withLock { state in
-            defer { state.extras?.gates?.timeLimits = [] }
-            return state.extras?.gates?.timeLimits ?? []
+    func leaves(_ operation: Operation) {
+        let limits = operation.withGate(Self.self) { gate in
+            defer { gate.limits = [] }
+            return gate.limits
         }
         for limit in limits ?? [] { limit.timer?.cancel() }
     }

@@ -21,6 +21,43 @@ enum PriorityLending {
     static func begin() { isWanted.store(true, ordering: .sequentiallyConsistent) }
 }
 
+// Hooks of the engine. Until a queue inherits priorities, each costs a load.
+extension Operation {
+    /// Whether another thread may follow which operations this one waits for. That thread needs the lock of the attachments.
+    @inline(__always)
+    static var waitsAreFollowed: Bool { PriorityLending.isUsed }
+
+    /// Called when this operation has begun to wait for another one.
+    @inline(__always)
+    final func waitsNow(for other: Operation) { if PriorityLending.isUsed { other.lend(word.lifecycle.lends) } }
+
+    /// Called when this operation has been added to a queue.
+    @inline(__always)
+    final func waitsNow(in queue: OperationQueue) { if PriorityLending.isUsed { lend(asAddedTo: queue) } }
+
+    /// Lends priorities to and from a new operation. A thread that set the policy meanwhile may not have found the
+    /// operation in the queue.
+    @inline(never)
+    private final func lend(asAddedTo queue: OperationQueue) {
+        if !word.lifecycle.contains(.inherits), queue.hasMembersInherit { lend(.veryLow, inAnyQueue: true) }
+        lendOn()
+    }
+}
+
+/// The policy of a queue whose operations inherit the priorities of their waiters.
+final class PriorityInheritance: AdditionPolicy {
+    func willAdd(_ operation: Operation, to queue: OperationQueue) {
+        operation.word.insert(.inherits)
+        // The task has not been launched, and has no handlers of the user yet.
+        operation.raiseTaskAsLent()
+    }
+}
+
+extension OperationQueue {
+    /// Whether the operations of the queue inherit the priorities of their waiters.
+    final var hasMembersInherit: Bool { hooks.isSet && additionPolicy(PriorityInheritance.self) != nil }
+}
+
 extension Operation {
     /// Raises the operation, and every operation that it waits for, to at least this priority.
     ///

@@ -72,7 +72,12 @@ extension OperationQueue {
     private func setPriorityPolicy(_ policy: PriorityPolicy) {
         if policy.inheritsPriority { PriorityLending.begin() }
         // Set before the operations are listed: an operation that is added meanwhile is listed, or sees the policy.
-        ownHooks.set(policy)
+        ownHooks.priorityPolicy.withLock { $0 = policy }
+        if policy.inheritsPriority {
+            _ = ownHooks.addIfNone(PriorityInheritance())
+        } else {
+            ownHooks.removeAdditionPolicy(PriorityInheritance.self)
+        }
         let members = withState { state in
             _ = state.machine.handle(.setOrder(policy.order == .lastInFirstOut ? .lastInFirstOut : .firstInFirstOut))
             _ = state.machine.handle(.setAging(limit: policy.starvationLimit))

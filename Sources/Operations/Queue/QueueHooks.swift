@@ -1,4 +1,5 @@
 import KeyValueObserving
+import SchedulerCore
 import Synchronization
 
 /// A reporter of a queue's progress. `OperationsFoundation` implements it.
@@ -57,7 +58,8 @@ final class QueueHooks: Sendable {
     private let interceptorReference = Locked<(any QueueInterceptor)?>(nil)
     private let hasInterceptor = Atomic(false)
     let priorityPolicy = Locked(OperationQueue.PriorityPolicy.default)
-    private let inherits = Atomic(false)
+    private let additions = Locked<[any AdditionPolicy]>([])
+    private let hasAdditions = Atomic(false)
     private let handler = Locked<(@Sendable (UnhandledFailure) -> Void)?>(nil)
 
     private struct Listed: Identifiable {
@@ -76,12 +78,28 @@ final class QueueHooks: Sendable {
         withExtendedLifetime(old) {}
     }
 
-    /// Whether the operations of the queue inherit the priorities of their waiters.
-    var inheritsPriority: Bool { inherits.load(ordering: .sequentiallyConsistent) }
+    var additionPolicies: [any AdditionPolicy] {
+        hasAdditions.load(ordering: .sequentiallyConsistent) ? additions.withLock { $0 } : []
+    }
 
-    func set(_ policy: OperationQueue.PriorityPolicy) {
-        priorityPolicy.withLock { $0 = policy }
-        inherits.store(policy.inheritsPriority, ordering: .sequentiallyConsistent)
+    /// Adds a policy, unless there is one of its type. Returns the policy of this type.
+    func addIfNone<Policy: AdditionPolicy>(_ new: Policy) -> Policy {
+        additions.withLock { policies in
+            for case let known as Policy in policies { return known }
+            policies.append(new)
+            hasAdditions.store(true, ordering: .sequentiallyConsistent)
+            return new
+        }
+    }
+
+    /// Removes the policy of a type.
+    func removeAdditionPolicy<Policy: AdditionPolicy>(_ type: Policy.Type) {
+        let removed = additions.withLock { policies in
+            let removed = policies.filter { $0 is Policy }
+            policies.removeAll { $0 is Policy }
+            return removed
+        }
+        withExtendedLifetime(removed) {}
     }
 
     var interceptor: (any QueueInterceptor)? {
@@ -144,6 +162,20 @@ extension OperationQueue {
     /// Replaces the interceptor, and returns the previous one.
     package final func setInterceptor(_ interceptor: any QueueInterceptor) -> (any QueueInterceptor)? {
         ownHooks.setInterceptor(interceptor)
+    }
+
+    /// Called for an operation that is going to be added.
+    @inline(never)
+    final func noteAddition(of operation: Operation) {
+        if !operation.word.lifecycle.contains(.unlisted) { notifyWatchers(.wasAdded, of: operation) }
+        for policy in additionPolicies { policy.willAdd(operation, to: self) }
+    }
+
+    /// Called for an operation that has claimed its end, and is going to leave.
+    @inline(never)
+    final func noteEnd(of operation: Operation, _ lifecycle: Lifecycle) {
+        if !lifecycle.contains(.unlisted) { notifyWatchers(.hasFinished, of: operation) }
+        if lifecycle.contains(.hasFailed) { operation.keepFailureHandler(of: self) }
     }
 
     @inline(__always)

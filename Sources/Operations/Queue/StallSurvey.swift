@@ -192,7 +192,7 @@ struct StallSurvey {
         guard let owner = queue.owner else { return settle(index, .stuck, .queueSuspended(queue: name)) }
         if owner.word.lifecycle.isExecuting {
             // Without a pause, the group has started and is about to resume the queue.
-            if owner.hasHold { settle(index, .moves, .paused) }
+            if owner.isHeld { settle(index, .moves, .paused) }
             return
         }
         nodes[index].waitsFor.append(position(of: owner))
@@ -211,21 +211,6 @@ struct StallSurvey {
         }
         if nodes[index].waitsFor.isEmpty, nodes[index].standing == .waits { nodes[index].standing = .moves }
     }
-}
-
-/// An obstacle to the start of a gated operation, and the code that can remove it.
-private struct GateObstacle {
-    enum Remover {
-        /// The obstacle ends without any action that is visible here.
-        case itself
-        /// The program has to act.
-        case caller
-        /// The operation that holds the requirement has to end.
-        case operation(Operation)
-    }
-
-    let reason: WaitingReason
-    var remover = Remover.itself
 }
 
 extension OperationQueue {
@@ -282,24 +267,9 @@ extension OperationQueue {
 }
 
 extension Operation {
-    /// Returns the obstacles to the start of the operation besides dependencies.
+    /// Returns the obstacles to the start of the operation besides dependencies: those of the first gate that has any.
     fileprivate func gateObstacles() -> [GateObstacle] {
-        guard let gates else { return [] }
-        if gates.hold.isOn { return [.init(reason: .paused)] }
-        if gates.isTesting { return [.init(reason: .conditions(gates.conditions.map(\.name)))] }
-        guard ResourcePool.isWaiting(self) else { return [] }
-        return gates.requirements.compactMap { requirement in
-            let (usage, holder) = ResourcePool.usage(of: requirement)
-            let remover = holder.map { GateObstacle.Remover.operation($0) } ?? .itself
-            if requirement.isExclusive {
-                let reason = WaitingReason.exclusion(requirement.name, heldBy: holder?.label)
-                return usage.inUse > 0 ? .init(reason: reason, remover: remover) : nil
-            }
-            return .init(
-                reason: .resource(
-                    name: requirement.name, units: requirement.units, inUse: usage.inUse, capacity: usage.capacity),
-                remover: requirement.units > usage.capacity ? .caller : remover)
-        }
+        gates.lazy.map { $0.obstacles(of: self) }.first { !$0.isEmpty } ?? []
     }
 
     /// Returns the queue that the operation waits in. The operation is pinned for a moment, so that it cannot leave, and

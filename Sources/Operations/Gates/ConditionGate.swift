@@ -1,0 +1,85 @@
+import SchedulerCore
+
+/// The conditions of an operation. They are tested one after the other, on threads of the pools and without a slot.
+final class ConditionGate: OperationGate {
+    static var rank: OperationGateRank { .conditions }
+
+    @exclusivity(unchecked) var conditions: [OperationCondition] = []
+    /// The number of conditions that are satisfied.
+    @exclusivity(unchecked) private var satisfied = 0
+    @exclusivity(unchecked) private var test = Test.notUnderWay
+
+    private enum Test {
+        case notUnderWay
+        /// The task is nil until it is stored.
+        case underWay(Task<Void, Never>?)
+    }
+
+    func mayStart(_ operation: Operation) -> GateAnswer {
+        operation.withGate(ConditionGate.self) { gate -> GateAnswer in
+            if case .underWay = gate.test { return .waits() }
+            guard gate.satisfied < gate.conditions.count else { return .passes }
+            gate.test = .underWay(nil)
+            let untested = gate.conditions[gate.satisfied...]
+            // After the operation has returned its slot: the test may end at once, and then evaluates the readiness.
+            return .waits { executor in Self.begin(untested, of: operation, on: executor) }
+        } ?? .passes
+    }
+
+    private static func begin(
+        _ conditions: ArraySlice<OperationCondition>, of operation: Operation, on executor: any TaskExecutor
+    ) {
+        let task = Task(executorPreference: executor) {
+            var satisfied = 0
+            for condition in conditions {
+                guard !operation.isCancelled else { break }
+                do { try await condition.test(operation) } catch {
+                    operation.giveUp(OperationConditionFailure(condition: condition.name, reason: error))
+                    break
+                }
+                satisfied += 1
+            }
+            ConditionGate.testEnded(of: operation, satisfied: satisfied)
+        }
+        let isKept = operation.withGate(ConditionGate.self) { gate in
+            // The test is over, or another thread has ended the operation before the task was stored.
+            guard case .underWay = gate.test, !operation.word.lifecycle.isFinished else { return false }
+            gate.test = .underWay(task)
+            return true
+        }
+        if isKept != true { task.cancel() }
+    }
+
+    private static func testEnded(of operation: Operation, satisfied: Int) {
+        let task = operation.withGate(ConditionGate.self) { gate in
+            gate.satisfied += satisfied
+            return gate.endTest()
+        }
+        withExtendedLifetime(task) {}
+        operation.reconsiderReadiness()
+    }
+
+    /// Returns the task, so that the caller releases it without the lock.
+    private func endTest() -> Task<Void, Never>? {
+        guard case .underWay(let task) = test else { return nil }
+        test = .notUnderWay
+        return task
+    }
+
+    func leaves(_ operation: Operation) {
+        let (task, conditions) =
+            operation.withGate(ConditionGate.self) { gate in
+                defer { gate.conditions = [] }
+                return (gate.endTest(), gate.conditions)
+            } ?? (nil, [])
+        task?.cancel()
+        withExtendedLifetime(conditions) {}
+    }
+
+    func obstacles(of operation: Operation) -> [GateObstacle] {
+        operation.withGate(ConditionGate.self) { gate in
+            guard case .underWay = gate.test else { return [] }
+            return [.init(reason: .conditions(gate.conditions.map(\.name)))]
+        } ?? []
+    }
+}

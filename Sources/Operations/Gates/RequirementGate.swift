@@ -1,0 +1,47 @@
+import SchedulerCore
+
+/// The requirements of an operation. It acquires all of them together, just before it starts.
+final class RequirementGate: OperationGate {
+    static var rank: OperationGateRank { .requirements }
+
+    @exclusivity(unchecked) var requirements: [OperationRequirement] = []
+
+    private func requirements(of operation: Operation) -> [OperationRequirement] {
+        operation.withGate(Self.self) { $0.requirements } ?? []
+    }
+
+    func mayStart(_ operation: Operation) -> GateAnswer {
+        let requirements = requirements(of: operation)
+        return requirements.isEmpty || ResourcePool.acquire(requirements, for: operation) ? .passes : .waits()
+    }
+
+    func putBack(_ operation: Operation) {
+        if !requirements(of: operation).isEmpty { ResourcePool.withdraw(operation) }
+    }
+
+    func leaves(_ operation: Operation) {
+        putBack(operation)
+        let requirements = operation.withGate(Self.self) { gate in
+            defer { gate.requirements = [] }
+            return gate.requirements
+        }
+        // Released here, without the lock: a requirement may hold the last reference to its pool.
+        withExtendedLifetime(requirements) {}
+    }
+
+    func obstacles(of operation: Operation) -> [GateObstacle] {
+        guard ResourcePool.isWaiting(operation) else { return [] }
+        return requirements(of: operation).compactMap { requirement in
+            let (usage, holder) = ResourcePool.usage(of: requirement)
+            let remover = holder.map { GateObstacle.Remover.operation($0) } ?? .itself
+            if requirement.isExclusive {
+                let reason = WaitingReason.exclusion(requirement.name, heldBy: holder?.label)
+                return usage.inUse > 0 ? .init(reason: reason, remover: remover) : nil
+            }
+            return .init(
+                reason: .resource(
+                    name: requirement.name, units: requirement.units, inUse: usage.inUse, capacity: usage.capacity),
+                remover: requirement.units > usage.capacity ? .caller : remover)
+        }
+    }
+}
