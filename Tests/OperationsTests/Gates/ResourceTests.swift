@@ -63,6 +63,27 @@ import Testing
         await waiting.waitUntilFinished()
     }
 
+    @Test(arguments: [false, true])
+    func `no resource is held while a condition is tested`(addsConditionFirst: Bool) async {
+        let pool = ResourcePool(["unit": 1])
+        let (tests, mayEnd) = (AsyncGate(), AsyncGate())
+        let condition = OperationCondition("gate") { _ in
+            tests.open()
+            await mayEnd.pass()
+        }
+        let operation = BlockOperation {}
+        if addsConditionFirst { operation.addCondition(condition) }
+        operation.addRequirement(.units(1, of: "unit", in: pool))
+        if !addsConditionFirst { operation.addCondition(condition) }
+        let queue = OperationQueue()
+        queue.addOperation(operation)
+        await tests.pass()
+        #expect(pool.usage(of: "unit") == .init(capacity: 1, inUse: 0, waiting: 0))
+        mayEnd.open()
+        await operation.waitUntilFinished()
+        #expect(pool.usage(of: "unit") == .init(capacity: 1, inUse: 0, waiting: 0))
+    }
+
     @Test func `resources named in opposite orders, from several pools, do not deadlock`() async throws {
         let left = ResourcePool(["fork": 1, "spoon": 2])
         let right = ResourcePool(["fork": 1])
