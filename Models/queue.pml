@@ -23,13 +23,14 @@
  *   leave                       OperationQueue.leave(_:claimingFor:) with Signal.claimLingering, then Waiter.wake and the
  *                               actions of policies
  *   Worker                      OperationQueue.work(on:), work(in:). The other parts of `Shift` have the names that they have
- *                               there: run, resume, end (endStride), depart (departHere), look, linger, arrive, callOthers,
- *                               decide
+ *                               there: run, resumeNext, end (endStride), depart (departHere), look, linger, arrive,
+ *                               callOthers, decide, promise(next:) (promiseNext), keepPromise
+ *   release                     the last release of an operation: its `deinit`
  *   departElsewhere             Operation.depart, with prepareToLeave (tell) and complete
  *   promise                     Worker.obligation. goLong: willDepart; body, then `finishIfFinished` and `endClaimed`
  *   fulfillHere                 OperationQueue.fulfill by the thread that waits (Worker.fulfillObligation)
  *   Monitor                     WorkerPool.survey: Obligation.take, then OperationQueue.fulfill
- *   Late                        LateDeparture.work
+ *   Late                        LateStep.work
  *   Handed                      with ASYNC a thread of the user: finishIfFinished
  *   putBack, Cause              OperationQueue.putBack, and the thread on which the cause of the wait ends; reconsiderReadiness
  *   Opener                      OperationQueue.open(_:), the timer of a rate limit
@@ -89,7 +90,9 @@
  *          4: the body of operation 3 waits until operation 2 is finished; 5: the resumption LONE waits for operation 2;
  *          6: an override of `start()` waits for operation 2 after the end of operation 1 (Worker.blocking);
  *          7: the same, and the engine does not see that it waits; 8: as 6, and the completion block waits too;
- *          9: the body of operation 2 waits for operation 3; 10: the body of operation 3 waits until operation 1 is finished.
+ *          9: the body of operation 2 waits for operation 3; 10: the body of operation 3 waits until operation 1 is finished;
+ *          11: the `deinit` of operation 1 waits for operation 2;
+ *          12: the `deinit` of operation 1 adds operation 3, and the body of operation 2 waits for operation 3.
  *   MONITOR 1: it takes a promise while that body waits; 2: at any moment.
  *   RESUME 1: operation 1 is async; 2: operation 2; 3: both; 0: none. PARTS: how often operation 1 suspends.
  *   IN_TURN (one adder adds all, one after the other, or with BATCH in one push);
@@ -208,15 +211,23 @@ byte permits = 1;
 #define hasOwnStartable hasStartable
 #endif
 
-/* Workers. 0 is any thread that is no worker. The promise: none, to look, or LOOK + x: the departure of operation x. */
+/* Workers. 0 is any thread that is no worker. The promise: none, to look, LOOK + x: the departure of operation x, to look with
+ * a call claimed, or START + x: to run operation x, which the worker has claimed. */
 #define LOOK 1
+#define CALL 5
+#define START 5
 byte promise[4];
+#if MUTANT == 31
+/* Calls no worker, although the worker first runs an operation. */
 #define looksSoon (promise[me] != 0)
+#else
+#define looksSoon (promise[me] != 0 && promise[me] <= CALL)
+#endif
 byte pending[2];
 chan handed = [3] of { byte };
-#if defined(MONITOR) && (PATHS != 1 || BLOCKS >= 6)
+#if defined(MONITOR) && (PATHS != 1 || BLOCKS >= 6 || defined(RESUME))
 #define LATE
-chan late = [2] of { byte };
+chan late = [3] of { byte };
 #endif
 
 #ifdef RESUME
@@ -245,6 +256,11 @@ bit hasCome, awaits;
 #endif
 
 /* The kinds of operations. */
+#if BLOCKS == 11 || BLOCKS == 12
+#define isReleased(x) ((x) == 1 || isAsync(x))
+#else
+#define isReleased(x) isAsync(x)
+#endif
 #define isPlain(x) (PATHS != 2 && !isAsync(x) && !(BLOCKS >= 6 && BLOCKS <= 8 && (x) == 1))
 #define isLong(x) (!isAsync(x) && (PATHS != 1 || (BLOCKS >= 6 && BLOCKS <= 8 && (x) == 1)))
 #define hasBlock(x) ((BLOCKS == 2 || BLOCKS == 8) && (x) == 1)
@@ -253,11 +269,11 @@ bit hasCome, awaits;
 #else
 #define hasDependents(x) false
 #endif
-/* Whether no code of the user runs between the departure and the wait for work: see OperationQueue.claimCall. */
+/* Whether no code of the user runs before the worker can promise to look: see OperationQueue.claimCall. */
 #if WAKES == 2 || WAKES == 3
-#define mayStay(x) false
+#define mayStay false
 #else
-#define mayStay(x) isPlain(x)
+#define mayStay true
 #endif
 /* mayClaimThoughResuming */
 #ifdef RATE
@@ -273,6 +289,7 @@ bit ran[4];
 byte executing;
 bit mustNotStart;               /* isSuspended = true has returned */
 bit parker, waiterIsBack;
+byte references;                /* of workers to operation 1 */
 byte stuck;                     /* the worker that runs an operation that waits for another, meanwhile */
 bit due[5];                     /* has been appended to the resumptions, and has not run */
 byte between;                   /* threads between a step in the ring and the count */
@@ -471,7 +488,7 @@ inline withState() {
                     fi;
                     member[cur] = GONE; count--; done = 1;
                     if
-                    :: stays && mayStay(cur) && !hasStartable && !(bits & (ownLevel | BUSY | HELD | ATTENDED)) ->
+                    :: stays && mayStay && !hasStartable && !(bits & (ownLevel | BUSY | HELD | ATTENDED)) ->
                         bits = bits | ownLevel; called = 1
                     :: else
                     fi;
@@ -496,9 +513,10 @@ inline withState() {
 #ifdef RATE
                 :: ev == OPENS -> throttled = 0; permits = 1
 #endif
-#if PUTBACK
+#if PUTBACK || defined(LATE)
                 :: ev == PUTS_BACK ->
                     /* returnToWaiting, takeBackPermit */
+                    assert(member[cur] == RUNS);
 #if MUTANT != 25
                     phase[cur] = ENQUEUED; ready[cur] = 0; putBacks = 1;
 #endif
@@ -779,6 +797,15 @@ inline departElsewhere() {
     complete()
 }
 
+/* Takes back the claim of `cur`, whose start a worker has promised: LateStep. */
+inline putBackPromised() {
+    assert(phase[cur] == STARTING);
+    ev = PUTS_BACK; withState();
+    atomic { levels = more; more = 0 };
+    callWorkersUnlessLooking();
+    becomesReady(cur)
+}
+
 /* OperationQueue.fulfill, of the promise `want`, which this thread has taken. */
 inline fulfillHere() {
     if
@@ -786,6 +813,7 @@ inline fulfillHere() {
     :: want == LOOK ->
         want = 0; bits = bits & without(ATTENDED); callWorkersIfStartable()
     :: want > LOOK ->
+        assert(want == LOOK + cur);
 #if FINDING == 9
         want = 0; departElsewhere(); bits = bits & without(ATTENDED); callWorkersIfStartable()
 #else
@@ -843,7 +871,7 @@ inline body() {
     :: else
     fi
 #endif
-#if BLOCKS == 9
+#if BLOCKS == 9 || BLOCKS == 12
     if
     :: cur == 2 -> stuck = me; ran[3]; stuck = 0
     :: else
@@ -935,11 +963,14 @@ proctype Adder(byte one; byte other) {
     OUTSIDER;
 #ifdef BATCH
     enqueue(1); enqueue(2); next[2] = 1;
-#if OPS == 3
+#if OPS == 3 && BLOCKS != 12
     enqueue(3); next[3] = 2;
+    push(3, 1);
+    joined[3] = 1;
+#else
+    push(2, 1);
 #endif
-    push(OPS, 1);
-    joined[1] = 1; joined[2] = 1; joined[3] = 1
+    joined[1] = 1; joined[2] = 1
 #else
     enqueue(1); push(1, 1); joined[1] = 1;
 #ifdef LONER
@@ -1196,9 +1227,75 @@ inline endStride() {
     fi
 }
 
+/* promise(next:) */
+inline promiseNext() {
+    if
+    :: got != 0 -> promise[me] = START + got
+    :: got == 0 && called -> promise[me] = CALL
+    :: got == 0 && !called && attends -> promise[me] = LOOK
+    :: else
+    fi
+}
+
+/* A worker takes a reference to `cur`. */
+inline hold() {
+    skip;
+#if BLOCKS == 11 || BLOCKS == 12
+    if
+    :: cur == 1 -> references++
+    :: else
+    fi
+#endif
+}
+
+/* Releases a reference to `cur`. The last release of operation 1 runs its `deinit`. */
+inline release() {
+    skip;
+#if BLOCKS == 11 || BLOCKS == 12
+    if
+    :: cur == 1 ->
+        atomic { references--; done = (references == 0 && phase[1] == FINISHED) };
+        if
+        :: done ->
+            done = 0;
+#if BLOCKS == 11
+            stuck = me; ran[2]; stuck = 0
+#else
+            enqueue(3); push(3, 3); joined[3] = 1
+#endif
+        :: else
+        fi
+    :: else
+    fi
+#endif
+}
+
+inline keepPromise() {
+    if
+    :: got != 0 || called || attends ->
+        atomic {
+            want = promise[me]; promise[me] = 0;
+            if
+            :: want == 0 ->
+                /* The monitor has taken the promise. */
+#if MUTANT == 33
+                attends = 0; called = 0; looked = 0; more = 0
+#else
+                got = 0; attends = 0; called = 0; looked = 0; more = 0
+#endif
+            :: else -> want = 0
+            fi
+        }
+    :: else
+    fi
+}
+
+/* Whether the worker looks at once. */
+#define mustLook (end == GOES && !called)
+
 /* run(_ claim:more:_:) */
 inline runClaim() {
-    cur = got; got = 0; looked = 0;
+    atomic { cur = got; got = 0; looked = 0; hold() };
     callOthers();
     if
 #if PUTBACK
@@ -1218,16 +1315,25 @@ inline runClaim() {
     claims = (mayClaim && !hasResumptions);
     endStride();
     if
-    :: !looked && end == GOES && !called -> lookUnlessResuming()
+    :: isReleased(cur) ->
+#if FINDING != 12
+        promiseNext();
+#endif
+        release();
+        keepPromise()
+    :: else
+    fi;
+    if
+    :: !looked && mustLook -> lookUnlessResuming()
     :: else
     fi;
     cur = 0
 }
 
 #ifdef RESUME
-/* resume(_:after:_:), of `got`. */
+/* resumeNext(_:_:), of `got`. */
 inline runResumption() {
-    cur = got; got = 0;
+    atomic { cur = got; got = 0; hold() };
     if
     :: called ->
         arrive();
@@ -1246,6 +1352,9 @@ inline runResumption() {
         callWorkersIfStartable();
         runLone();
         decide();
+#if MUTANT != 32
+        promiseNext();
+#endif
         looked = 0
 #endif
     :: cur != LONE ->
@@ -1266,10 +1375,13 @@ inline runResumption() {
         looked = 0;
         goOn();
         claims = mayClaim;
-        endStride()
+        endStride();
+        promiseNext();
+        release()
     fi;
+    keepPromise();
     if
-    :: !looked && end == GOES && !called -> look()
+    :: !looked && mustLook -> look()
     :: else
     fi;
     cur = 0
@@ -1424,28 +1536,28 @@ end_sleeps:
 #endif
 
 #ifdef MONITOR
-inline fulfillByMonitor() {
-    cur = (want > LOOK -> want - LOOK : 0); want = 0;
-#ifdef LATE
+/* OperationQueue.fulfill, of the promise `cur` of a worker of `level`. */
+inline fulfillByMonitor(level) {
 #if FINDING == 9
     if
-    :: cur != 0 -> late ! cur
+    :: cur > LOOK && cur < CALL -> skip
     :: else -> bits = bits & without(ATTENDED); callWorkersIfStartable()
     fi;
-#else
-    bits = bits & without(ATTENDED); callWorkersIfStartable();
-    if
-    :: cur != 0 -> late ! cur
-    :: else
-    fi;
-#endif
-#else
-#if MUTANT == 20
+#elif MUTANT == 20
     /* Calls no worker. */
     bits = bits & without(ATTENDED);
 #else
-    bits = bits & without(ATTENDED); callWorkersIfStartable();
+    if
+    :: cur == CALL -> bits = bits & without(level)
+    :: else -> bits = bits & without(ATTENDED)
+    fi;
+    callWorkersIfStartable();
 #endif
+#ifdef LATE
+    if
+    :: cur != LOOK && cur != CALL -> late ! cur
+    :: else
+    fi;
 #endif
     cur = 0
 }
@@ -1456,27 +1568,37 @@ end_sleeps:
     do
 #if MUTANT == 23
     /* Reads the promise, and does not take it. */
-    :: atomic { promise[1] && isDue(1) && phase[1] == FINISHING -> want = promise[1] }; fulfillByMonitor()
-    :: atomic { promise[2] && isDue(2) && phase[1] == FINISHING -> want = promise[2] }; fulfillByMonitor()
+    :: atomic { promise[1] && isDue(1) && phase[1] == FINISHING -> cur = promise[1] }; fulfillByMonitor(levelOf(1))
+    :: atomic { promise[2] && isDue(2) && phase[1] == FINISHING -> cur = promise[2] }; fulfillByMonitor(levelOf(2))
 #else
-    :: atomic { promise[1] && isDue(1) -> want = promise[1]; promise[1] = 0 }; fulfillByMonitor()
-    :: atomic { promise[2] && isDue(2) -> want = promise[2]; promise[2] = 0 }; fulfillByMonitor()
+    :: atomic { promise[1] && isDue(1) -> cur = promise[1]; promise[1] = 0 }; fulfillByMonitor(levelOf(1))
+    :: atomic { promise[2] && isDue(2) -> cur = promise[2]; promise[2] = 0 }; fulfillByMonitor(levelOf(2))
 #endif
     od
 }
 #endif
 
 #ifdef LATE
-/* A thread of the pool: LateDeparture. */
+/* A thread of the pool: LateStep. */
 proctype Late() {
     OUTSIDER;
 end_sleeps:
     do
+    :: atomic { late ? cur ->
+            if
+            :: cur > START -> cur = cur - START; arrives = 1
+            :: else -> cur = cur - LOOK
+            fi };
+        if
+        :: arrives -> arrives = 0; putBackPromised()
+        :: else ->
 #if FINDING == 9
-    :: late ? cur -> want = LOOK + cur; fulfillHere(); cur = 0
+            want = LOOK + cur; fulfillHere()
 #else
-    :: late ? cur -> departElsewhere(); cur = 0
+            departElsewhere()
 #endif
+        fi;
+        cur = 0
     od
 }
 #endif

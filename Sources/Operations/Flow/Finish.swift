@@ -116,9 +116,8 @@ extension OperationQueue {
         }
     }
 
-    /// Claims the call for a worker that is about to wait for work, unless user code may run before that. Such code is an action
-    /// of a policy, the executor of a task that waits for the queue, and the `deinit` of an operation. A plain block operation
-    /// has no such `deinit`.
+    /// Claims the call for a worker that is about to wait for work, unless user code may run before the worker can promise to
+    /// look. Such code is an action of a policy, and the executor of a task that waits for the queue.
     @inline(__always)
     private func claimCall(_ level: ServiceLevel, _ state: borrowing State) -> Bool {
         guard !state.machine.schedule.hasStartable, state.policies.isEmpty else { return false }

@@ -12,6 +12,8 @@ extension OperationQueue: WorkSource {
     /// Drains the queue of the operations of the worker's level. See `Shift`.
     func work(on worker: Worker) {
         signal.workerArrived(worker.pool.level)
+        worker.workplace = Unmanaged.passUnretained(self)
+        defer { worker.workplace = nil }
         var shift = Shift(of: worker)
         guard threads.enter(limit: Self.maxThreadCount) else { return workBeyondLimit(in: &shift) }
         work(in: &shift)

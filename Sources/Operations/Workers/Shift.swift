@@ -30,6 +30,9 @@ struct Shift {
 
     /// Whether this worker may start another operation.
     fileprivate var startsMore: Bool { end == nil && !isBeyondLimit }
+
+    /// Whether this worker looks at once. A worker that has claimed the call waits for an arrival first.
+    fileprivate var mustLook: Bool { startsMore && !isCalled }
 }
 
 // Methods of the queue, because a method of the shift would count a reference to the queue at each use.
@@ -39,10 +42,9 @@ extension OperationQueue {
         while shift.end == nil {
             if let claim = look?.claim {
                 look = claim.isToCancel ? cancel(claim, &shift) : run(claim, more: look.unsafelyUnwrapped.more, &shift)
-            } else if let resumption = takeResumption(shift) {
-                // Resumptions and starts alternate, so neither starves the other. If the worker had claimed the call, its look
-                // is out of date.
-                look = resume(resumption, after: arrive(&shift) ? nil : look, &shift)
+            } else if resumeNext(&look, &shift) {
+                // Resumptions and starts alternate, so neither starves the other.
+                look = keepPromise(next: look, &shift) ?? (shift.mustLook ? self.look(shift) : nil)
             } else {
                 look = linger(&shift)
             }
@@ -58,10 +60,11 @@ extension OperationQueue {
     /// that occupy all threads may wait for it.
     func workBeyondLimit(in shift: inout Shift) {
         shift.isBeyondLimit = true
-        while let resumption = takeResumption(shift) {
+        var look: Look?
+        while resumeNext(&look, &shift) {
+            look = keepPromise(next: look, &shift)
             // A new pace each time: this worker must not attend the queue, because it starts no operation.
             shift.pace = Pace()
-            _ = resume(resumption, after: nil, &shift)
             if case .yields = shift.end { return callWorkerIfNone(shift.level) }
         }
         if !threads.mayLeave(limit: OperationQueue.maxThreadCount) { callWorkersIfStartable() }
@@ -80,44 +83,66 @@ extension OperationQueue {
             let hasEnded = start(operation)
             return end(operation, hasEnded: hasEnded, claims: mayClaimBlindly, &shift)
         }
-        if claim.isRetained { release(claim, &shift) }
-        return look ?? lookAgain(shift)
-    }
-
-    /// Releases an operation, whose `deinit` may be user code and take any time. While this thread attends, a push calls no
-    /// worker, so the monitor may end the attendance.
-    private func release(_ claim: Claim, _ shift: inout Shift) {
-        guard shift.pace.attends else { return claim.release() }
-        shift.worker.promiseLook()
+        guard claim.isRetained else { return look ?? lookAgain(shift) }
+        promise(next: look, shift)
         claim.release()
-        if case .none = shift.worker.obligation.take() { shift.pace.attends = false }
+        return keepPromise(next: look, &shift) ?? lookAgain(shift)
     }
 
-    /// Runs an async operation until it suspends again.
-    private func resume(_ resumption: Resumption, after look: Look?, _ shift: inout Shift) -> Look? {
+    /// Promises the next step of this worker before it releases an operation. The `deinit` may be user code that takes long, or
+    /// waits for any other operation of the queue.
+    private func promise(next look: Look?, _ shift: Shift) {
+        if let claim = look?.claim {
+            shift.worker.promise(claim.isToCancel ? .cancel(claim.operation) : .start(claim.operation))
+        } else if shift.isCalled {
+            shift.worker.promise(.call)
+        } else if shift.pace.attends {
+            shift.worker.promise(.look)
+        }
+    }
+
+    /// Returns the next step, unless the monitor has taken the promise and so acts in place of this worker.
+    private func keepPromise(next look: Look?, _ shift: inout Shift) -> Look? {
+        guard look?.claim != nil || shift.isCalled || shift.pace.attends else { return look }
+        guard case .none = shift.worker.obligation.take() else { return look }
+        shift.pace.attends = false
+        shift.isCalled = false
+        look?.claim?.release()
+        return nil
+    }
+
+    /// Takes a resumption, and runs the async operation until it suspends again. `look` is the result of the look before that,
+    /// and then of the look after it, with a promise. False: there is no resumption.
+    private func resumeNext(_ look: inout Look?, _ shift: inout Shift) -> Bool {
+        guard let resumption = takeResumption(shift) else { return false }
+        // If the worker had claimed the call, its look is out of date.
+        let more = arrive(&shift) ? nil : look?.more
         guard let task = resumption.task else {
             // The job may take any time, and there is no operation whose promise the monitor could take.
             stopAttending(&shift)
             callWorkersIfStartable()
             resumption.runAlone()
             decide(&shift)
-            return shift.startsMore ? self.look(shift) : nil
+            look = nil
+            promise(next: nil, shift)
+            return true
         }
         let operation = task.heldOperation
         shift.worker.begin(Unmanaged.passUnretained(operation), of: self)
-        if let look {
-            callOthers(look.more, &shift)
+        if let more {
+            callOthers(more, &shift)
         } else if shift.pace.attends {
-            shift.worker.promiseLook()
+            shift.worker.promise(.look)
         } else if !signal.isAttended {
             callWorkersIfStartable()
         }
         // Held here: the job may be the last one, and end the task, which holds the operation.
-        return withExtendedLifetime(operation) {
+        withExtendedLifetime(operation) {
             task.run(resumption.job)
-            return end(operation, hasEnded: false, claims: mayClaimThoughResuming, &shift)
-                ?? (shift.startsMore && !shift.isCalled ? self.look(shift) : nil)
+            look = end(operation, hasEnded: false, claims: mayClaimThoughResuming, &shift)
+            promise(next: look, shift)
         }
+        return true
     }
 
     /// Ends the stride of an operation. If the operation has claimed its end, it leaves the queue, and this worker claims the
@@ -130,7 +155,7 @@ extension OperationQueue {
             switch shift.worker.obligation.take() {
             // The monitor has taken the promise, if there was one, and has ended the attendance.
             case .none: shift.pace.attends = false
-            case .look: break
+            case .look, .call, .start, .cancel: break
             case .departure: departs = true
             }
         }
@@ -142,14 +167,14 @@ extension OperationQueue {
 
     private func depart(_ operation: Operation, claims: Bool, _ shift: inout Shift) -> Look? {
         // Dependents that become ready are found by the look of the section below.
-        if shift.pace.attends || operation.word.lifecycle.contains(.hasDependents) { shift.worker.promiseLook() }
+        if shift.pace.attends || operation.word.lifecycle.contains(.hasDependents) { shift.worker.promise(.look) }
         operation.prepareToLeave()
         // That look keeps the promise. Actions of policies after the section may make other operations ready, and this thread
         // may run an operation next.
         if !shift.pace.attends { shift.worker.obligation.clear() }
         // A worker that attends needs no call. The monitor may have ended the attendance, which `linger` finds out.
-        let claimsCall = !shift.pace.attends && operation.isPlainBlock
-        let departure = leave(operation, claimingFor: claims ? shift.level : nil, claimsCall: claimsCall)
+        let departure = leave(
+            operation, claimingFor: claims ? shift.level : nil, claimsCall: !shift.pace.attends)
         let lifecycle = departure.lifecycle
         var look = departure.look
         shift.isCalled = departure.isCalled
@@ -204,9 +229,7 @@ extension OperationQueue {
         hasResumptions && servesResumptions(shift) ? nil : look(shift)
     }
 
-    private func lookAgain(_ shift: Shift) -> Look? {
-        shift.startsMore && !shift.isCalled ? lookUnlessResuming(shift) : nil
-    }
+    private func lookAgain(_ shift: Shift) -> Look? { shift.mustLook ? lookUnlessResuming(shift) : nil }
 
     /// Waits a few microseconds for work, in place of a worker that would have to be woken.
     ///
@@ -271,7 +294,7 @@ extension OperationQueue {
         if hasResumptions { levels.insert(ServiceLevels(level)) }
         if shift.pace.attends {
             levels.remove(ServiceLevels(shift.level))
-            shift.worker.promiseLook()
+            shift.worker.promise(.look)
         } else if !levels.isEmpty, signal.isAttended {
             levels.remove(ServiceLevels(shift.level))
         }

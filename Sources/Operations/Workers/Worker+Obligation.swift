@@ -1,110 +1,158 @@
 import SchedulerCore
 import Synchronization
 
-/// The promise of a worker to look into its queue as soon as its present operation returns.
+/// The promise of a worker to take its next step for its queue as soon as its present code returns.
 ///
 /// While the promise holds, a thread that makes an operation of the queue startable calls no worker. So a chain stays on one
 /// thread, and a serial queue wakes no thread between two operations. The worker keeps the promise, or passes it on before a
 /// step that may take long. If the worker does neither for two looks of the `Monitor`, the monitor takes the promise by an
 /// exchange. Then the monitor acts in place of the worker.
 ///
-/// A promise may include a *departure*: the operation has claimed its end on this thread, inside its `start()`, and leaves
-/// its queue when `start()` returns. An override of `start()` may continue for long after the end.
+/// A promise is one word: a tag, or the address of an operation and a tag.
 struct Obligation: ~Copyable, Sendable {
     enum Content {
         case none
-        /// To look into the queue.
+        /// To look into the queue. The worker may attend it.
         case look
-        /// To make this operation leave the queue, and to look. The queue holds the operation until then.
+        /// To look into the queue. The worker has claimed the call of a worker of its level (`Signal`).
+        case call
+        /// To make this operation leave the queue, and to look. The operation has claimed its end inside its `start()`, which
+        /// may continue for long after that. The queue holds the operation until it leaves.
         case departure(Unmanaged<Operation>)
+        /// To run this operation, which the worker has claimed. The worker may attend the queue.
+        case start(Unmanaged<Operation>)
+        /// To call `cancel()` of this operation, and to look. The worker has claimed the call.
+        case cancel(Unmanaged<Operation>)
     }
 
     private let bits = Atomic<UInt>(0)
 
-    private static var look: UInt { 1 }
+    /// Bits of the word, which no address of an operation has.
+    private enum Tag { static let first: UInt = 1, second: UInt = 2, all: UInt = 3 }
 
-    func promiseLook() { bits.store(Self.look, ordering: .relaxed) }
-
-    func promiseDeparture(of operation: Operation) {
-        bits.store(UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque()), ordering: .releasing)
-    }
+    func set(_ content: Content) { bits.store(Self.word(of: content), ordering: .releasing) }
 
     func clear() { bits.store(0, ordering: .relaxed) }
 
-    /// Whether the promise holds. Sequentially consistent: the caller has made an operation startable before, and a monitor
-    /// that takes the promise looks afterwards.
     var isSet: Bool { bits.load(ordering: .sequentiallyConsistent) != 0 }
 
-    var isDeparture: Bool { bits.load(ordering: .relaxed) > Self.look }
+    /// Whether the worker looks into its queue next. With `start` and `cancel` it first runs code of the user. That code may
+    /// wait for operations that the caller has made startable. Sequentially consistent: a monitor that takes the promise looks
+    /// afterwards.
+    var isLook: Bool {
+        let word = bits.load(ordering: .sequentiallyConsistent)
+        return word != 0 && (word <= Tag.all || word & Tag.all == 0)
+    }
+
+    var isDeparture: Bool {
+        let word = bits.load(ordering: .relaxed)
+        return word > Tag.all && word & Tag.all == 0
+    }
 
     /// Takes the promise. Only one thread gets it.
     func take() -> Content {
         guard bits.load(ordering: .relaxed) != 0 else { return .none }
         Primitives.noteExchange()
-        let taken = bits.exchange(0, ordering: .sequentiallyConsistent)
-        guard taken > Self.look else { return taken == 0 ? .none : .look }
-        return .departure(Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: taken).unsafelyUnwrapped))
+        return Self.content(of: bits.exchange(0, ordering: .sequentiallyConsistent))
+    }
+
+    private static func word(of content: Content) -> UInt {
+        switch content {
+        case .none: 0
+        case .look: Tag.first
+        case .call: Tag.second
+        case .departure(let operation): UInt(bitPattern: operation.toOpaque())
+        case .start(let operation): UInt(bitPattern: operation.toOpaque()) | Tag.first
+        case .cancel(let operation): UInt(bitPattern: operation.toOpaque()) | Tag.second
+        }
+    }
+
+    private static func content(of word: UInt) -> Content {
+        guard let address = UnsafeRawPointer(bitPattern: word & ~Tag.all) else {
+            return word == 0 ? .none : word == Tag.first ? .look : .call
+        }
+        let operation = Unmanaged<Operation>.fromOpaque(address)
+        return switch word & Tag.all {
+        case Tag.first: .start(operation)
+        case Tag.second: .cancel(operation)
+        default: .departure(operation)
+        }
     }
 }
 
 extension Worker {
     /// Whether this thread is going to look into the queue in any case.
     func looksSoon(into queue: OperationQueue) -> Bool {
-        obligation.isSet && frame?.queue?.toOpaque() == Unmanaged.passUnretained(queue).toOpaque()
+        obligation.isLook && workplace?.toOpaque() == Unmanaged.passUnretained(queue).toOpaque()
     }
 
-    /// Promises to look after the present operation, although others could start now. See `Pace`.
-    func promiseLook() {
-        obligation.promiseLook()
+    /// Promises the next step. The worker may be inside user code until then.
+    func promise(_ content: Obligation.Content) {
+        obligation.set(content)
         Monitor.shared.wakeIfAsleep()
     }
 
     /// Takes over the departure of an operation that has claimed its end. False: this thread does not run the operation.
     func willDepart(_ operation: Operation) -> Bool {
         guard frame?.operation.toOpaque() == Unmanaged.passUnretained(operation).toOpaque() else { return false }
-        obligation.promiseDeparture(of: operation)
-        Monitor.shared.wakeIfAsleep()
+        promise(.departure(Unmanaged.passUnretained(operation)))
         return true
     }
 
     /// Makes the present operation leave the queue now, if it has claimed its end inside an override of `start()`.
     func fulfillDeparture() { if obligation.isDeparture { fulfillObligation() } }
 
-    /// Ends the promise before a step that may take long: makes the operation leave, and calls another worker to look.
+    /// Ends the promise before a step that may take long: does or returns the promised work, and calls another worker to look.
     func fulfillObligation() {
-        guard let queue = frame?.queue?.takeUnretainedValue() else { return }
-        queue.fulfill(obligation.take(), mayRunUserCode: true)
+        workplace?.takeUnretainedValue().fulfill(obligation.take(), at: pool.level, mayRunUserCode: true)
     }
 }
 
 extension OperationQueue {
-    /// Acts on the promise of a worker that does not act on it itself.
-    func fulfill(_ obligation: Obligation.Content, mayRunUserCode: Bool) {
-        if case .none = obligation { return }
+    /// Acts on the promise of a worker of a level that does not act on it itself.
+    func fulfill(_ obligation: Obligation.Content, at level: ServiceLevel, mayRunUserCode: Bool) {
+        switch obligation {
+        case .none: return
+        case .call: signal.workerArrived(level)
         // Before the departure, which may run a completion block that waits for other operations of the queue.
-        signal.stopAttending()
-        callWorkersIfStartable()
-        guard case .departure(let operation) = obligation else { return }
-        if mayRunUserCode {
-            operation.takeUnretainedValue().depart()
-        } else {
-            WorkerPool[.normal].request(LateDeparture(of: operation.takeUnretainedValue(), from: self))
+        case .look, .departure, .start, .cancel: signal.stopAttending()
         }
+        callWorkersIfStartable()
+        guard let step = LateStep(obligation, of: self) else { return }
+        // Any thread of a pool may do it.
+        if mayRunUserCode { step.perform() } else { WorkerPool[.normal].request(step) }
     }
 }
 
-/// The departure of an operation whose `start()` continues long after its end. The monitor has ended the attendance.
-private final class LateDeparture: WorkSource {
+/// The promised step of a worker that runs other code for long.
+private final class LateStep: WorkSource {
+    private enum Step { case depart, putBack, cancel }
+
+    private let step: Step
     private let operation: Operation
     private let queue: OperationQueue
 
-    init(of operation: Operation, from queue: OperationQueue) {
-        self.operation = operation
+    init?(_ obligation: Obligation.Content, of queue: OperationQueue) {
+        switch obligation {
+        case .none, .look, .call: return nil
+        case .departure(let operation): (step, self.operation) = (.depart, operation.takeUnretainedValue())
+        case .start(let operation): (step, self.operation) = (.putBack, operation.takeUnretainedValue())
+        case .cancel(let operation): (step, self.operation) = (.cancel, operation.takeUnretainedValue())
+        }
         self.queue = queue
     }
 
     var urgency: Urgency { .prompt }
     var threadName: String? { queue.threadName }
 
-    func work(on worker: Worker) { operation.depart() }
+    func work(on worker: Worker) { perform() }
+
+    func perform() {
+        switch step {
+        case .depart: operation.depart()
+        // Nothing holds the operation back, so it becomes ready again at once.
+        case .putBack: queue.putBack(operation, andAsk: true)
+        case .cancel: operation.cancelAsPromised()
+        }
+    }
 }

@@ -17,6 +17,8 @@ final class Worker: @unchecked Sendable {
     let parker = Parker()
     /// The operation that this thread has claimed and runs, and its queue.
     @exclusivity(unchecked) private(set) var frame: ThreadContext.Frame?
+    /// The queue that the worker works for.
+    @exclusivity(unchecked) var workplace: Unmanaged<OperationQueue>?
     private var namedFor: String?
     let obligation = Obligation()
     @exclusivity(unchecked) var patience = Patience()

@@ -229,7 +229,7 @@ final class WorkerPool: Sendable {
     func survey() -> Findings {
         let findings = state.withLock { $0.survey() }
         for (source, content) in findings.promises {
-            (source as? OperationQueue)?.fulfill(content, mayRunUserCode: false)
+            (source as? OperationQueue)?.fulfill(content, at: level, mayRunUserCode: false)
         }
         if waiting.load(ordering: .relaxed) > 0 { grantWaiting() }
         return findings

@@ -1,0 +1,163 @@
+import Operations
+import TestSupport
+import Testing
+
+/// A worker claims its next operation in the section in which the present one leaves, and then releases the present one. Its
+/// `deinit` may wait for any other operation of the queue, also for the claimed one.
+@Suite(.onOwnThread, .timeLimit(.minutes(1))) struct ReleaseBeforeNextTests {
+    enum Kind: CaseIterable { case block, subclass, task }
+    enum Wait: CaseIterable { case byLibrary, bySemaphore }
+
+    /// With many tiny operations before it, one worker attends the queue.
+    @Test(arguments: [0, 5_000], Kind.allCases)
+    func `a deinit may wait for the next operation of a serial queue`(before: Int, kind: Kind) {
+        for isAsync in [false, true] {
+            for wait in Wait.allCases { releaseBeforeNext(kind, isAsync: isAsync, wait, before: before) }
+        }
+    }
+
+    private func releaseBeforeNext(_ kind: Kind, isAsync: Bool, _ wait: Wait, before: Int) {
+        let (queue, ran, hasWaited) = (OperationQueue(), Gate(), Gate())
+        queue.maxConcurrentOperationCount = 1
+        queue.isSuspended = true
+        let next = operation(kind) { ran.open() }
+        for _ in 0..<before { queue.addOperation {} }
+        queue.addOperation(
+            released(isAsync: isAsync) {
+                switch wait {
+                case .byLibrary: waitForEnd(of: next)
+                case .bySemaphore: ran.pass()
+                }
+                hasWaited.open()
+            })
+        queue.addOperation(next)
+        queue.isSuspended = false
+        hasWaited.pass()
+        waitForEnd(of: queue)
+        #expect(next.isFinished && !next.isCancelled)
+    }
+
+    @Test func `a deinit may wait for the cancel call of the next operation`() {
+        let (queue, runs, mayEnd, isCancelled, mayReturn, hasWaited) = (
+            OperationQueue(), Gate(), Gate(), Gate(), Gate(), Gate()
+        )
+        queue.maxConcurrentOperationCount = 1
+        queue.addOperation {
+            runs.open()
+            mayEnd.pass()
+        }
+        runs.pass()
+        // The cancelling thread is inside the first `cancel()`, and has promised the second one. It does not know the
+        // operation that it adds here, so the worker releases that operation last.
+        queue.addOperation(
+            CancelOperation {
+                addFirst(to: queue) {
+                    isCancelled.pass()
+                    hasWaited.open()
+                }
+                mayEnd.open()
+                mayReturn.pass()
+            })
+        queue.addOperation(CancelOperation { isCancelled.open() })
+        let canceller = TestThread { queue.cancelAllOperations() }
+        hasWaited.pass()
+        mayReturn.open()
+        canceller.join()
+        waitForEnd(of: queue)
+    }
+
+    @Test func `a deinit that takes long holds up no operation of a parallel queue`() {
+        let (queue, ran, hasWaited) = (OperationQueue(), Gate(2), Gate())
+        queue.isSuspended = true
+        queue.addOperation(
+            ReleasedOperation {
+            } atRelease: {
+                ran.pass()
+                hasWaited.open()
+            })
+        for _ in 0..<2 { queue.addOperation { ran.open() } }
+        queue.isSuspended = false
+        hasWaited.pass()
+        waitForEnd(of: queue)
+    }
+
+    /// The first worker runs a completion block, and the second one has claimed the last operation. So the added operation
+    /// needs a third worker.
+    @Test func `the next operation may wait for an operation that a deinit adds`() {
+        let (queue, mayEnd, hasLeft, ran) = (OperationQueue(), Gate(), Gate(), Gate())
+        queue.maxConcurrentOperationCount = 2
+        queue.isSuspended = true
+        let first = BlockOperation { mayEnd.pass() }
+        first.completionBlock = {
+            hasLeft.open()
+            ran.pass()
+        }
+        queue.addOperation(first)
+        queue.addOperation(
+            ReleasedOperation {
+            } atRelease: {
+                mayEnd.open()
+                hasLeft.pass()
+                queue.addOperation { ran.open() }
+            })
+        queue.addOperation { ran.pass() }
+        queue.isSuspended = false
+        waitForEnd(of: queue)
+    }
+
+    private func operation(_ kind: Kind, _ body: @escaping @Sendable () -> Void) -> Operation {
+        switch kind {
+        case .block: BlockOperation(block: body)
+        case .subclass: ReleasedOperation(main: body) {}
+        case .task: TaskOperation { body() }
+        }
+    }
+
+    private func released(isAsync: Bool, _ atRelease: @escaping @Sendable () -> Void) -> Operation {
+        isAsync ? ReleasedAsyncOperation(atRelease) : ReleasedOperation(main: {}, atRelease: atRelease)
+    }
+}
+
+/// A function of its own, so that the caller holds no reference to the operation.
+private func addFirst(to queue: OperationQueue, atRelease: @escaping @Sendable () -> Void) {
+    let operation = ReleasedOperation(main: {}, atRelease: atRelease)
+    operation.queuePriority = .veryHigh
+    queue.addOperation(operation)
+}
+
+private func waitForEnd(of operation: Operation) { operation.waitUntilFinished() }
+private func waitForEnd(of queue: OperationQueue) { queue.waitUntilAllOperationsAreFinished() }
+
+private final class ReleasedOperation: Operation, @unchecked Sendable {
+    private let work: @Sendable () -> Void
+    private let atRelease: @Sendable () -> Void
+
+    init(main work: @escaping @Sendable () -> Void, atRelease: @escaping @Sendable () -> Void) {
+        (self.work, self.atRelease) = (work, atRelease)
+    }
+
+    override func main() { work() }
+
+    deinit { atRelease() }
+}
+
+private final class ReleasedAsyncOperation: AsyncOperation, @unchecked Sendable {
+    private let atRelease: @Sendable () -> Void
+
+    init(_ atRelease: @escaping @Sendable () -> Void) { self.atRelease = atRelease }
+
+    override func run() async { await Task.yield() }
+
+    deinit { atRelease() }
+}
+
+private final class CancelOperation: Operation, @unchecked Sendable {
+    private let atCancel: @Sendable () -> Void
+
+    init(_ atCancel: @escaping @Sendable () -> Void) { self.atCancel = atCancel }
+
+    override func cancel() {
+        atCancel()
+        super.cancel()
+    }
+}
