@@ -190,8 +190,8 @@ extension Lifecycle {
         guard next != self else { return .needless }
         let lane = next.raised(effectivePriority)
         guard phase == .enqueued && lane != effectivePriority else {
-            // If the operation is put back, it waits in this lane.
-            if phase == .starting { next.effectivePriority = lane }
+            // If the operation is put back, or pauses, it waits in this lane.
+            if phase == .starting || phase == .executing { next.effectivePriority = lane }
             return .noted(next)
         }
         next.effectivePriority = lane

@@ -87,7 +87,7 @@ public struct QueueMachine {
             return Actions(keepsAlive: wasEmpty && !members.isEmpty)
         case .offer(let member): member._withUnsafeGuaranteedRef { members.queueAnew($0) }
         case .look(let services): return Actions(claim: members.next(for: services))
-        case .refuse(let member): member._withUnsafeGuaranteedRef { members.holdBack($0) }
+        case .refuse(let member): member._withUnsafeGuaranteedRef { members.refuse($0) }
         case .putBack(let member, let lane):
             member._withUnsafeGuaranteedRef { member in
                 members.holdBack(member)

@@ -7,12 +7,16 @@ extension Schedule {
         /// The number of times in a row that a line may be passed over.
         let limit: Int
         /// For each line, lowest first: the number of times it was passed over since it was last served or empty.
-        private var passedOver = Array(repeating: 0, count: PriorityLane.allCases.count)
+        private var passedOver = Counts()
+        /// The member that was served last, and the numbers from before that.
+        private(set) var lastTurn: (arrival: UInt64, passedOver: Counts)?
+
+        typealias Counts = SIMD8<Int>
 
         init(limit: Int) { self.limit = limit }
 
         /// The limit and the counts, for tests.
-        var counts: [Int] { [limit] + passedOver }
+        var counts: [Int] { [limit] + passedOver.indices.map { passedOver[$0] } }
 
         /// Returns the line to serve among the occupied ones: bit n for line n. It is the highest line, or, among due
         /// lines, the one that was passed over most often.
@@ -25,8 +29,10 @@ extension Schedule {
             return chosen.flatMap { PriorityLane(rawValue: UInt8($0)) }
         }
 
-        /// Records that a line was served among the occupied ones.
-        mutating func serve(_ lane: PriorityLane, among occupied: UInt8) {
+        /// Records that the first member of a line was served among the occupied lines.
+        mutating func serve(_ choice: Choice, among occupied: UInt8) {
+            lastTurn = (choice.arrival, passedOver)
+            let lane = choice.lane
             for line in passedOver.indices {
                 if line == Int(lane.rawValue) || occupied & 1 << line == 0 {
                     passedOver[line] = 0
@@ -34,6 +40,12 @@ extension Schedule {
                     passedOver[line] += 1
                 }
             }
+        }
+
+        /// Takes back the turn of a member whose start was refused: its line has not been served.
+        mutating func takeBackTurn(of arrival: UInt64) {
+            guard let turn = lastTurn, turn.arrival == arrival else { return }
+            (passedOver, lastTurn) = (turn.passedOver, nil)
         }
     }
 

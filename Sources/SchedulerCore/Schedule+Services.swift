@@ -67,7 +67,7 @@ extension Schedule {
     @inline(never)
     private mutating func popChosen(for services: Services) -> MemberReference? {
         guard let choice = choice(for: services) else { return nil }
-        aging?.serve(choice.lane, among: front.occupied)
+        aging?.serve(choice, among: front.occupied)
         let order = order
         let member = front.withLanes(choice.service) { $0.popFirst(choice.lane, order) }
         front.noteLeft(choice.service)

@@ -137,12 +137,18 @@ extension Schedule {
     /// longer than one turn.
     @inlinable @inline(__always) public var upcoming: MemberReference? { front.lanes.ahead(3) }
 
-    /// Puts back a member that `next` returned, because it cannot start after all.
+    /// Puts back a member that `next` returned, and that does not start now.
     public mutating func holdBack(_ member: ScheduleMember) {
         guard member.state == .running else { return }
         leaveRunners(member)
         member.state = .waiting
         if !member.isBarrier { makeWaiting(member) }
+    }
+
+    /// Puts back a member that `next` returned, because it is not ready after all. Its priority keeps its turn (`Aging`).
+    public mutating func refuse(_ member: ScheduleMember) {
+        if member.state == .running { aging?.takeBackTurn(of: member.arrival) }
+        holdBack(member)
     }
 
     /// Removes a member that has ended, started or not.

@@ -128,9 +128,11 @@ import Testing
             { $0.lent(.veryHigh) },
             [
                 Row(Self.over) { _ in .needless },
-                Row([.idle, .entering, .executing]) { noted($0) },
-                Row([.enqueued, .starting], without: .inherits) { noted($0) },
-                Row([.starting], with: .inherits) { $0.lentPriority == .veryHigh ? .needless : .noted(raised($0)) },
+                Row([.idle, .entering]) { noted($0) },
+                Row([.enqueued, .starting, .executing], without: .inherits) { noted($0) },
+                Row([.starting, .executing], with: .inherits) {
+                    $0.lentPriority == .veryHigh ? .needless : .noted(raised($0))
+                },
                 Row([.enqueued], with: [.inherits, .inInbox]) {
                     $0.lentPriority == .veryHigh ? .needless : .noted(raised($0))
                 },

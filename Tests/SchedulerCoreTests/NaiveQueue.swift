@@ -26,6 +26,13 @@ struct NaiveQueue: Hashable {
     /// The number of times that a priority may be passed over, and the number for each priority.
     private(set) var aging: Int?
     private var passedOver: [PriorityLane: Int] = [:]
+    /// The member that had the last turn, and the numbers from before that.
+    private var lastTurn: Turn?
+    private struct Turn: Hashable {
+        let id: UInt
+        let passedOver: [PriorityLane: Int]
+    }
+
     private var barriersSoFar = 0
     private var now = 0
 
@@ -65,17 +72,24 @@ struct NaiveQueue: Hashable {
 
     mutating func look(_ services: Schedule.Services) -> UInt? {
         guard let chosen = choice(services) else { return nil }
-        if !chosen.isBarrier { age(chosen.lane) }
+        if !chosen.isBarrier { age(chosen) }
         update(chosen.id) { $0.isRunning = true }
         return chosen.id
     }
 
     mutating func refuse(_ id: UInt) {
+        if let turn = lastTurn, turn.id == id, members.contains(where: { $0.id == id && $0.isRunning }) {
+            (passedOver, lastTurn) = (turn.passedOver, nil)
+        }
+        stop(id)
+    }
+
+    private mutating func stop(_ id: UInt) {
         update(id) { if $0.isRunning { ($0.isRunning, $0.isReady) = (false, false) } }
     }
 
     mutating func putBack(_ id: UInt, lane: PriorityLane) {
-        refuse(id)
+        stop(id)
         update(id) { if !$0.isBarrier { ($0.lane, $0.isReady) = (lane, false) } }
     }
 
@@ -92,14 +106,16 @@ struct NaiveQueue: Hashable {
         now += members.count
     }
 
-    mutating func setAging(limit: Int?) { (aging, passedOver) = (limit, [:]) }
+    mutating func setAging(limit: Int?) { (aging, passedOver, lastTurn) = (limit, [:], nil) }
 
     private mutating func update(_ id: UInt, _ change: (inout Member) -> Void) {
         if let index = members.firstIndex(where: { $0.id == id }) { change(&members[index]) }
     }
 
-    private mutating func age(_ served: PriorityLane) {
+    private mutating func age(_ chosen: Member) {
         guard aging != nil else { return }
+        lastTurn = Turn(id: chosen.id, passedOver: passedOver)
+        let served = chosen.lane
         let standing = Set(front.filter(\.stands).map(\.lane))
         for lane in PriorityLane.allCases {
             if lane == served || !standing.contains(lane) {

@@ -147,6 +147,11 @@ extension Schedule {
     fileprivate func shape(_ name: (ScheduleMember) -> Int) -> [Int] {
         var numbers = [width, isSuspended ? 1 : 0, isThrottled ? 1 : 0, order == .firstInFirstOut ? 1 : 0]
         numbers += aging?.counts ?? []
+        var last: ScheduleMember?
+        forEach { if $0.arrival == aging?.lastTurn?.arrival { last = $0 } }
+        if let turn = aging?.lastTurn, let last {
+            numbers += [name(last)] + turn.passedOver.indices.map { turn.passedOver[$0] }
+        }
         func add(_ members: [ScheduleMember]) {
             numbers.append(-1)
             for member in members {

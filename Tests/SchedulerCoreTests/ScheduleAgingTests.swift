@@ -53,6 +53,20 @@ import Testing
         #expect(startAll(&schedule).prefix(12).map { $0 / 100 } == [4, 4, 2, 0, 4, 4, 2, 0, 4, 4, 2, 0])
     }
 
+    @Test func `a priority whose first member is refused keeps its turn`() throws {
+        var schedule = TestSchedule(width: 1)
+        schedule.setAging(limit: 2)
+        _ = schedule.added(1, lane: .low, isReady: true)
+        _ = schedule.added(2, lane: .low, isReady: true)
+        for number in UInt(10)..<15 { _ = schedule.added(number, lane: .high, isReady: true) }
+        for _ in 0..<2 { schedule.finished(try schedule.startOne().member) }
+        let refused = try schedule.startOne()
+        #expect(refused.id == 1)
+        schedule.refuse(refused.member)
+        schedule.checkInvariants()
+        #expect(startAll(&schedule) == [2, 12, 13, 14])
+    }
+
     @Test func `the age of a priority ends with its last member`() {
         var schedule = TestSchedule(width: 1)
         schedule.setAging(limit: 3)

@@ -50,6 +50,7 @@ struct TestSchedule {
     }
 
     mutating func heldBack(_ member: Member) { schedule.holdBack(member) }
+    mutating func refuse(_ member: Member) { schedule.refuse(member) }
     mutating func finished(_ member: Member) { schedule.finish(member) }
     mutating func queuedAnew(_ member: Member) { schedule.queueAnew(member) }
     mutating func setWidth(_ width: Int) { schedule.setWidth(width) }

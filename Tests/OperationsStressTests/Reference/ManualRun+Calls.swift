@@ -13,7 +13,10 @@ extension ManualRun {
         case .addWhenRoom(let number): addWhenRoom(number)
         case .addBarrier(let barrier, let queue): addBarrier(barrier, queue: queue)
         case .depend(let number, let other):
-            reference.operations[number].dependencies.insert(other)
+            if reference.operations[number].dependencies.insert(other).inserted {
+                reference.operations[number].ignored.remove(other)
+                reference.operations[number].standing.isKnown = false
+            }
             operations[number].addDependency(operations[other])
         case .removeDependency(let number, let other):
             reference.operations[number].dependencies.remove(other)
@@ -27,9 +30,18 @@ extension ManualRun {
             }
             queues[queue].cancelAllOperations()
         case .setPriority(let number, let priority):
-            reference.operations[number].priority = priority.rawValue
+            reference.setPriority(priority.rawValue, of: number)
             operations[number].queuePriority = priority
         case .startByHand(let number): startByHand(number)
+        case .pause(let number):
+            guard let operation = operations[number] as? AsyncOperation else { return }
+            reference.operations[number].isPaused = reference.operations[number].phase != .ended
+            reference.operations[number].standing.isKnown = false
+            reference.operations[number].standing.wasPaused = true
+            operation.pause()
+        case .resume(let number):
+            reference.operations[number].isPaused = false
+            (operations[number] as? AsyncOperation)?.resume()
         case .end(let number):
             if reference.operations[number].phase == .running { (operations[number] as? ClassicOperation)?.end() }
         case .wait(let number): wait([number], queue: nil)
@@ -56,6 +68,11 @@ extension ManualRun {
 
     func steer(_ call: RandomProgram.Call) {
         switch call {
+        case .setOrder(let isLast, let starvationLimit, let queue):
+            reference.setOrder(isLast: isLast, starvationLimit: starvationLimit, queue: queue)
+            queues[queue].priorityPolicy = .init(
+                order: isLast ? .lastInFirstOut : .firstInFirstOut, inheritsPriority: program.inherits[queue],
+                starvationLimit: starvationLimit)
         case .setWidth(let width, let queue):
             reference.queues[queue].width = width
             queues[queue].maxConcurrentOperationCount = width
@@ -157,6 +174,7 @@ extension ManualRun {
         let waiter = lastWaiter
         waiters[waiter] = (numbers, queue)
         executor.task { [self] in
+            for number in numbers { reference.lend(Task.currentPriority, to: number) }
             for number in numbers { await operations[number].waitUntilFinished() }
             if let queue { await queues[queue].waitUntilAllOperationsAreFinished() }
             observe()

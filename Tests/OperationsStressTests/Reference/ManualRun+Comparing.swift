@@ -11,6 +11,8 @@ extension ManualRun {
         // The ends are first, because they may permit the start of another operation.
         for number in operations.indices where number != starting { observeEnd(number) }
         for number in operations.indices where number != starting { observeState(number) }
+        reference.passPrioritiesOn()
+        reference.noteReadiness()
         for (number, queue) in queues.enumerated() {
             let line = reference.queues[number].line.compactMap(\.operation)
             let listed = queue.lister.listedOperations
@@ -31,6 +33,8 @@ extension ManualRun {
             fail("operation \(number) ended without having run")
         } else if let obstacle = reference.obstacle(number) {
             fail("the cancelled operation \(number) ended although \(obstacle)")
+        } else if let starved = reference.starves(by: number) {
+            fail(starved)
         }
         reference.ended(number)
         note("\(number) ended")
@@ -60,7 +64,7 @@ extension ManualRun {
         let (plan, operation) = (program.plans[number], reference.operations[number])
         guard operation.queue != nil, operation.phase == .waiting || operation.phase == .running else { return false }
         if let deadline = plan.deadline, deadline <= reference.now { return true }
-        guard let timeout = plan.timeout, operation.phase == .running else { return false }
+        guard let timeout = plan.timeout, operation.phase == .running || operation.hasBegun else { return false }
         return operation.startTime + timeout <= reference.now
     }
 
@@ -90,6 +94,7 @@ extension ManualRun {
             if hasFailedCondition(number) { fail("operation \(number) starts though its condition failed") }
             if hasFailedDependency(number) { fail("operation \(number) starts though a dependency failed") }
         }
+        if let starved = reference.starves(by: number) { fail(starved) }
         reference.started(number)
         note("\(number) started")
     }

@@ -49,6 +49,9 @@ final class ManualRun: ProgramRun, @unchecked Sendable {
         for _ in 0..<RandomProgram.queueCount {
             queues.append(executor.makeQueue())
             reference.queues.append(.init())
+            let inherits = program.inherits[queues.count - 1]
+            reference.queues[queues.count - 1].inherits = inherits
+            queues[queues.count - 1].priorityPolicy = .init(inheritsPriority: inherits)
         }
         let names = (1...2).map { "reference \(program.seed) \($0) \(ObjectIdentifier(self))" }
         for (number, plan) in program.plans.enumerated() {
@@ -105,6 +108,7 @@ final class ManualRun: ProgramRun, @unchecked Sendable {
             if reference.queues[number].bound != nil { perform(.setCapacity(nil, .reject, queue: number)) }
         }
         perform(.setUnits(RandomProgram.capacity))
+        for number in operations.indices { perform(.resume(number)) }
     }
 
     /// Runs until no step is left, and ends operations that wait for their end.
@@ -154,6 +158,17 @@ extension ManualRun {
         if !hasReturned.insert(number).inserted { fail("operation \(number) ran twice") }
     }
 
+    func reachesPause(_ number: Int) {
+        observe()
+        guard reference.standsAside(number) else { return }
+        note("\(number) paused")
+    }
+
+    func continues(_ number: Int) {
+        observe(except: number)
+        if reference.operations[number].phase == .waiting { start(number) }
+    }
+
     func conditionBegan(_ number: Int) {
         observe()
         let operation = reference.operations[number]
@@ -192,6 +207,7 @@ extension ManualRun {
 extension ReferenceSystem.Operation {
     init(_ plan: RandomProgram.Plan) {
         priority = plan.priority.rawValue
+        quality = plan.quality
         if plan.units > 0 { needs[0] = plan.units }
         if let name = plan.exclusiveName { needs[1 + name] = 1 }
         hasCondition = plan.condition != .none

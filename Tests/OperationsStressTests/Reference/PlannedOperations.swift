@@ -14,6 +14,9 @@ protocol ProgramRun: AnyObject, Sendable {
     /// An operation in the classic style begins to execute.
     func executes(_ operation: ClassicOperation, _ number: Int)
     func childRan(of number: Int)
+    /// The work reaches a point at which it pauses if the operation is paused, and continues after that.
+    func reachesPause(_ number: Int)
+    func continues(_ number: Int)
 }
 
 struct Planned: Error {}
@@ -27,6 +30,7 @@ extension RandomProgram.Plan {
         let operation = makeKind(number, for: run, clock: clock)
         operation.name = "\(number) (\(kind))"
         operation.queuePriority = priority
+        operation.qualityOfService = quality
         operation.dependencyFailurePolicy = failurePolicy
         operation.completionBlock = { run.completed(number) }
         if units > 0 { operation.addRequirement(.units(units, of: "units", in: pool)) }
@@ -77,6 +81,18 @@ extension RandomProgram.Plan {
                 }
                 if fails { throw Planned() }
             }
+        case .pausing:
+            return PausingOperation { operation in
+                run.began(number)
+                defer { run.returned(number) }
+                for sleep in sleeps {
+                    if sleep < 10 { await Task.yield() } else { try await clock.sleep(for: .milliseconds(sleep)) }
+                    run.reachesPause(number)
+                    await operation.waitWhilePaused()
+                    run.continues(number)
+                }
+                if fails { throw Planned() }
+            }
         case .group: return PlannedGroup(number, run, children: sleeps.count, fails: fails, clock: clock)
         case .retry:
             let policy = RetryPolicy(retries: sleeps.count, backoff: .constant(.milliseconds(4)), jitter: .none)
@@ -109,6 +125,15 @@ final class MainOperation: Operation, @unchecked Sendable {
         if fails { reportFailure(Planned()) }
         run.returned(number)
     }
+}
+
+final class PausingOperation: AsyncOperation, @unchecked Sendable {
+    // Sendable: a constant.
+    private let work: @Sendable (PausingOperation) async throws -> Void
+
+    init(_ work: @escaping @Sendable (PausingOperation) async throws -> Void) { self.work = work }
+
+    override func run() async throws { try await work(self) }
 }
 
 /// An operation in the classic style, with its own state. The run ends it.

@@ -9,7 +9,7 @@ struct RandomProgram: Sendable {
     /// The units of the one resource.
     static let capacity = 3
 
-    enum Kind: Sendable, CaseIterable { case block, main, classic, task, group, retry }
+    enum Kind: Sendable, CaseIterable { case block, main, classic, task, group, retry, pausing }
 
     enum Condition: Sendable, Equatable { case none, holds(steps: Int), fails(steps: Int), notBefore(Int) }
 
@@ -19,6 +19,7 @@ struct RandomProgram: Sendable {
         var queue = 0
         var key: Int?
         var priority = Operation.QueuePriority.normal
+        var quality = QualityOfService.default
         var units = 0
         var exclusiveName: Int?
         var condition = Condition.none
@@ -42,6 +43,10 @@ struct RandomProgram: Sendable {
         case cancel(Int)
         case cancelAll(queue: Int)
         case setPriority(Int, Operation.QueuePriority)
+        /// The order of operations with the same priority, and the starvation limit.
+        case setOrder(isLast: Bool, starvationLimit: Int?, queue: Int)
+        case pause(Int)
+        case resume(Int)
         case setWidth(Int, queue: Int)
         case setSuspended(Bool, queue: Int)
         case setLimitPerKey(Int?, queue: Int)
@@ -79,6 +84,8 @@ struct RandomProgram: Sendable {
     }
 
     let seed: UInt64
+    /// Whether the operations of each queue inherit priorities, from the beginning.
+    var inherits: [Bool] = []
     var plans: [Plan] = []
     var barriers: [Call?] = []
     var calls: [Call] = []
@@ -87,7 +94,8 @@ struct RandomProgram: Sendable {
         self.seed = seed
         var random = SeededRandom(seed: seed)
         // A seed uses only a few features, each often. So programs differ, and combinations are frequent.
-        let features = (0..<8).map { _ in random.chance(45) }
+        let features = (0..<12).map { _ in random.chance(45) }
+        inherits = (0..<Self.queueCount).map { _ in features[11] && random.chance(60) }
         plans = (0..<size).map { _ in Self.plan(features, &random) }
         for number in plans.indices where random.chance(20) {
             plans[number].call = call(features, &random, inWork: true)
@@ -109,7 +117,13 @@ struct RandomProgram: Sendable {
         plan.kind = features[0] ? random.pick(Kind.allCases) : random.pick([.block, .main, .task])
         plan.queue = random.below(random.chance(50) ? 1 : queueCount)
         if features[1], random.chance(50) { plan.key = random.below(keyCount) }
-        if random.chance(30) { plan.priority = random.pick(Operation.QueuePriority.allCases) }
+        if features[9], random.chance(30) { plan.kind = .pausing }
+        if random.chance(features[10] || features[11] ? 60 : 30) {
+            plan.priority = random.pick(Operation.QueuePriority.allCases)
+        }
+        if features[8], random.chance(60) {
+            plan.quality = random.pick([.userInteractive, .userInitiated, .utility, .background])
+        }
         if features[2], random.chance(40) { plan.units = 1 + random.below(capacity) }
         if features[2], random.chance(25) { plan.exclusiveName = random.below(2) }
         if features[3], random.chance(35) {
@@ -128,7 +142,7 @@ struct RandomProgram: Sendable {
 
     private mutating func call(_ features: [Bool], _ random: inout SeededRandom, inWork: Bool) -> Call {
         let (operation, queue) = (random.below(plans.count), random.below(Self.queueCount))
-        switch random.below(inWork ? 30 : 48) {
+        switch random.below(inWork ? 37 : 55) {
         case 0...2: return .cancel(operation)
         case 3 where random.chance(40): return .cancelAll(queue: queue)
         case 3...4: return .setPriority(operation, random.pick(Operation.QueuePriority.allCases))
@@ -154,9 +168,14 @@ struct RandomProgram: Sendable {
         case 22 where operation > 0: return .removeDependency(operation, on: random.below(operation))
         case 23...25: return .end(operation)
         case 26...29: return .add(operation)
-        case 30...31: return .wait(operation)
-        case 32: return .waitForAll(queue: queue)
-        case 33...36: return .advance
+        case 30...32 where features[9]: return .pause(operation)
+        case 33...34 where features[9]: return .resume(operation)
+        case 35...36 where features[10]:
+            return .setOrder(
+                isLast: random.chance(50), starvationLimit: random.pick([nil, 1, 2, 4]), queue: queue)
+        case 37...38: return .wait(operation)
+        case 39: return .waitForAll(queue: queue)
+        case 40...43: return .advance
         default: return .step(1 + random.below(6))
         }
     }

@@ -26,6 +26,13 @@ struct ReferenceSystem {
         /// Whether the operation has a place in a queue with a capacity.
         var isBounded = false
         var startTime = 0
+        var quality = QualityOfService.default
+        var isPaused = false
+        /// Whether its work has begun. A paused operation is one of the waiting ones again.
+        var hasBegun = false
+        /// Dependencies that were added while it ran. It does not wait for them, also when it is paused.
+        var ignored: Set<Int> = []
+        var standing = Standing()
         /// Whether no limit counts the operation. A cancelled group starts too, because its children have to end.
         var wasCancelledAtStart = false
         var isHolding: Bool { phase == .running && queue != nil && !wasCancelledAtStart }
@@ -47,12 +54,20 @@ struct ReferenceSystem {
         var places = 0
         /// Operations that wait for a free place of the capacity, in order.
         var adders: [Int] = []
+        var inherits = false
+        /// Whether the operation that became ready last starts first.
+        var isLast = false
+        var starvationLimit: Int?
+        /// How often in a row each priority has been passed over. Also counts when none of its operations could start.
+        var passes: [Int: Int] = [:]
     }
 
     var operations: [Operation]
     var queues: [Queue]
     var capacities: [Int: Int]
     var now = 0
+    /// The number of changes.
+    var turn = 0
 
     /// Returns the reason for which the operation must not start now; nil when it may.
     func obstacle(_ number: Int, atRest: Bool = false) -> String? {
@@ -63,7 +78,10 @@ struct ReferenceSystem {
             if !front(of: queue).contains(number) { return "a barrier stands before it" }
         }
         if operation.isCancelled { return atRest && isOverRate(operation.queue) ? "the rate limit" : nil }
-        if operation.dependencies.contains(where: { operations[$0].phase != .ended }) { return "a dependency" }
+        if operation.dependencies.subtracting(operation.ignored).contains(where: { operations[$0].phase != .ended }) {
+            return "a dependency"
+        }
+        if operation.isPaused { return "it is paused" }
         // An operation that is started by hand tests and waits for nothing else.
         guard operation.phase == .waiting, let queue = operation.queue else { return nil }
         if operation.testing == .underWay || !atRest && operation.testing == .toTest { return "its condition" }
@@ -84,19 +102,6 @@ struct ReferenceSystem {
     func obstacle(ofBarrier barrier: Int, in queue: Int) -> String? {
         if queues[queue].line.first != .barrier(barrier) { return "something stands before it" }
         return obstacle(ofQueue: queue)
-    }
-
-    /// An operation that has to start before this one, by priority and order of adding.
-    func overtaken(by number: Int) -> Int? {
-        guard let queue = operations[number].queue else { return nil }
-        let line = front(of: queue)
-        return line.first { other in
-            let (a, b) = (operations[other], operations[number])
-            // An operation with a key, a condition or a resource has its turn at another time.
-            guard a.key == nil, a.needs.isEmpty, !a.hasCondition, obstacle(other) == nil else { return false }
-            let isEarlier = b.key == nil && line.firstIndex(of: other)! < line.firstIndex(of: number)!
-            return other != number && (a.priority > b.priority || a.priority == b.priority && isEarlier)
-        }
     }
 
     /// The steps that remain until the system is at rest.
@@ -153,7 +158,7 @@ struct ReferenceSystem {
 
     mutating func started(_ number: Int) {
         operations[number].phase = .running
-        operations[number].startTime = now
+        if !operations[number].hasBegun { operations[number].startTime = now }
         operations[number].wasCancelledAtStart = operations[number].isCancelled
         if let queue = operations[number].queue, !operations[number].isCancelled { queues[queue].starts.append(now) }
     }
@@ -182,16 +187,17 @@ struct ReferenceSystem {
         var waiting = queue.line.compactMap(\.operation)
         waiting.removeAll {
             operations[$0].phase != .waiting || !operations[$0].isBounded || operations[$0].isCancelled
+                || operations[$0].hasBegun
         }
         if queue.overflow == .dropLowest {
             waiting = waiting.reversed().enumerated().sorted {
-                (operations[$0.element].priority, $0.offset) < (operations[$1.element].priority, $1.offset)
+                (priority(of: $0.element), $0.offset) < (priority(of: $1.element), $1.offset)
             }.map(\.element)
         }
         let victims = Array(waiting.prefix(missing))
         if missing > 0, queue.overflow == .reject || victims.count < missing { return nil }
-        let lowest = newcomers.map { operations[$0].priority }.min()!
-        if queue.overflow == .dropLowest, victims.contains(where: { operations[$0].priority > lowest }) { return nil }
+        let lowest = newcomers.map { priority(of: $0, in: place) }.min()!
+        if queue.overflow == .dropLowest, victims.contains(where: { priority(of: $0) > lowest }) { return nil }
         for victim in victims { operations[victim].isBounded = false }
         for newcomer in newcomers { operations[newcomer].isBounded = true }
         queues[place].places += newcomers.count - victims.count

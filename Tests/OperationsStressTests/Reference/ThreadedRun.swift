@@ -67,6 +67,9 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
             queue.maxConcurrentOperationCount = Self.width
             queue.setLimitPerKey(Self.limitPerKey)
         }
+        for number in queues.indices where program.inherits[number] {
+            queues[number].priorityPolicy = .init(inheritsPriority: true)
+        }
         let names = (1...2).map { "threads \(program.seed) \($0) \(ObjectIdentifier(self))" }
         let start = clock.now
         for (number, plan) in program.plans.enumerated() {
@@ -134,7 +137,10 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
             queue.isSuspended = false
         }
         pool.setCapacity(RandomProgram.capacity, of: "units")
-        for number in operations.indices { add(number) }
+        for number in operations.indices {
+            (operations[number] as? AsyncOperation)?.resume()
+            add(number)
+        }
     }
 
     private var remaining: [String] {
@@ -207,6 +213,16 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
 
     func childRan(of number: Int) {}
 
+    /// The operation may release its slot from here on.
+    func reachesPause(_ number: Int) { returned(number) }
+
+    func continues(_ number: Int) {
+        board.withLock { board in
+            board.running.insert(number)
+            check(number, program.plans[number], &board)
+        }
+    }
+
     // MARK: - Calls
 
     private func perform(_ call: RandomProgram.Call) {
@@ -227,6 +243,12 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
         case .cancel(let number): operations[number].cancel()
         case .cancelAll(let queue): queues[queue].cancelAllOperations()
         case .setPriority(let number, let priority): operations[number].queuePriority = priority
+        case .setOrder(let isLast, let starvationLimit, let queue):
+            queues[queue].priorityPolicy = .init(
+                order: isLast ? .lastInFirstOut : .firstInFirstOut, inheritsPriority: program.inherits[queue],
+                starvationLimit: starvationLimit)
+        case .pause(let number): (operations[number] as? AsyncOperation)?.pause()
+        case .resume(let number): (operations[number] as? AsyncOperation)?.resume()
         case .setWidth(let width, let queue): queues[queue].maxConcurrentOperationCount = width
         case .setSuspended(let isSuspended, let queue): queues[queue].isSuspended = isSuspended
         case .setLimitPerKey(let limit, let queue): queues[queue].setLimitPerKey(limit ?? Self.limitPerKey)

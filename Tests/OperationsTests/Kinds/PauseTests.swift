@@ -49,6 +49,27 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         return queue
     }
 
+    @Test func `a paused operation waits with the priority that it inherited while it ran`() async {
+        let (queue, operation, mayEnd) = (queue(), TwoParts(), AsyncGate())
+        queue.priorityPolicy = .init(inheritsPriority: true)
+        operation.queuePriority = .low
+        queue.addOperation(operation)
+        await operation.begins.pass()
+        let urgent = BlockOperation {}
+        urgent.queuePriority = .veryHigh
+        urgent.addDependency(operation)
+        queue.addOperation(urgent)
+        await operation.pauses(in: queue)
+        queue.addTask { await mayEnd.pass() }
+        let other = BlockOperation { operation.journal.append("other") }
+        queue.addOperation(other)
+        operation.mayEnd.open()
+        operation.resume()
+        mayEnd.open()
+        await queue.waitUntilAllOperationsAreFinished()
+        #expect(operation.journal.entries == ["first", "second", "other"])
+    }
+
     @Test func `a paused operation releases its slot and continues where it was`() async {
         let queue = queue()
         let operation = TwoParts()
