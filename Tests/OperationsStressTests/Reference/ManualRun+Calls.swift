@@ -6,7 +6,7 @@ extension ManualRun {
     func perform(_ call: RandomProgram.Call) {
         observe()
         guard difference == nil else { return }
-        note("\(call)")
+        note(call)
         switch call {
         case .add(let number): add([number], isBatch: false)
         case .addBatch(let numbers): add(numbers, isBatch: true)
@@ -156,7 +156,7 @@ extension ManualRun {
                 fail("barrier \(barrier) runs although \(obstacle)")
             }
             if !barriersRun.insert(barrier).inserted { fail("barrier \(barrier) runs twice") }
-            note("barrier \(barrier)")
+            note("barrier", barrier)
             reference.queues[queue].line.removeAll { $0 == .barrier(barrier) }
         }
     }

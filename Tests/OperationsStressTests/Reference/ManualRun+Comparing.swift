@@ -23,10 +23,10 @@ extension ManualRun {
     }
 
     func observeEnd(_ number: Int) {
-        let old = reference.operations[number]
-        guard old.phase != .ended, operations[number].isFinished else { return }
+        let phase = reference.operations[number].phase
+        guard phase != .ended, operations[number].isFinished else { return }
         observeCancellation(number)
-        if old.phase == .running {
+        if phase == .running {
             let isClosed = hasReturned.contains(number) || operations[number].isCancelled
             if !isClosed { fail("operation \(number) ended while its work ran") }
         } else if !operations[number].isCancelled {
@@ -37,23 +37,23 @@ extension ManualRun {
             fail(starved)
         }
         reference.ended(number)
-        note("\(number) ended")
+        note("end of", number)
     }
 
     func observeState(_ number: Int) {
-        let operation = reference.operations[number]
-        guard operation.phase != .ended else { return }
+        let phase = reference.operations[number].phase
+        guard phase != .ended else { return }
         observeCancellation(number)
         let isExecuting = operations[number].isExecuting
-        if isExecuting, operation.phase != .running { start(number) }
-        if !isExecuting, operation.phase == .running { fail("operation \(number) does not execute any more") }
+        if isExecuting, phase != .running { start(number) }
+        if !isExecuting, phase == .running { fail("operation \(number) does not execute any more") }
     }
 
     func observeCancellation(_ number: Int) {
         let isCancelled = operations[number].isCancelled
-        let operation = reference.operations[number]
-        if operation.isCancelled, !isCancelled { fail("operation \(number) is not cancelled") }
-        guard isCancelled, !operation.isCancelled else { return }
+        let wasCancelled = reference.operations[number].isCancelled
+        if wasCancelled, !isCancelled { fail("operation \(number) is not cancelled") }
+        guard isCancelled, !wasCancelled else { return }
         if !isOverTime(number), !hasFailedCondition(number), !hasFailedDependency(number) {
             fail("operation \(number) is cancelled for no reason")
         }
@@ -96,7 +96,7 @@ extension ManualRun {
         }
         if let starved = reference.starves(by: number) { fail(starved) }
         reference.started(number)
-        note("\(number) started")
+        note("start of", number)
     }
 }
 

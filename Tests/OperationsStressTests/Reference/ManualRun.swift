@@ -25,7 +25,8 @@ final class ManualRun: ProgramRun, @unchecked Sendable {
     var isStepping = false
     /// Whether the program has ended, so that work makes no more calls.
     var isClosing = false
-    var history: [String] = []
+    /// The calls and events, described only if the run fails.
+    private var history: [Entry] = []
     /// The first difference.
     var difference: String?
     var position = 0
@@ -67,10 +68,25 @@ final class ManualRun: ProgramRun, @unchecked Sendable {
     }
 
     func fail(_ what: String) {
-        if difference == nil { difference = what + "; before that: " + history.suffix(20).joined(separator: ", ") }
+        guard difference == nil else { return }
+        difference = what + "; before that: " + history.suffix(20).map(\.description).joined(separator: ", ")
     }
 
-    func note(_ what: String) { if difference == nil { history.append(what) } }
+    func note(_ event: StaticString, _ number: Int? = nil) { history.append(.event(event, number)) }
+
+    func note(_ call: RandomProgram.Call) { history.append(.call(call)) }
+
+    private enum Entry: CustomStringConvertible {
+        case call(RandomProgram.Call)
+        case event(StaticString, Int?)
+
+        var description: String {
+            switch self {
+            case .call(let call): "\(call)"
+            case .event(let event, let number): number.map { "\(event) \($0)" } ?? "\(event)"
+            }
+        }
+    }
 
     // MARK: - The course
 
@@ -161,7 +177,7 @@ extension ManualRun {
     func reachesPause(_ number: Int) {
         observe()
         guard reference.standsAside(number) else { return }
-        note("\(number) paused")
+        note("pause of", number)
     }
 
     func continues(_ number: Int) {
@@ -183,12 +199,12 @@ extension ManualRun {
             fail("the condition of operation \(number) is tested before its dependencies have ended")
         }
         reference.operations[number].testing = .underWay
-        note("test of \(number) began")
+        note("test begins of", number)
     }
 
     func conditionEnded(_ number: Int, holds: Bool) {
         reference.operations[number].testing = .nothing
-        note("test of \(number) ended")
+        note("test ends of", number)
     }
 
     func completed(_ number: Int) {

@@ -6,6 +6,8 @@ import TestSupport
 struct RandomProgram: Sendable {
     static let queueCount = 3
     static let keyCount = 2
+    /// The number of operations.
+    static let size = 24
     /// The units of the one resource.
     static let capacity = 3
 
@@ -90,13 +92,13 @@ struct RandomProgram: Sendable {
     var barriers: [Call?] = []
     var calls: [Call] = []
 
-    init(seed: UInt64, size: Int = 24) {
+    init(seed: UInt64) {
         self.seed = seed
         var random = SeededRandom(seed: seed)
         // A seed uses only a few features, each often. So programs differ, and combinations are frequent.
         let features = (0..<12).map { _ in random.chance(45) }
         inherits = (0..<Self.queueCount).map { _ in features[11] && random.chance(60) }
-        plans = (0..<size).map { _ in Self.plan(features, &random) }
+        plans = (0..<Self.size).map { _ in Self.plan(features, &random) }
         for number in plans.indices where random.chance(20) {
             plans[number].call = call(features, &random, inWork: true)
         }

@@ -99,27 +99,32 @@ extension ReferenceSystem {
         lend(priorities[rank].rawValue, to: number)
     }
 
-    private mutating func lend(_ priority: Int, to number: Int) {
-        guard operations[number].phase != .ended, priority > operations[number].standing.lent else { return }
+    /// Returns false if the operation has this priority already.
+    @discardableResult
+    private mutating func lend(_ priority: Int, to number: Int) -> Bool {
+        guard operations[number].phase != .ended, priority > operations[number].standing.lent else { return false }
         operations[number].standing.lent = priority
         operations[number].standing.isKnown = false
+        return true
     }
 
     /// Every operation lends its priority to the operations that it waits for.
     mutating func passPrioritiesOn() {
         guard queues.contains(where: \.inherits) else { return }
         // Each pass follows the chains by one operation at least.
-        for _ in operations {
-            let before = operations.map(\.standing.lent)
+        var changed = true
+        while changed {
+            changed = false
             // An operation that runs does not wait for a dependency that is added then.
-            for (number, operation) in operations.enumerated()
-            where operation.phase != .ended && operation.phase != .running {
-                let lends =
-                    operation.phase == .waiting
-                    ? max(priority(of: number), operation.standing.lent) : operation.standing.lent
-                for other in operation.dependencies.subtracting(operation.ignored) { lend(lends, to: other) }
+            for number in operations.indices
+            where operations[number].phase != .ended && operations[number].phase != .running {
+                let operation = operations[number]
+                let lent = operation.standing.lent
+                let lends = operation.phase == .waiting ? max(priority(of: number), lent) : lent
+                for other in operation.dependencies where !operation.ignored.contains(other) {
+                    if lend(lends, to: other) { changed = true }
+                }
             }
-            if operations.map(\.standing.lent) == before { return }
         }
     }
 
@@ -143,12 +148,17 @@ extension ReferenceSystem {
     /// Notes which operations have become ready since the last call.
     mutating func noteReadiness() {
         turn += 1
-        for (number, operation) in operations.enumerated() where operation.phase == .waiting {
-            let isReady =
-                !operation.isPaused
-                && operation.dependencies.subtracting(operation.ignored).allSatisfy { operations[$0].phase == .ended }
+        for number in operations.indices where operations[number].phase == .waiting {
+            let operation = operations[number]
+            let isReady = !operation.isPaused && !waitsForDependency(number)
             let since = isReady || operation.isCancelled ? operation.standing.readySince ?? turn : nil
             operations[number].standing.readySince = since
+        }
+    }
+
+    func waitsForDependency(_ number: Int) -> Bool {
+        operations[number].dependencies.contains {
+            operations[$0].phase != .ended && !operations[number].ignored.contains($0)
         }
     }
 

@@ -78,9 +78,7 @@ struct ReferenceSystem {
             if !front(of: queue).contains(number) { return "a barrier stands before it" }
         }
         if operation.isCancelled { return atRest && isOverRate(operation.queue) ? "the rate limit" : nil }
-        if operation.dependencies.subtracting(operation.ignored).contains(where: { operations[$0].phase != .ended }) {
-            return "a dependency"
-        }
+        if waitsForDependency(number) { return "a dependency" }
         if operation.isPaused { return "it is paused" }
         // An operation that is started by hand tests and waits for nothing else.
         guard operation.phase == .waiting, let queue = operation.queue else { return nil }

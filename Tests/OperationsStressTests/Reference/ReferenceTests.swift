@@ -12,13 +12,15 @@ import Darwin
 /// Random programs over several queues and every feature, compared with a slow and obvious reference.
 ///
 /// A failure names its seed, and the calls that remain after the removal of irrelevant ones. `OPERATIONS_REFERENCE_SEED`
-/// repeats one seed. With `OPERATIONS_REFERENCE_TRACE` each seed is printed before its run.
-@Suite(.onOwnThread, .timeLimit(.minutes(10))) struct ReferenceTests {
+/// repeats one seed. With `OPERATIONS_REFERENCE_TRACE` each seed is printed before its run. `OPERATIONS_REFERENCE_PROGRAMS` is
+/// the number of programs under the manual executor.
+@Suite(.onOwnThread, .timeLimit(.minutes(60))) struct ReferenceTests {
     private static let seed = getenv("OPERATIONS_REFERENCE_SEED").flatMap { UInt64(String(cString: $0)) }
+    private static let programs = getenv("OPERATIONS_REFERENCE_PROGRAMS").flatMap { Int(String(cString: $0)) }
     private static let isTraced = getenv("OPERATIONS_REFERENCE_TRACE") != nil
 
     @Test func `queues under a manual executor behave like the reference, step by step`() {
-        for seed in Self.seeds(600) {
+        for seed in Self.seeds(Self.programs ?? Stress.rounds(600)) {
             if Self.isTraced { print("reference: seed \(seed)") }
             guard let found = ManualRun.difference(of: RandomProgram(seed: seed)) else { continue }
             Issue.record("seed \(seed), after \(found.calls) calls: \(found.what)\n\(Self.smallest(seed: seed))")
@@ -28,7 +30,7 @@ import Darwin
 
     @Test(arguments: 1...3)
     func `queues on threads keep order, limits, barriers and exclusion, and lose no operation`(part: Int) {
-        for seed in Self.seeds(100) {
+        for seed in Self.seeds(Stress.rounds(100)) {
             if Self.isTraced { print("reference: seed \(seed)") }
             let faults = ThreadedRun.faults(of: RandomProgram(seed: seed))
             guard !faults.isEmpty else { continue }
@@ -37,12 +39,11 @@ import Darwin
         }
     }
 
-    private static func seeds(_ normal: Int) -> [UInt64] {
+    private static func seeds(_ count: Int) -> [UInt64] {
         if let seed { return [seed] }
         let first = UInt64.random(in: 1..<1 << 40)
-        let seeds = (0..<UInt64(Stress.rounds(normal))).map { first + $0 }
-        print("reference: seeds from \(first), \(seeds.count) of them")
-        return seeds
+        print("reference: \(count * RandomProgram.size) operations, seeds \(first)..<\(first + UInt64(count))")
+        return (0..<UInt64(count)).map { first + $0 }
     }
 
     /// Returns the calls that still cause a difference: first the shortest such prefix, then without each unnecessary call.
