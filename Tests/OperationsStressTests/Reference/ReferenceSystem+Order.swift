@@ -36,7 +36,7 @@ extension ReferenceSystem {
         }
     }
 
-    /// Counts the operations that this start passes over. Returns what is wrong when there were too many.
+    /// Counts the operations that this start passes over. Returns a message if there were too many.
     mutating func starves(by number: Int) -> String? {
         guard let queue = operations[number].queue else { return nil }
         let mine = priority(of: number)
