@@ -3,8 +3,9 @@ import SchedulerCore
 /// An operation whose work is an `async` function. A suspended operation keeps its slot but frees its thread.
 ///
 /// Override ``run()``. The work is a task. The task is created when the operation is added to a queue or is started by
-/// hand. The task inherits the task-local values and the priority of that caller. The task runs on threads of the queue.
-/// Its child tasks run there too, and use no slots of their own.
+/// hand. The task inherits the task-local values and the priority of that caller, unless
+/// ``OperationQueue/inheritsTaskContext`` is false. The task runs on threads of the queue. Its child tasks run there too, and
+/// use no slots of their own.
 ///
 /// `cancel()` cancels the task, and a cancellation of the task from inside cancels the operation. An operation that is
 /// cancelled before its start never calls `run()`.
@@ -78,7 +79,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
                 innerQueue.queueOwner?.isAdded(to: queue)
                 placeInnerQueues(in: queue)
             }
-            _ = task(in: queue)
+            if queue.inheritsTaskContext { task(in: queue, inherits: true) }
         }
     }
 
@@ -109,7 +110,8 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
     final override func perform() -> Bool {
         if word.lifecycle.contains(.gated), continueWork() { return false }
-        task(in: nil).launch()
+        let outer = word.lifecycle.hasQueue ? queue?.takeUnretainedValue() : nil
+        task(in: outer, inherits: outer == nil).launch()
         return false
     }
 
@@ -127,11 +129,13 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         if let task = taskReference.load() { task.launch() } else { releaseWork() }
     }
 
-    private final func task(in queue: OperationQueue?) -> OperationTask {
+    /// - Parameter inherits: Whether a new task inherits from the code that this thread runs.
+    @discardableResult
+    private final func task(in queue: OperationQueue?, inherits: Bool) -> OperationTask {
         if let known = taskReference.load() { return known }
         // Only the thread that has claimed the operation, for a queue or for a start by hand, creates the task.
         let task = taskReference.storeIfNil(OperationTask(of: self, in: queue))
-        task.begin()
+        task.begin(inherits: inherits)
         raiseTaskAsLent()
         return task
     }

@@ -3,10 +3,10 @@ import Synchronization
 
 /// The task of an async operation, and the executor of that task and its child tasks.
 ///
-/// The task is created early, so that it inherits from the task that adds the operation. The runtime then passes the
-/// first job of the task to `enqueue`, which keeps it. To start the operation, a thread runs that job. Each later job is
-/// a resumption, or belongs to a child task. Such a job needs no slot: the operation's queue runs it in addition to the
-/// operations that it starts.
+/// The task is created early, so that it inherits from the task that adds the operation, or at the start if it inherits
+/// nothing. The runtime then passes the first job of the task to `enqueue`, which keeps it. To start the operation, a thread
+/// runs that job. Each later job is a resumption, or belongs to a child task. Such a job needs no slot: the operation's queue
+/// runs it in addition to the operations that it starts.
 ///
 /// A task whose first job never ran would never be freed. So a task that is not to run is launched too, and returns at
 /// once. Its operation was cancelled or has ended early.
@@ -58,10 +58,13 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
     }
 
     /// Creates the task. Its first job waits for `launch`.
-    func begin() {
+    func begin(inherits: Bool) {
         let operation = operation
         let priority = TaskPriority(untracked { operation.qualityOfService })
-        let new = Task(executorPreference: self, priority: priority) { await operation.runAsTask() }
+        let new =
+            inherits
+            ? Task(executorPreference: self, priority: priority) { await operation.runAsTask() }
+            : Task.detached(executorPreference: self, priority: priority) { await operation.runAsTask() }
         lock.withLock { task = new }
     }
 

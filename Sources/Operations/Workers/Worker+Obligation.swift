@@ -21,7 +21,7 @@ struct Obligation: ~Copyable, Sendable {
         case departure(Unmanaged<Operation>)
         /// To run this operation, which the worker has claimed. The worker may attend the queue.
         case start(Unmanaged<Operation>)
-        /// To call `cancel()` of this operation, and to look. The worker has claimed the call.
+        /// To call `cancel()` of this operation, and to look. No other thread makes this call.
         case cancel(Unmanaged<Operation>)
     }
 

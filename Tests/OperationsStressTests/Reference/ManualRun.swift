@@ -53,6 +53,7 @@ final class ManualRun: ProgramRun, @unchecked Sendable {
             let inherits = program.inherits[queues.count - 1]
             reference.queues[queues.count - 1].inherits = inherits
             queues[queues.count - 1].priorityPolicy = .init(inheritsPriority: inherits)
+            queues[queues.count - 1].inheritsTaskContext = program.inheritsTaskContext[queues.count - 1]
         }
         let names = (1...2).map { "reference \(program.seed) \($0) \(ObjectIdentifier(self))" }
         for (number, plan) in program.plans.enumerated() {

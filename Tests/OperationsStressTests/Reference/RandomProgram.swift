@@ -88,6 +88,8 @@ struct RandomProgram: Sendable {
     let seed: UInt64
     /// Whether the operations of each queue inherit priorities, from the beginning.
     var inherits: [Bool] = []
+    /// Whether the tasks of each queue are created early.
+    var inheritsTaskContext: [Bool] = []
     var plans: [Plan] = []
     var barriers: [Call?] = []
     var calls: [Call] = []
@@ -98,6 +100,7 @@ struct RandomProgram: Sendable {
         // A seed uses only a few features, each often. So programs differ, and combinations are frequent.
         let features = (0..<12).map { _ in random.chance(45) }
         inherits = (0..<Self.queueCount).map { _ in features[11] && random.chance(60) }
+        inheritsTaskContext = (0..<Self.queueCount).map { _ in random.chance(60) }
         plans = (0..<Self.size).map { _ in Self.plan(features, &random) }
         for number in plans.indices where random.chance(20) {
             plans[number].call = call(features, &random, inWork: true)

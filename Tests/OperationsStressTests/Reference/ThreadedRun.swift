@@ -67,6 +67,7 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
             queue.maxConcurrentOperationCount = Self.width
             queue.setLimitPerKey(Self.limitPerKey)
         }
+        for number in queues.indices { queues[number].inheritsTaskContext = program.inheritsTaskContext[number] }
         for number in queues.indices where program.inherits[number] {
             queues[number].priorityPolicy = .init(inheritsPriority: true)
         }

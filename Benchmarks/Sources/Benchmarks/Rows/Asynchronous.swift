@@ -7,6 +7,9 @@ extension Row {
     static func asynchronous(_ scale: Scale) -> Row {
         let count = scale.pick(full: 200_000, quick: 50_000)
         let width = OperationQueue.defaultMaxThreadCount
+        let taskGroup = Entry(contender: .taskGroup) {
+            Sample(figure: AsynchronousWork.nanoseconds(count) { TaskGroups.run(count, atMost: width, of: $0) })
+        }
         return Row(
             number: 16, question: "async",
             lines: [
@@ -14,23 +17,33 @@ extension Row {
                     work: "\(count.grouped) async operations that suspend once, \(width) at a time",
                     entries: [
                         Entry(contender: .operations) {
-                            Sample(figure: AsynchronousWork.nanoseconds(count) { runAsOperations(count, of: $0) })
-                        },
-                        Entry(contender: .taskGroup) {
                             Sample(
                                 figure: AsynchronousWork.nanoseconds(count) {
-                                    TaskGroups.run(count, atMost: width, of: $0)
+                                    runAsOperations(count, inheriting: true, of: $0)
                                 })
                         },
+                        taskGroup,
                     ],
-                    bars: [.faster(than: .taskGroup, by: 1)], moonshots: [.faster(than: .taskGroup, by: 3)])
+                    bars: [.faster(than: .taskGroup, by: 1)], moonshots: [.faster(than: .taskGroup, by: 3)]),
+                Line(
+                    work: "in a queue with inheritsTaskContext = false",
+                    entries: [
+                        Entry(contender: .operations) {
+                            Sample(
+                                figure: AsynchronousWork.nanoseconds(count) {
+                                    runAsOperations(count, inheriting: false, of: $0)
+                                })
+                        },
+                        taskGroup,
+                    ]),
             ])
     }
 }
 
 /// The default concurrency limit, which the task group also uses.
-private func runAsOperations(_ count: Int, of work: @escaping @Sendable () async -> Void) {
+private func runAsOperations(_ count: Int, inheriting: Bool, of work: @escaping @Sendable () async -> Void) {
     let queue = OperationQueue()
+    queue.inheritsTaskContext = inheriting
     for _ in 0..<count { queue.addTask { await work() } }
     queue.waitUntilAllOperationsAreFinished()
 }

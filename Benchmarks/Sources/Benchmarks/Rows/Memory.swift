@@ -1,5 +1,6 @@
 import BenchmarkReport
 import CHeap
+import Operations
 
 extension Row {
     /// The memory of a block operation that waits in a queue.
@@ -14,7 +15,14 @@ extension Row {
                         .queues(OperationsQueues.self, isInChild: true) { pending(OperationsQueues.self, count) },
                         .queues(FoundationQueues.self, isInChild: true) { pending(FoundationQueues.self, count) },
                     ],
-                    bars: [.atMost(350, .bytesPerOperation)], moonshots: [.atMost(200, .bytesPerOperation)])
+                    bars: [.atMost(350, .bytesPerOperation)], moonshots: [.atMost(200, .bytesPerOperation)]),
+                Line(
+                    work: "async operations", unit: .bytesPerOperation,
+                    entries: [Entry(contender: .operations, isInChild: true) { pendingTasks(count, inheriting: true) }]),
+                Line(
+                    work: "async operations, inheritsTaskContext = false", unit: .bytesPerOperation,
+                    entries: [Entry(contender: .operations, isInChild: true) { pendingTasks(count, inheriting: false) }]
+                ),
             ])
     }
 }
@@ -25,6 +33,17 @@ private func pending<System: OperationSystem>(_: System.Type, _ count: Int) -> S
     System.add(System.operation {}, to: queue)
     let before = heapInUse
     for _ in 0..<count { System.add(System.operation {}, to: queue) }
+    let held = heapInUse - before
+    return Sample(figure: Double(held) / Double(count), leftovers: queue)
+}
+
+private func pendingTasks(_ count: Int, inheriting: Bool) -> Sample {
+    let queue = OperationQueue()
+    queue.inheritsTaskContext = inheriting
+    queue.isSuspended = true
+    queue.addTask {}
+    let before = heapInUse
+    for _ in 0..<count { queue.addTask {} }
     let held = heapInUse - before
     return Sample(figure: Double(held) / Double(count), leftovers: queue)
 }

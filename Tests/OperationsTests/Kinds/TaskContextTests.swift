@@ -1,0 +1,121 @@
+import Operations
+import OperationsTesting
+import Synchronization
+import TestSupport
+import Testing
+
+/// `inheritsTaskContext`: the context that the task of an async operation inherits, and the time of its creation.
+@Suite(.timeLimit(.minutes(5))) struct TaskContextTests {
+    private func queue(inherits: Bool) -> OperationQueue {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        queue.inheritsTaskContext = inherits
+        return queue
+    }
+
+    @Test(arguments: [true, false])
+    func `an async operation inherits task-local values if its queue inherits the context`(inherits: Bool) async throws
+    {
+        let queue = queue(inherits: inherits)
+        #expect(queue.inheritsTaskContext == inherits)
+        let name = try await Context.$name.withValue("adder") {
+            try await queue.run {
+                await Task.yield()
+                return Context.name
+            }
+        }
+        #expect(name == (inherits ? "adder" : "nobody"))
+    }
+
+    @Test func `the priority is that of the quality of service, or medium, if the queue does not inherit`() async throws
+    {
+        let queue = queue(inherits: false)
+        let priorities = try await Task(priority: .background) {
+            let urgent = TaskOperation { Task.currentPriority }
+            urgent.qualityOfService = .userInitiated
+            queue.addOperation(urgent)
+            return (try await queue.addTask { Task.basePriority }.value, try await urgent.value)
+        }.value
+        #expect(priorities.0 == .medium && priorities.1 == .userInitiated)
+    }
+
+    @Test func `an operation that inherits nothing ignores the context of the code that starts it`() {
+        let executor = ManualExecutor()
+        let queue = executor.makeQueue()
+        queue.inheritsTaskContext = false
+        let name = Guarded("")
+        queue.addTask { name.withLock { $0 = Context.name } }
+        Context.$name.withValue("starter") { while executor.step() {} }
+        #expect(name.withLock { $0 } == "nobody")
+    }
+
+    @Test func `a change applies to operations that are added later`() async throws {
+        let queue = queue(inherits: true)
+        queue.isSuspended = true
+        let (first, second) = Context.$name.withValue("adder") {
+            let first = queue.addTask { Context.name }
+            queue.inheritsTaskContext = false
+            return (first, queue.addTask { Context.name })
+        }
+        queue.isSuspended = false
+        #expect(try await (first.value, second.value) == ("adder", "nobody"))
+        queue.inheritsTaskContext = true
+        #expect(queue.inheritsTaskContext)
+    }
+
+    @Test func `an operation that inherits nothing can be cancelled before, while and after it starts`() async {
+        let queue = queue(inherits: false)
+        for round in 0..<300 {
+            let ran = Atomic(false)
+            let operation = queue.addTask {
+                ran.store(true, ordering: .relaxed)
+                while !Task.isCancelled { await Task.yield() }
+            }
+            for _ in 0..<round % 7 { await Task.yield() }
+            operation.cancel()
+            await operation.waitUntilFinished()
+            #expect(operation.isCancelled)
+        }
+    }
+
+    @Test func `an operation that inherits nothing and never starts completes and is released`() async {
+        let queue = queue(inherits: false)
+        queue.isSuspended = true
+        let skipped = Gate()
+        let weak = Guarded<Weak?>(nil)
+        do {
+            let operation = Skipped(skipped)
+            weak.withLock { $0 = Weak(operation) }
+            queue.addOperation(operation)
+        }
+        queue.cancelAllOperations()
+        queue.isSuspended = false
+        await queue.waitUntilAllOperationsAreFinished()
+        skipped.pass()
+        await until { weak.withLock { $0?.isGone == true } }
+    }
+
+    @Test func `an operation that inherits nothing fails, and runs its child tasks, on the queue`() async throws {
+        let queue = queue(inherits: false)
+        let operation = queue.addTask { () -> OperationQueue? in
+            await Task.yield()
+            async let child = OperationQueue.current
+            return await child
+        }
+        #expect(try await operation.value === queue)
+        await #expect(throws: CancellationError.self) { try await queue.run { throw CancellationError() } }
+    }
+
+    private func until(_ holds: () -> Bool) async { while !holds() { await Task.yield() } }
+}
+
+private enum Context { @TaskLocal static var name = "nobody" }
+
+private final class Skipped: AsyncOperation, @unchecked Sendable {
+    // Sendable: a constant.
+    private let skipped: Gate
+
+    init(_ skipped: Gate) { self.skipped = skipped }
+
+    override func runWasSkipped() { skipped.open() }
+}
