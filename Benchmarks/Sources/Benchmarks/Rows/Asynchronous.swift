@@ -7,6 +7,14 @@ extension Row {
     static func asynchronous(_ scale: Scale) -> Row {
         let count = scale.pick(full: 200_000, quick: 50_000)
         let width = OperationQueue.defaultMaxThreadCount
+        func operations(inheriting: Bool) -> Entry {
+            Entry(contender: .operations) {
+                Sample(
+                    figure: AsynchronousWork.nanoseconds(count) {
+                        runAsOperations(count, inheriting: inheriting, of: $0)
+                    })
+            }
+        }
         let taskGroup = Entry(contender: .taskGroup) {
             Sample(figure: AsynchronousWork.nanoseconds(count) { TaskGroups.run(count, atMost: width, of: $0) })
         }
@@ -15,27 +23,11 @@ extension Row {
             lines: [
                 Line(
                     work: "\(count.grouped) async operations that suspend once, \(width) at a time",
-                    entries: [
-                        Entry(contender: .operations) {
-                            Sample(
-                                figure: AsynchronousWork.nanoseconds(count) {
-                                    runAsOperations(count, inheriting: true, of: $0)
-                                })
-                        },
-                        taskGroup,
-                    ],
+                    entries: [operations(inheriting: true), taskGroup],
                     bars: [.faster(than: .taskGroup, by: 1)], moonshots: [.faster(than: .taskGroup, by: 3)]),
                 Line(
                     work: "in a queue with inheritsTaskContext = false",
-                    entries: [
-                        Entry(contender: .operations) {
-                            Sample(
-                                figure: AsynchronousWork.nanoseconds(count) {
-                                    runAsOperations(count, inheriting: false, of: $0)
-                                })
-                        },
-                        taskGroup,
-                    ]),
+                    entries: [operations(inheriting: false), taskGroup]),
             ])
     }
 }

@@ -30,22 +30,22 @@ extension Row {
 private func pending<System: OperationSystem>(_: System.Type, _ count: Int) -> Sample {
     let queue = System.queue(width: nil)
     System.suspend(queue)
-    System.add(System.operation {}, to: queue)
-    let before = heapInUse
-    for _ in 0..<count { System.add(System.operation {}, to: queue) }
-    let held = heapInUse - before
-    return Sample(figure: Double(held) / Double(count), leftovers: queue)
+    return Sample(figure: bytes(forEachOf: count) { System.add(System.operation {}, to: queue) }, leftovers: queue)
 }
 
 private func pendingTasks(_ count: Int, inheriting: Bool) -> Sample {
     let queue = OperationQueue()
     queue.inheritsTaskContext = inheriting
     queue.isSuspended = true
-    queue.addTask {}
+    return Sample(figure: bytes(forEachOf: count) { queue.addTask {} }, leftovers: queue)
+}
+
+/// Returns the bytes of one addition. The first addition is not counted, because it also allocates parts of the queue.
+private func bytes(forEachOf count: Int, _ add: () -> Void) -> Double {
+    add()
     let before = heapInUse
-    for _ in 0..<count { queue.addTask {} }
-    let held = heapInUse - before
-    return Sample(figure: Double(held) / Double(count), leftovers: queue)
+    for _ in 0..<count { add() }
+    return Double(heapInUse - before) / Double(count)
 }
 
 /// The allocated bytes of the heap, including headers and rounding. The function reads only the main thread's arena, because
