@@ -13,11 +13,18 @@ extension Operation {
         cplatform_prefetch(Unmanaged.passUnretained(dependency).toOpaque())
         dependency.followPaths()
         // A dependency that has finished, also only by its overridden `isFinished`, delays no operation (rule D3).
-        let isOpen = !dependency.asked {
+        let isFinished = dependency.asked {
             $0.isFinished
         } else: {
             dependency.isFinished
         }
+        // The word does not show that an operation with its own `start()` was started by hand.
+        let hasStarted = asked {
+            $0.hasStarted
+        } else: {
+            isExecuting
+        }
+        let isOpen = !isFinished && !hasStarted
         if isOpen, dependEarly(on: dependency) { return }
         let edge = Edge(of: self, on: dependency, holds: false)
         var (isAdded, isHeld, isFirst) = (false, false, false)

@@ -93,6 +93,17 @@ import Testing
         #expect(operation.isFinished)
     }
 
+    /// Rules D3 and L14: the queue does not know the operation, so only its `isExecuting` shows that it runs.
+    @Test func `a dependency added to an operation of the classic style that was started by hand leaves it ready`() {
+        let operation = AsynchronousOperation()
+        operation.start()
+        let never = BlockOperation {}
+        operation.addDependency(never)
+        #expect(operation.isReady)
+        #expect(operation.dependencies == [never])
+        operation.finish()
+    }
+
     /// Rule D3.
     @Test func `a dependency added twice counts once`() {
         let first = BlockOperation {}

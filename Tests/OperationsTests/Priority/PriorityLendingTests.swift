@@ -37,4 +37,20 @@ import Testing
             precondition(log.entries == ["low", "urgent", "normal"], "\(log.entries)")
         }
     }
+
+    @Test func `an operation started by hand lends nothing to a dependency that is added while it runs`() {
+        let held = HeldQueue()
+        held.queue.priorityPolicy = .init(inheritsPriority: true)
+        let log = Journal<String>()
+        let (low, urgent) = (BlockOperation { log.append("low") }, BlockOperation { log.append("urgent") })
+        urgent.queuePriority = .veryHigh
+        let running = AsynchronousOperation()
+        running.start()
+        running.addDependency(low)
+        urgent.addDependency(running)
+        held.queue.addOperations([low, urgent], waitUntilFinished: false)
+        running.finish()
+        held.release()
+        #expect(log.entries == ["urgent", "low"])
+    }
 }
