@@ -33,6 +33,8 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     final let statisticsReference = LazyReference<QueueStatistics>()
     /// Whether a policy of the queue reads a clock, for reading without the lock. See `PolicyReading`.
     final let readsClock = Atomic<Bool>(false)
+    /// The opposite of `inheritsTaskContext`.
+    final let detachesTasks = Atomic(false)
     /// The number of pool threads that work for the queue. Separate from `signal`, because the number changes with each
     /// thread.
     final let threads = ThreadBound()

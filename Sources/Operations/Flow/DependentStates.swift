@@ -37,12 +37,12 @@ final class DependentStates: Sendable {
     // MARK: - One for each class
 
     static func of(_ type: Operation.Type) -> DependentStates {
-        let context = ThreadContext.current
-        if let known = context.dependentStates, known.type == type { return known.states }
+        let recent = ThreadContext.withCurrent { $0.dependentStates }
+        if let recent, recent.type == type { return recent.states }
         let id = ObjectIdentifier(type)
         // The class is user code. It runs without the lock, so at worst it runs twice.
         let states = known.withLock({ $0[id] }) ?? remember(DependentStates(of: type), for: id)
-        context.dependentStates = (type, states)
+        ThreadContext.current.dependentStates = (type, states)
         return states
     }
 

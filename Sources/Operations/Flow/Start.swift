@@ -8,12 +8,14 @@ import SchedulerCore
 extension Operation {
     /// Performs the default `start()`. Misuse stops the process, except inside `tryStart()`, which throws the error.
     final func beginOrReport() {
-        let context = ThreadContext.current
-        let isTrial = context.trial == ObjectIdentifier(self)
-        // The trial covers this call only, and not a `start()` inside `main()`.
-        if isTrial { context.trial = nil }
+        let isTrial = ThreadContext.withCurrent { context in
+            guard context.trial == ObjectIdentifier(self) else { return false }
+            // The trial covers this call only, and not a `start()` inside `main()`.
+            context.trial = nil
+            return true
+        }
         do { try begin(isTrial: isTrial) } catch {
-            if isTrial { context.foundMisuse = error } else { error.stop() }
+            if isTrial { ThreadContext.current.foundMisuse = error } else { error.stop() }
         }
     }
 
@@ -76,14 +78,11 @@ extension Operation {
 
     /// Does the work of an operation that executes, and claims the end if the work is over then.
     private final func run() {
-        let context = ThreadContext.current
-        let hasEnded: Bool
-        if context.isRunning(self) {
-            hasEnded = perform()
-        } else {
+        let hasEnded = ThreadContext.withCurrent { context in
+            guard !context.isRunning(self) else { return perform() }
             context.frames.append(.init(operation: Unmanaged.passUnretained(self), queue: nil))
-            hasEnded = perform()
-            context.frames.removeLast()
+            defer { context.frames.removeLast() }
+            return perform()
         }
         if hasEnded { endAnnounced() }
     }

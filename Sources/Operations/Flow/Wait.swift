@@ -93,9 +93,11 @@ extension ThreadContext.Frame {
             let frame = ThreadContext.current.innermost
             return frame.flatMap { $0.operation._withUnsafeGuaranteedRef { $0 is AsyncOperation } ? frame : nil }
         }
-        guard let task = executor.asTaskExecutor() as? OperationTask else { return nil }
+        guard let task = executor.asTaskExecutor() as? OperationTask, let operation = task.heldOperation else {
+            return nil
+        }
         return Self(
-            operation: Unmanaged.passUnretained(task.heldOperation), queue: task.queue.map(Unmanaged.passUnretained))
+            operation: Unmanaged.passUnretained(operation), queue: task.queue.map(Unmanaged.passUnretained))
     }
 }
 

@@ -28,7 +28,12 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         func work() async throws
     { try await run() }
 
-    override func raiseTask(to lane: PriorityLane) { taskReference.withLoaded { $0.escalate(to: TaskPriority(lane)) } }
+    /// Returns the closure that is the work, once. nil: the work is `work()`.
+    func takeClosure() -> AsyncClosure? { nil }
+
+    override func raiseTask(to lane: PriorityLane) {
+        taskReference.withLoaded { $0.escalate(to: TaskPriority(lane)) }
+    }
 
     /// Called once in place of ``run()`` when the operation ends without it: it was cancelled before it started, or its end
     /// was announced early.
@@ -126,7 +131,9 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
     override func discardWork() {
         continueWork()
-        if let task = taskReference.load() { task.launch() } else { releaseWork() }
+        // No task will run if there is none, also if this thread ends an operation that another thread is about to start.
+        if !taskReference.isSet, taskReference.storeIfNil(.spent) === OperationTask.spent { return releaseWork() }
+        taskReference.withLoaded { $0.launch() }
     }
 
     /// - Parameter inherits: Whether a new task inherits from the code that this thread runs.
@@ -134,8 +141,14 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     private final func task(in queue: OperationQueue?, inherits: Bool) -> OperationTask {
         if let known = taskReference.load() { return known }
         // Only the thread that has claimed the operation, for a queue or for a start by hand, creates the task.
-        let task = taskReference.storeIfNil(OperationTask(of: self, in: queue))
-        task.begin(inherits: inherits)
+        let new = OperationTask(of: self, in: queue)
+        let task = taskReference.storeIfNil(new)
+        // Another thread has ended the operation and discarded its work.
+        guard task === new else {
+            new.abandon()
+            return task
+        }
+        task.begin(inherits: inherits, priority: TaskPriority(untracked { qualityOfService }))
         raiseTaskAsLent()
         return task
     }
@@ -146,7 +159,10 @@ extension AsyncOperation {
     /// The executor of the operation's task; nil before the operation is in a queue or started.
     ///
     /// A task with this executor as its preference runs on the threads of the operation's queue and is part of the operation.
-    public final var taskExecutor: (any TaskExecutor)? { taskReference.load() }
+    /// If the queue's ``OperationQueue/inheritsTaskContext`` is false, the executor is nil until the operation starts.
+    public final var taskExecutor: (any TaskExecutor)? {
+        taskReference.load().flatMap { $0 === OperationTask.spent ? nil : $0 }
+    }
 
     /// Suspends until the operation is finished and has left its queue. Returns how the operation ended.
     ///

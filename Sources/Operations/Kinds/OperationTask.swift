@@ -11,16 +11,18 @@ import Synchronization
 /// A task whose first job never ran would never be freed. So a task that is not to run is launched too, and returns at
 /// once. Its operation was cancelled or has ended early.
 final class OperationTask: TaskExecutor, @unchecked Sendable {
-    // Sendable: `task` is guarded by `lock`; the rest is atomic or constant.
+    // Sendable: `operation` and `task` are guarded by `lock`; the rest is atomic or constant.
 
-    // `queue` need not be atomic for correctness: its last read precedes the write. But the runtime provides that order,
-    // and ThreadSanitizer does not see it.
-
-    /// The operation. The task's closure holds it, so it is alive as long as there are jobs.
-    private unowned(unsafe) let operation: AsyncOperation
+    /// The operation, until it has ended. It has a reference, which the task takes over when it runs.
+    @exclusivity(unchecked) private var operation: Unmanaged<AsyncOperation>?
     /// The operation's queue, which this object retains: an operation that ends early leaves the queue before its task
-    /// has ended. The last job sets it to nil, after all other jobs have run.
-    var queue: OperationQueue? { Self.queue(heldQueue.load(ordering: .acquiring))?.takeUnretainedValue() }
+    /// has ended. The task lets it go at the end of the operation.
+    ///
+    /// It need not be atomic for correctness: its last read precedes the write. But the runtime provides that order, and
+    /// ThreadSanitizer does not see it.
+    var queue: OperationQueue? { unretainedQueue?.takeUnretainedValue() }
+    /// The queue without a reference, for the thread that is about to run a job.
+    private var unretainedQueue: Unmanaged<OperationQueue>? { Self.queue(heldQueue.load(ordering: .acquiring)) }
     private let heldQueue: Atomic<UInt>
     /// The first job, from its arrival until it is launched.
     private let first = Atomic<UInt>(Launch.unborn)
@@ -42,10 +44,22 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
     }
 
     init(of operation: AsyncOperation, in queue: OperationQueue?) {
-        self.operation = operation
+        self.operation = Unmanaged.passRetained(operation)
         heldQueue = Atomic(queue.map { UInt(bitPattern: Unmanaged.passRetained($0).toOpaque()) } ?? 0)
         ownLevel = Atomic(queue == nil ? ServiceLevel.normal.rawValue : Self.levelOfQueue)
     }
+
+    /// A task that has ended, for operations whose work was discarded before they had a task.
+    static let spent = OperationTask()
+
+    private init() {
+        heldQueue = Atomic(0)
+        ownLevel = Atomic(ServiceLevel.normal.rawValue)
+        first.store(Launch.done, ordering: .relaxed)
+    }
+
+    /// Takes back the operation from a task that was not created: the work was discarded meanwhile.
+    func abandon() { takeOperation().map { withExtendedLifetime($0) { forgetOperation() } } }
 
     deinit { letQueueGo() }
 
@@ -58,13 +72,11 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
     }
 
     /// Creates the task. Its first job waits for `launch`.
-    func begin(inherits: Bool) {
-        let operation = operation
-        let priority = TaskPriority(untracked { operation.qualityOfService })
+    func begin(inherits: Bool, priority: TaskPriority?) {
         let new =
             inherits
-            ? Task(executorPreference: self, priority: priority) { await operation.runAsTask() }
-            : Task.detached(executorPreference: self, priority: priority) { await operation.runAsTask() }
+            ? Task(executorPreference: self, priority: priority) { await self.runOperation() }
+            : Task.detached(executorPreference: self, priority: priority) { await self.runOperation() }
         lock.withLock { task = new }
     }
 
@@ -73,20 +85,22 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
     func launch() {
         let job = first.exchange(Launch.done, ordering: .acquiringAndReleasing)
         guard job > Launch.done else { return }
-        if let worker = ThreadContext.current.worker, let queue {
-            let level = worker.pool.level
-            if level != queue.level { ownLevel.store(level.rawValue, ordering: .relaxed) }
+        let level = ThreadContext.withCurrent { $0.worker?.pool.level }
+        if let level, let queue = unretainedQueue, level != queue._withUnsafeGuaranteedRef({ $0.level }) {
+            ownLevel.store(level.rawValue, ordering: .relaxed)
         }
         run(unsafeBitCast(job, to: UnownedJob.self))
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        let bits = unsafeBitCast(job, to: UInt.self)
-        let (isFirst, _) = first.compareExchange(
-            expected: Launch.unborn, desired: bits, ordering: .acquiringAndReleasing)
-        guard !isFirst else { return self.priority.store(job.priority.rawValue, ordering: .relaxed) }
+        // There is no other job before the first one, so no other thread changes the value.
+        if first.load(ordering: .relaxed) == Launch.unborn {
+            priority.store(job.priority.rawValue, ordering: .relaxed)
+            return first.store(unsafeBitCast(job, to: UInt.self), ordering: .releasing)
+        }
         let resumption = Resumption(job: job, task: self)
+        // Retained: as soon as the queue has the job, another thread may run it to the end of the operation.
         if let queue, ownLevel.load(ordering: .relaxed) == Self.levelOfQueue { return queue.resume(resumption) }
         let level = ServiceLevel(rawValue: ownLevel.load(ordering: .relaxed)) ?? .normal
         WorkerPool[level].request(LoneResumption(resumption))
@@ -98,14 +112,19 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
         job.runSynchronously(on: asUnownedTaskExecutor())
     }
 
-    /// The operation, for the thread that runs a job and retains the operation meanwhile.
-    var heldOperation: AsyncOperation { operation }
+    /// The operation; nil after its end.
+    var heldOperation: AsyncOperation? { lock.withLock { operation?.takeUnretainedValue() } }
+
+    /// Returns the operation with the reference that was counted for the task. Called once for each operation.
+    private func takeOperation() -> AsyncOperation? { lock.withLock { operation }?.takeRetainedValue() }
+
+    /// Notes that the operation has ended, while the caller holds it. A job that comes now is part of no operation.
+    private func forgetOperation() { lock.withLock { operation = nil } }
 
     /// Raises the priority of the task, unless the task has that priority already.
     func escalate(to priority: TaskPriority) {
-        guard let task = lock.withLock({ task }), self.priority.load(ordering: .relaxed) < priority.rawValue else {
-            return
-        }
+        guard self.priority.load(ordering: .relaxed) < priority.rawValue, let task = lock.withLock({ task })
+        else { return }
         self.priority.store(priority.rawValue, ordering: .relaxed)
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
             // The handlers of the task may raise the tasks that it waits for, and so on.
@@ -127,83 +146,47 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
     }
 }
 
-/// A job that can run on any thread of a queue: the next part of an async operation, or other work of the runtime.
-struct Resumption: Sendable {
-    let job: UnownedJob
-    private let executor: Executor
-
-    private enum Executor {
-        case task(OperationTask)
-        case queue(OperationQueue)
+extension OperationTask {
+    /// The body of the task. `nonsending`, like the functions that it calls, and one function: every call of another async
+    /// function asks the runtime for the executor when it returns.
+    nonisolated(nonsending)
+        fileprivate final func runOperation() async
+    {
+        guard let operation = takeOperation() else { return }
+        defer { withExtendedLifetime(operation) { forgetOperation() } }
+        guard operation.mayRunTask() else { return end() }
+        let reporter = operation.progressReporter
+        reporter?.willRunTask(of: operation)
+        do {
+            if let interceptor = operation.interceptor {
+                try await interceptor.perform(operation, operation.work)
+            } else if let closure = operation.takeClosure() {
+                try await closure.body()
+            } else {
+                try await operation.work()
+            }
+        } catch {
+            operation.reportFailure(error)
+        }
+        operation.endTask(self, reporter)
     }
-
-    init(job: UnownedJob, task: OperationTask) {
-        self.job = job
-        executor = .task(task)
-    }
-
-    /// Creates a resumption for a job that is not part of a task.
-    init(job: UnownedJob, on queue: OperationQueue) {
-        self.job = job
-        executor = .queue(queue)
-    }
-
-    var task: OperationTask? { if case .task(let task) = executor { task } else { nil } }
-
-    /// Runs the job as part of its operation, on a thread that has not yet recorded the operation.
-    func run(in context: ThreadContext) {
-        guard case .task(let task) = executor else { return runAlone() }
-        // Held here, because the job may be the last one and end the task that holds the operation.
-        let operation = task.heldOperation
-        context.frames.append(
-            .init(
-                operation: Unmanaged.passUnretained(operation),
-                queue: task.queue.map { Unmanaged.passUnretained($0) }))
-        withExtendedLifetime(operation) { task.run(job) }
-        context.frames.removeLast()
-    }
-
-    /// Runs a job that is not part of an operation.
-    func runAlone() {
-        guard case .queue(let queue) = executor else { return }
-        HeldLocks.assertNone()
-        job.runSynchronously(on: queue.asUnownedTaskExecutor())
-    }
-}
-
-/// A resumption that no thread of a queue runs: its operation was started by hand, or has a service level of its own.
-private final class LoneResumption: WorkSource {
-    private let resumption: Resumption
-
-    init(_ resumption: Resumption) { self.resumption = resumption }
-
-    var urgency: Urgency { resumption.task?.queue?.urgency ?? .shared }
-    var threadName: String? { resumption.task?.queue?.threadName ?? "async operation" }
-
-    func work(on worker: Worker) { resumption.run(in: .current) }
 }
 
 extension AsyncOperation {
-    /// The body of the task. `nonsending`, like the functions that it calls: every other async function asks the runtime
-    /// for its executor at its beginning and after every call.
-    nonisolated(nonsending)
-        fileprivate final func runAsTask() async
-    {
-        let task = taskReference.load().unsafelyUnwrapped
-        // Launched only to be freed: the operation was cancelled before its start, or its end was announced early.
+    /// False: the task was launched only to be freed. The operation was cancelled before its start, or its end was announced
+    /// early.
+    fileprivate final func mayRunTask() -> Bool {
         guard word.lifecycle.phase == .executing else {
             releaseWork()
-            return task.end()
+            return false
         }
         // A thread that cancelled the operation may not have found the task, because the task was being created.
         if word.lifecycle.isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
-        let reporter = progressReporter
-        reporter?.willRunTask(of: self)
-        do {
-            if let interceptor { try await interceptor.perform(self, work) } else { try await work() }
-        } catch {
-            reportFailure(error)
-        }
+        return true
+    }
+
+    /// Ends the operation.
+    fileprivate final func endTask(_ task: OperationTask, _ reporter: (any ProgressReporter)?) {
         // The task was cancelled from inside. A cancellation handler would report this, but costs more than a short task.
         if Task.isCancelled, !word.lifecycle.isCancelled { cancel() }
         task.end()
@@ -215,7 +198,7 @@ extension AsyncOperation {
 extension TaskPriority {
     /// The priority of a task for work of a quality of service; nil when the quality was not set: the task inherits its
     /// priority.
-    fileprivate init?(_ quality: QualityOfService) {
+    init?(_ quality: QualityOfService) {
         guard quality != .default else { return nil }
         self.init(rawValue: UInt8(quality.rawValue))
     }

@@ -20,7 +20,7 @@ public final class TaskOperation<Success: Sendable>: ClosureOperation, @unchecke
         if let name { self.name = name }
         if priority != .normal { queuePriority = priority }
         // The operation exists while its closure runs. Inlined, so that no metadata of `Success` is looked up.
-        closure = { [unowned(unsafe) self] in success = try await body() }
+        closure = AsyncClosure { [unowned(unsafe) self] in success = try await body() }
     }
 
     /// The result of the closure. Reading it suspends until the operation is finished and has left its queue.
@@ -47,8 +47,7 @@ public final class TaskOperation<Success: Sendable>: ClosureOperation, @unchecke
 public class ClosureOperation: AsyncOperation, @unchecked Sendable {
     // Sendable: `closure` belongs to the creator of the operation, and then to the thread that launches its task, which
     // happens once.
-    @usableFromInline @exclusivity(unchecked) final var closure:
-        (nonisolated(nonsending) @Sendable () async throws -> Void)?
+    @usableFromInline @exclusivity(unchecked) final var closure: AsyncClosure?
 
     @usableFromInline
     override init() {}
@@ -62,10 +61,19 @@ public class ClosureOperation: AsyncOperation, @unchecked Sendable {
     nonisolated(nonsending)
         override func work() async throws
     {
-        var taken: (nonisolated(nonsending) @Sendable () async throws -> Void)?
-        swap(&taken, &closure)
-        try await taken?()
+        try await takeClosure()?.body()
     }
 
+    override func takeClosure() -> AsyncClosure? { closure.take() }
+
     override func releaseWork() { closure = nil }
+}
+
+/// A closure in a structure: an optional function would be stored in a general form, which two more async functions convert.
+@usableFromInline
+struct AsyncClosure: Sendable {
+    let body: nonisolated(nonsending) @Sendable () async throws -> Void
+
+    @usableFromInline
+    init(_ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Void) { self.body = body }
 }

@@ -177,7 +177,7 @@ extension OperationQueue {
     }
 
     /// Whether this thread is a worker that is going to look into the queue itself.
-    private final var thisThreadLooksSoon: Bool {
+    final var thisThreadLooksSoon: Bool {
         ThreadContext.withCurrent { $0.worker?.looksSoon(into: self) == true }
     }
 

@@ -58,7 +58,6 @@ final class QueueHooks: Sendable {
     private let interceptorReference = Locked<(any QueueInterceptor)?>(nil)
     private let hasInterceptor = Atomic(false)
     let priorityPolicy = Locked(OperationQueue.PriorityPolicy.default)
-    let detachesTasks = Atomic(false)
     private let additions = Locked<[any AdditionPolicy]>([])
     private let hasAdditions = Atomic(false)
     private let handler = Locked<(@Sendable (UnhandledFailure) -> Void)?>(nil)

@@ -46,7 +46,7 @@ extension OperationQueue {
         if resumptionsReference.withLoaded({ $0.append(resumption) }) == nil {
             resumptionsReference.storeIfNil(Resumptions()).append(resumption)
         }
-        if ThreadContext.current.worker?.looksSoon(into: self) == true { return }
+        if thisThreadLooksSoon { return }
         let level = level
         if signal.claimCallForResumption(level) { callWorker(level) }
     }
@@ -56,6 +56,6 @@ extension OperationQueue {
     /// Removes and returns the next resumable part of an async operation, if there is one.
     func takeResumption() -> Resumption? {
         guard hasResumptions else { return nil }
-        return resumptionsReference.load()?.takeFirst()
+        return resumptionsReference.withLoaded { $0.takeFirst() } ?? nil
     }
 }

@@ -11,10 +11,7 @@ extension OperationQueue {
     /// A change applies to operations that are added later. Operations inside a ``GroupOperation`` inherit from the task of the
     /// group. O(1).
     public final var inheritsTaskContext: Bool {
-        get { hooks.load()?.detachesTasks.load(ordering: .relaxed) != true }
-        set {
-            guard newValue != inheritsTaskContext else { return }
-            ownHooks.detachesTasks.store(!newValue, ordering: .relaxed)
-        }
+        get { !detachesTasks.load(ordering: .relaxed) }
+        set { detachesTasks.store(!newValue, ordering: .relaxed) }
     }
 }

@@ -117,7 +117,7 @@ extension OperationQueue {
         guard let resumption = takeResumption(shift) else { return false }
         // If the worker had claimed the call, its look is out of date.
         let more = arrive(&shift) ? nil : look?.more
-        guard let task = resumption.task else {
+        guard let task = resumption.task, let operation = task.heldOperation else {
             // The job may take any time, and there is no operation whose promise the monitor could take.
             stopAttending(&shift)
             callWorkersIfStartable()
@@ -127,7 +127,6 @@ extension OperationQueue {
             promise(next: nil, shift)
             return true
         }
-        let operation = task.heldOperation
         shift.worker.begin(Unmanaged.passUnretained(operation), of: self)
         if let more {
             callOthers(more, &shift)

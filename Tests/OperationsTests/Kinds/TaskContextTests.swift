@@ -101,10 +101,64 @@ import Testing
         await #expect(throws: CancellationError.self) { try await queue.run { throw CancellationError() } }
     }
 
+    @Test(arguments: [true, false])
+    func `work is skipped once if the end is announced between start and work`(inherits: Bool) {
+        let executor = ManualExecutor()
+        let queue = executor.makeQueue()
+        queue.inheritsTaskContext = inherits
+        let operation = EndsAtOnce()
+        let observation = operation.observe(\.isExecuting) { operation, _ in operation.end() }
+        queue.addOperation(operation)
+        while executor.step() {}
+        #expect(operation.calls.withLock { $0 } == ["skipped"])
+        observation.invalidate()
+    }
+
+    @Test(arguments: [true, false])
+    func `a task on the executor of an ended operation runs, and is part of no operation`(inherits: Bool) async {
+        let queue = queue(inherits: inherits)
+        let known = Guarded<(any TaskExecutor)?>(nil)
+        let weak = Guarded<Weak?>(nil)
+        do {
+            let operation = TaskOperation {}
+            queue.addOperation(operation)
+            await operation.waitUntilFinished()
+            known.withLock { $0 = operation.taskExecutor }
+            weak.withLock { $0 = Weak(operation) }
+        }
+        await until { weak.withLock { $0?.isGone == true } }
+        let executor = known.withLock { $0.take() }!
+        let current = await Task<OperationQueue?, Never>(executorPreference: executor) {
+            await Task.yield()
+            return OperationQueue.current
+        }.value
+        #expect(current == nil)
+    }
+
     private func until(_ holds: () -> Bool) async { while !holds() { await Task.yield() } }
 }
 
 private enum Context { @TaskLocal static var name = "nobody" }
+
+/// Announces its end by an override of `isFinished`.
+private final class EndsAtOnce: AsyncOperation, @unchecked Sendable {
+    // Sendable: values behind locks.
+    let calls = Guarded<[String]>([])
+    private let hasEnded = Guarded(false)
+
+    override var isFinished: Bool { hasEnded.withLock { $0 } || super.isFinished }
+
+    override func run() async { calls.withLock { $0.append("run") } }
+
+    override func runWasSkipped() { calls.withLock { $0.append("skipped") } }
+
+    func end() {
+        guard isExecuting, !hasEnded.withLock({ $0 }) else { return }
+        willChangeValue(forKey: "isFinished")
+        hasEnded.withLock { $0 = true }
+        didChangeValue(forKey: "isFinished")
+    }
+}
 
 private final class Skipped: AsyncOperation, @unchecked Sendable {
     // Sendable: a constant.
