@@ -28,13 +28,10 @@ extension OperationQueue {
             case .askAgain(let word) where !word.contains(.gated) && untracked({ operation.isReady }):
                 // Not put back: operations that were added later would start before it.
                 continue
-            case .askAgain:
+            case .askAgain, .putBack:
                 if isGated { for gate in operation.gates { gate.putBack(operation) } }
-                putBack(operation, andAsk: true)
-                return false
-            case .putBack:
-                if isGated { for gate in operation.gates { gate.putBack(operation) } }
-                putBack(operation)
+                let asks = if case .askAgain = admission { true } else { false }
+                putBack(operation, andAsk: asks)
                 return false
             case .finish:
                 operation.finishIfFinished()
