@@ -60,4 +60,5 @@ def packages():
                  "OperationsCombine", "OperationsObservability"]),
         Package("Networking", "networking_flags", "OperationsNetworking",
                 ["HTTPCore", "HTTPCaching", "OperationsNetworking", "OperationsImages"]),
+        Package("Durable", "durable_flags", "OperationsDurable", ["DurableCore", "OperationsDurable", "DurableTesting"]),
     ]

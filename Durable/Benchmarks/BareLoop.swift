@@ -1,0 +1,48 @@
+import Foundation
+import GRDB
+
+/// A loop of SQL that does the least possible work.
+struct BareLoop {
+    private let database: DatabaseQueue
+
+    init(path: String, isNormal: Bool) throws {
+        var configuration = Configuration()
+        configuration.journalMode = .wal
+        database = try DatabaseQueue(path: path, configuration: configuration)
+        try database.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA synchronous = \(isNormal ? "NORMAL" : "FULL")")
+            try database.execute(
+                sql: """
+                    CREATE TABLE job(id INTEGER PRIMARY KEY, state INTEGER NOT NULL, input BLOB NOT NULL);
+                    CREATE INDEX ready ON job(id) WHERE state = 0;
+                    """)
+        }
+    }
+
+    func add(_ count: Int, batch: Int) throws {
+        let input = Data("{}".utf8)
+        for start in stride(from: 0, to: count, by: batch) {
+            try database.write { database in
+                let statement = try database.cachedStatement(sql: "INSERT INTO job(state, input) VALUES (0, ?)")
+                for _ in start..<min(start + batch, count) { try statement.execute(arguments: [input]) }
+            }
+        }
+    }
+
+    /// Completes a batch and claims the next batch in each transaction.
+    func run(_ count: Int, batch: Int) throws {
+        var ids: [Int64] = []
+        for _ in 0...(count + batch - 1) / batch {
+            ids = try database.write { [ids] database in
+                let complete = try database.cachedStatement(sql: "UPDATE job SET state = 2 WHERE id = ? AND state = 1")
+                for id in ids { try complete.execute(arguments: [id]) }
+                let claim = try database.cachedStatement(
+                    sql: """
+                        UPDATE job SET state = 1 WHERE id IN (SELECT id FROM job WHERE state = 0 ORDER BY id LIMIT ?) \
+                        RETURNING id
+                        """)
+                return try Int64.fetchAll(claim, arguments: [batch])
+            }
+        }
+    }
+}

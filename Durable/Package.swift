@@ -1,0 +1,55 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+func operations(_ product: String) -> Target.Dependency { .product(name: product, package: "swift-operations") }
+
+let database = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+
+let package = Package(
+    name: "swift-operations-durable",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "OperationsDurable", targets: ["OperationsDurable"]),
+        .library(name: "DurableTesting", targets: ["DurableTesting"]),
+    ],
+    dependencies: [
+        .package(name: "swift-operations", path: ".."),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        .target(name: "DurableCore", swiftSettings: settings),
+        .target(
+            name: "OperationsDurable",
+            dependencies: ["DurableCore", operations("Operations"), database, sqlite, lifecycle],
+            swiftSettings: settings),
+        .target(name: "DurableTesting", dependencies: ["DurableCore", "OperationsDurable"], swiftSettings: settings),
+        // Compares the store with a bare loop of SQL: `swift run -c release DurableBenchmarks`.
+        .executableTarget(
+            name: "DurableBenchmarks", dependencies: ["OperationsDurable", database], path: "Benchmarks",
+            swiftSettings: settings),
+        // A worker that a test kills again and again.
+        .executableTarget(
+            name: "DurableCrashWorker", dependencies: ["OperationsDurable", database],
+            path: "Tests/DurableCrashWorker", swiftSettings: settings),
+        .testTarget(
+            name: "DurableCoreTests", dependencies: ["DurableCore", "DurableTesting", operations("OperationsTesting")],
+            swiftSettings: settings),
+        .testTarget(
+            name: "OperationsDurableTests",
+            dependencies: [
+                "DurableCore", "DurableCrashWorker", "DurableTesting", "OperationsDurable",
+                operations("Operations"), operations("OperationsTesting"), database, sqlite,
+            ],
+            swiftSettings: settings),
+    ]
+)

@@ -1,0 +1,153 @@
+extension DurableMachine {
+    /// Adds a batch of operations, in any order of members.
+    ///
+    /// - Parameters:
+    ///   - batch: The operations. A dependency may name another member by its index.
+    ///   - lease: The lease of the running operation that adds the batch.
+    /// - Returns: The identifier of each member. A member whose unique key is held has the identifier of the holder.
+    /// - Throws: `DurableError` for an invalid member, a cycle, an unknown dependency or a lost lease.
+    package mutating func add(_ batch: [NewOperation], by lease: Lease? = nil) throws -> [OperationID] {
+        try event { machine in try machine.addMembers(batch, by: lease) }
+    }
+
+    mutating func addMembers(_ members: [NewOperation], by lease: Lease?) throws -> [OperationID] {
+        for member in members { try member.check(limits) }
+        var parent = try lease.map { try leased($0) }
+        try checkDependencies(members, parent: parent)
+        let kinds = try members.map { try rows.kind(named: $0.name) }
+        let holders = try uniqueHolders(members, kinds: kinds)
+        let batch = holders.isEmpty ? members : resolve(members, holders)
+        let order = try topologicalOrder(batch)
+        var next = try rows.reserveOperationIDs(batch.count - holders.count).rawValue
+        var ids: [OperationID] = []
+        for index in batch.indices {
+            switch holders[index] {
+            case .existing(let id): ids.append(id)
+            case .member(let earlier): ids.append(ids[earlier])
+            case nil:
+                ids.append(OperationID(next))
+                next += 1
+            }
+        }
+        for index in order where holders[index] == nil {
+            try insert(batch[index], id: ids[index], kind: kinds[index], ids: ids, parent: parent)
+            if batch[index].isChild { parent?.children += 1 }
+        }
+        if let parent { try put(parent) }
+        return ids
+    }
+
+    /// Replaces dependencies on members whose unique key is held by dependencies on the holders.
+    private func resolve(_ members: [NewOperation], _ holders: [Int: NewOperation.Dependency]) -> [NewOperation] {
+        members.indices.map { index in
+            var member = members[index]
+            member.after =
+                holders[index] != nil
+                ? []
+                : member.after.map { dependency in
+                    guard case .member(let index) = dependency, let holder = holders[index] else { return dependency }
+                    return holder
+                }
+            return member
+        }
+    }
+
+    private mutating func checkDependencies(_ batch: [NewOperation], parent: OperationRow?) throws {
+        var existing: Set<OperationID> = []
+        for member in batch {
+            if member.isChild, parent == nil { throw DurableError.invalidValue("a child needs a running parent") }
+            for dependency in member.after {
+                guard case .existing(let id) = dependency else { continue }
+                if member.isChild, id == parent?.id {
+                    throw DurableError.cycle(["operation \(id)", member.name, "operation \(id)"])
+                }
+                existing.insert(id)
+            }
+        }
+        _ = try existingOperations(Array(existing))
+    }
+
+    /// Returns the members whose unique key an earlier member or a stored operation holds.
+    private mutating func uniqueHolders(_ batch: [NewOperation], kinds: [KindID]) throws -> [Int: NewOperation
+        .Dependency]
+    {
+        var holders: [Int: NewOperation.Dependency] = [:]
+        var earlier: [UniqueName: Int] = [:]
+        for (index, member) in batch.enumerated() {
+            guard let key = member.unique else { continue }
+            let name = UniqueName(kind: kinds[index], key: key)
+            if let first = earlier[name] {
+                holders[index] = .member(first)
+                continue
+            }
+            earlier[name] = index
+            guard let stored = try rows.unique(kind: kinds[index], key: key) else { continue }
+            try load(CollectionOfOne(stored.operation))
+            guard let holder = work.operations[stored.operation] else { continue }
+            if !holder.state.isEnded || stored.heldUntil.map({ $0 > now }) == true {
+                holders[index] = .existing(stored.operation)
+            }
+        }
+        return holders
+    }
+
+    private struct UniqueName: Hashable {
+        var kind: KindID
+        var key: String
+    }
+
+    private mutating func insert(
+        _ member: NewOperation, id: OperationID, kind: KindID, ids: [OperationID], parent: OperationRow?
+    ) throws {
+        var queue = try queue(rows.queue(named: member.queue).id)
+        if member.isBarrier {
+            queue.lastEpoch += 1
+            put(queue)
+            work.touchedQueues.insert(queue.id)
+        }
+        let parent = member.isChild ? parent : nil
+        // A child after a barrier would wait for the barrier, which waits for the parent, which waits for the child.
+        let epoch = parent?.queue == queue.id && !member.isBarrier ? parent?.epoch : nil
+        var row = OperationRow(
+            id: id, queue: queue.id, kind: kind, epoch: epoch ?? queue.lastEpoch, priority: member.priority,
+            state: .waiting, readyAt: now, addedAt: now)
+        if member.isBarrier {
+            queue.lastEpoch += 1
+            put(queue)
+        }
+        (row.failurePolicy, row.retry, row.key, row.parent) = (
+            member.failurePolicy, member.retry, member.key, parent?.id
+        )
+        (row.wakeAt, row.timeout) = (member.wakeAt(now: now), member.timeout?.microseconds)
+        row.deadline = member.deadline.map { now + $0 }
+        if let key = member.unique {
+            let heldUntil = member.uniquePeriod.map { now + $0 }
+            work.changes.uniques.append(UniqueRow(kind: kind, key: key, operation: id, heldUntil: heldUntil))
+        }
+        work.changes.inputs[id] = member.input
+        try addEdges(to: &row, after: member.after, ids: ids)
+        work.inserted.insert(id)
+        try settle(&row)
+    }
+
+    private mutating func addEdges(to row: inout OperationRow, after: [NewOperation.Dependency], ids: [OperationID])
+        throws
+    {
+        var seen: Set<OperationID> = []
+        for dependency in after {
+            let id =
+                switch dependency {
+                case .existing(let id): id
+                case .member(let index): ids[index]
+                }
+            guard seen.insert(id).inserted else { continue }
+            let dependency = try operation(id)
+            if dependency.state.isEnded {
+                row.noteOutcome(of: dependency)
+            } else {
+                row.pending += 1
+                work.changes.edges.append(Edge(dependency: id, dependent: row.id))
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+/// An operation that a worker has claimed, with everything that an attempt needs.
+package struct Claim: Sendable {
+    package var row: OperationRow
+    package var name: String
+    package var queue: String
+    package var input: [UInt8]
+    package var history: [HistoryEntry]
+    /// The instant of the claim.
+    package var now: DurableInstant
+
+    package var lease: Lease? { row.worker.map { Lease(operation: row.id, worker: $0, fence: row.fence) } }
+}
+
+extension DurableMachine {
+    /// Claims operations of the queues for the worker, in the order of starts.
+    ///
+    /// - Parameters:
+    ///   - slots: The number of free slots of the worker for each queue.
+    ///   - kinds: The names of the operations that the worker runs.
+    /// - Throws: `workerExpired` if the registration of the worker has expired.
+    package mutating func claim(
+        for worker: WorkerID, slots: [(queue: String, count: Int)], kinds: [String]
+    ) throws -> [Claim] {
+        guard try rows.worker(worker) != nil else { throw DurableError.workerExpired(worker) }
+        var claims: [Claim] = []
+        for (name, count) in slots where count > 0 {
+            guard let queue = try rows.existingQueue(named: name) else { continue }
+            var free = count
+            // An operation past its deadline ends in place of a start, and another operation may take its slot.
+            while free > 0 {
+                let (started, ended) = try claim(for: worker, queue: queue.id, count: free, kinds: kinds)
+                claims += started
+                free -= started.count
+                if ended == 0 { break }
+            }
+        }
+        return try withPayloads(claims)
+    }
+
+    private mutating func claim(
+        for worker: WorkerID, queue id: QueueID, count: Int, kinds: [String]
+    ) throws -> (started: [Claim], ended: Int) {
+        var queue = try rows.queue(id)
+        if queue.isSuspended { return ([], 0) }
+        let counters = try rows.counters(of: id)
+        var free = Int64(count)
+        if let limit = queue.limit {
+            free = min(free, limit - counters.reduce(0) { $1.key.state == .running ? $0 + $1.value : $0 })
+        }
+        if let rate = queue.rate { free = min(free, rate.allowance(filledAt: queue.rateFilledAt, now: now)) }
+        guard free > 0 else { return ([], 0) }
+        let ids = try firstReady(of: queue, counters: counters, kinds: Set(kinds), limit: Int(free))
+        if ids.isEmpty { return ([], 0) }
+        return try event { machine in
+            let now = machine.now
+            try machine.load(ids)
+            var started: [Claim] = []
+            for id in ids {
+                guard var row = machine.work.operations[id], row.state == .ready else { continue }
+                if let deadline = row.deadline, deadline <= now {
+                    try machine.endWork(
+                        &row, as: .failed, reason: row.reason ?? "the deadline passed before an attempt")
+                    continue
+                }
+                row.start(by: worker, now: now)
+                try machine.put(row)
+                let name = try machine.rows.name(of: row.kind)
+                started.append(Claim(row: row, name: name, queue: queue.name, input: [], history: [], now: now))
+            }
+            if let rate = queue.rate, !started.isEmpty {
+                queue.rateFilledAt = rate.filledAt(
+                    afterStarts: Int64(started.count), filledAt: queue.rateFilledAt, now: now)
+                machine.put(queue)
+            }
+            return (started, ids.count - started.count)
+        }
+    }
+
+    /// Returns the first ready operations of the current epoch among the lanes of the given kinds.
+    private mutating func firstReady(
+        of queue: QueueRow, counters: [Counter: Int64], kinds: Set<String>, limit: Int
+    ) throws -> [OperationID] {
+        var entries: [ReadyEntry] = []
+        var lanes = 0
+        for (counter, count) in counters
+        where count > 0 && counter.state == .ready && counter.epoch == queue.currentEpoch {
+            guard kinds.contains(try rows.name(of: counter.kind)) else { continue }
+            entries += try rows.ready(queue: queue.id, epoch: counter.epoch, kind: counter.kind, limit: limit)
+            lanes += 1
+        }
+        if lanes > 1 { entries.sort() }
+        return entries.prefix(limit).map(\.id)
+    }
+
+    private mutating func withPayloads(_ claims: [Claim]) throws -> [Claim] {
+        guard !claims.isEmpty else { return [] }
+        let inputs = try rows.inputs(of: claims.map(\.row.id).sorted())
+        let resumed = claims.filter { $0.row.historyCount > 0 }.map(\.row.id).sorted()
+        let history = resumed.isEmpty ? [:] : Dictionary(grouping: try rows.history(of: resumed), by: \.operation)
+        return claims.map { claim in
+            var claim = claim
+            claim.input = inputs[claim.row.id] ?? []
+            claim.history = (history[claim.row.id] ?? []).sorted { $0.position < $1.position }
+            return claim
+        }
+    }
+}
+
+extension OperationRow {
+    /// Gives the lease to the worker.
+    mutating func start(by worker: WorkerID, now: DurableInstant) {
+        (state, self.worker, startedAt) = (.running, worker, now)
+        fence += 1
+    }
+}

@@ -1,0 +1,75 @@
+extension DurableMachine {
+    /// The largest number of dependencies and children that an explanation lists.
+    private static let listed = 10
+
+    /// Returns the reasons for which an operation does not run. The call changes nothing.
+    ///
+    /// - Throws: `unknownOperation`.
+    package mutating func explain(_ id: OperationID) throws -> DurableExplanation {
+        guard let row = try rows.operations([id]).first else { throw DurableError.unknownOperation(id) }
+        let name = try rows.name(of: row.kind)
+        let reasons: [DurableExplanation.Reason]
+        switch row.state {
+        case .waiting: reasons = try dependencies(of: row)
+        case .scheduled:
+            let wakeAt = row.wakeAt ?? now
+            reasons = [row.failures > 0 ? .retriesAt(wakeAt, lastError: row.reason ?? "") : .startsAt(wakeAt)]
+        case .blocked:
+            let limit = try keyLimit(of: row)
+            reasons = [.limitOfKey(row.key ?? "", limit: limit)] + (try obstacles(of: row, name: name))
+        case .ready:
+            let obstacles = try obstacles(of: row, name: name)
+            reasons = obstacles.isEmpty ? [.waitsForSlot] : obstacles
+        case .running:
+            let worker = try row.worker.flatMap { try rows.worker($0) }
+            let label = worker.map { $0.name.isEmpty ? "\($0.id)" : $0.name } ?? ""
+            reasons =
+                [.runs(worker: label, since: row.startedAt)] + (row.isCancelRequested ? [.cancelRequested] : [])
+        case .awaitingSignal: reasons = [.awaitsSignal(row.signal ?? "", until: row.wakeAt)]
+        case .finishing:
+            reasons = try rows.unfinishedChildren(of: [id]).prefix(Self.listed).map { .waitsForChild($0) }
+        case .succeeded, .failed, .cancelled, .discarded: reasons = [.ended(row.state, reason: row.reason ?? "")]
+        }
+        return DurableExplanation(id: id, name: name, state: row.state, reasons: reasons)
+    }
+
+    private mutating func dependencies(of row: OperationRow) throws -> [DurableExplanation.Reason] {
+        let ids = try rows.edges(to: [row.id]).map(\.dependency)
+        let listed = try rows.operations(Array(ids.prefix(Self.listed)))
+        var reasons: [DurableExplanation.Reason] = try listed.map {
+            .waitsFor($0.id, name: try rows.name(of: $0.kind), state: $0.state)
+        }
+        if ids.count > listed.count { reasons.append(.waitsForMore(count: ids.count - listed.count)) }
+        return reasons
+    }
+
+    private mutating func keyLimit(of row: OperationRow) throws -> Int {
+        guard let name = row.keyName else { return 0 }
+        return Int(try rows.key(name)?.limit ?? rows.queue(row.queue).limitPerKey ?? 0)
+    }
+
+    /// Returns everything of the queue and the workers that prevents the start of a ready operation.
+    private mutating func obstacles(of row: OperationRow, name: String) throws -> [DurableExplanation.Reason] {
+        let queue = try rows.queue(row.queue)
+        let counters = try rows.counters(of: row.queue)
+        var reasons: [DurableExplanation.Reason] = []
+        if queue.isSuspended { reasons.append(.queueSuspended(queue.name)) }
+        if row.epoch > queue.currentEpoch {
+            let earlier = counters.filter { $0.key.epoch != Counter.ended && $0.key.epoch < row.epoch }
+            reasons.append(.barrier(queue: queue.name, unfinished: Int(earlier.values.reduce(0, +))))
+        }
+        let running = counters.filter { $0.key.state == .running }.values.reduce(0, +)
+        if let limit = queue.limit, running >= limit { reasons.append(.limitOfQueue(queue.name, limit: Int(limit))) }
+        if let rate = queue.rate, rate.allowance(filledAt: queue.rateFilledAt, now: now) == 0 {
+            let next = rate.nextStart(filledAt: queue.rateFilledAt, now: now)
+            reasons.append(.rateOfQueue(queue.name, until: next))
+        }
+        let workers = try rows.workers().filter { $0.leaseEnd >= now && $0.queues.contains(queue.name) }
+        if workers.isEmpty {
+            reasons.append(.noWorkerServes(queue: queue.name))
+        } else if !workers.contains(where: { $0.kinds.contains(name) }) {
+            reasons.append(.noWorkerRegisters(name))
+        }
+        return reasons
+    }
+}

@@ -1,0 +1,71 @@
+extension DurableMachine {
+    /// Stores a schedule. A schedule with an unchanged cron text keeps its next time.
+    ///
+    /// - Throws: `DurableError` for an invalid name, cron text or input.
+    package mutating func setSchedule(
+        _ name: String, cron: CronSchedule, missed: MissedTimes, operation: NewOperation
+    ) throws {
+        try event { machine in
+            try machine.limits.checkName(name)
+            try operation.check(machine.limits)
+            let known = try machine.rows.schedule(named: name)
+            let next = known?.cron == cron.text ? known?.nextAt : cron.next(after: machine.now)
+            guard let next else { throw DurableError.invalidCron(cron.text, reason: "no further time matches") }
+            var row = ScheduleRow(
+                name: name, cron: cron.text, missed: missed, nextAt: next, kind: operation.name,
+                queue: operation.queue, input: operation.input)
+            (row.priority, row.retry, row.key) = (operation.priority, operation.retry, operation.key)
+            row.timeout = operation.timeout?.microseconds
+            machine.put(row)
+        }
+    }
+
+    /// Removes a schedule. Operations that the schedule added stay.
+    package mutating func removeSchedule(_ name: String) throws {
+        try event { machine in
+            machine.work.changes.removedSchedules.append(name)
+            machine.work.isChanged = true
+        }
+    }
+
+    /// Adds the operations of schedules whose time has come. Returns the number of operations.
+    ///
+    /// The transaction that adds the operations also moves the next time, so that machines never add one time twice.
+    @discardableResult
+    package mutating func runSchedules() throws -> Int {
+        let due = try rows.dueSchedules()
+        if due.isEmpty { return 0 }
+        return try event { machine in
+            var batch: [NewOperation] = []
+            for var row in due {
+                let times = try machine.advance(&row)
+                batch += Array(repeating: row.operation, count: times)
+                machine.put(row)
+            }
+            _ = try machine.addMembers(batch, by: nil)
+            return batch.count
+        }
+    }
+
+    /// Moves the next time of a schedule behind now, and returns the number of operations to add.
+    private func advance(_ row: inout ScheduleRow) throws -> Int {
+        let cron = try CronSchedule(row.cron)
+        var (times, last, next) = (1, row.nextAt, cron.next(after: row.nextAt))
+        // The last time counts for `once` and `skip`; a schedule of each minute has 1,440 times a day.
+        while let time = next, time <= now, times < limits.missedTimes || row.missed != .all {
+            (times, last, next) = (times + 1, time, cron.next(after: time))
+        }
+        row.nextAt = next ?? DurableInstant(microseconds: .max)
+        switch row.missed {
+        case .once: return 1
+        case .all: return times
+        case .skip: return now - last <= .seconds(60) ? 1 : 0
+        }
+    }
+
+    private mutating func put(_ row: ScheduleRow) {
+        work.changes.schedules.append(row)
+        work.isChanged = true
+        work.effects.hasNewWakes = true
+    }
+}

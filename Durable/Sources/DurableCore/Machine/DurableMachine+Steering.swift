@@ -1,0 +1,177 @@
+extension DurableMachine {
+    /// Cancels operations and their children. Returns the operations that had not ended.
+    ///
+    /// An operation that does not run ends at once, and never runs. A running operation ends when its worker stops the
+    /// attempt.
+    @discardableResult
+    package mutating func cancel(_ ids: [OperationID]) throws -> [OperationID] {
+        try event { machine in
+            var cancelled: [OperationID] = []
+            var front = try machine.existingOperations(ids)
+            while !front.isEmpty {
+                let parents = front.filter { $0.children > 0 }.map(\.id)
+                for var row in front where !row.state.isEnded {
+                    cancelled.append(row.id)
+                    switch row.state {
+                    case .running, .finishing:
+                        row.isCancelRequested = true
+                        try machine.put(row)
+                    case .waiting, .scheduled, .blocked, .ready, .awaitingSignal:
+                        row.isCancelRequested = true
+                        try machine.endWork(&row, as: .cancelled, reason: row.reason)
+                    case .succeeded, .failed, .cancelled, .discarded: break
+                    }
+                }
+                front =
+                    parents.isEmpty
+                    ? []
+                    : try machine.existingOperations(machine.rows.unfinishedChildren(of: parents.sorted()))
+                        .filter { !cancelled.contains($0.id) }
+            }
+            return cancelled
+        }
+    }
+
+    /// Ends operations that do not run without running them.
+    ///
+    /// - Throws: `operationRuns` or `operationEnded`.
+    package mutating func discard(_ ids: [OperationID], reason: String) throws {
+        try event { machine in
+            let found = try machine.existingOperations(ids)
+            for row in found { try row.checkIdle() }
+            for var row in found { try machine.endWork(&row, as: .discarded, reason: reason) }
+        }
+    }
+
+    /// Gives failed, cancelled and discarded operations new attempts, without a deadline. The history is kept.
+    ///
+    /// - Throws: `invalidValue` for an operation that has not ended or that succeeded.
+    package mutating func retry(_ ids: [OperationID]) throws {
+        try event { machine in
+            let found = try machine.existingOperations(ids)
+            for row in found where !row.state.isEnded || row.state == .succeeded {
+                throw DurableError.invalidValue("operation \(row.id) cannot be retried: \(row.state)")
+            }
+            for var row in found {
+                (row.failures, row.lostLeases, row.rootCause, row.reason) = (0, 0, nil, nil)
+                (row.endedAt, row.purgeAt, row.deadline, row.wakeAt) = (nil, nil, nil, nil)
+                row.epoch = try machine.queue(row.queue).lastEpoch
+                if let parent = row.parent {
+                    try machine.load(CollectionOfOne(parent))
+                    if var parent = machine.work.operations[parent] {
+                        if parent.state.isEnded { row.parent = nil } else { parent.children += 1 }
+                        try machine.put(parent)
+                    }
+                }
+                try machine.settle(&row)
+            }
+        }
+    }
+
+    /// Moves operations that do not run to another queue, behind its barriers.
+    ///
+    /// - Throws: `operationRuns` or `operationEnded`.
+    package mutating func move(_ ids: [OperationID], to name: String) throws {
+        try event { machine in
+            try machine.limits.checkName(name)
+            let found = try machine.existingOperations(ids)
+            for row in found { try row.checkIdle() }
+            let queue = try machine.queue(machine.rows.queue(named: name).id)
+            for var row in found where row.queue != queue.id {
+                (row.queue, row.epoch) = (queue.id, queue.lastEpoch)
+                if row.state == .blocked || row.state == .ready {
+                    // The key of the new queue decides again.
+                    let readyAt = row.readyAt
+                    try machine.makeReady(&row)
+                    row.readyAt = readyAt
+                }
+                try machine.put(row)
+            }
+        }
+    }
+
+    /// Sets the priority of operations.
+    ///
+    /// - Throws: `operationEnded`.
+    package mutating func setPriority(_ priority: DurablePriority, of ids: [OperationID]) throws {
+        try event { machine in
+            for var row in try machine.existingOperations(ids) {
+                if row.state.isEnded { throw DurableError.operationEnded(row.id, row.state) }
+                row.priority = priority
+                try machine.put(row)
+            }
+        }
+    }
+
+    /// Suspends or resumes a queue. Running operations continue.
+    package mutating func setSuspended(_ isSuspended: Bool, queue name: String) throws {
+        try change(name) { $0.isSuspended = isSuspended }
+    }
+
+    /// Sets the largest number of running operations of the queue on all machines. Nil removes the limit.
+    package mutating func setLimit(_ limit: Int?, queue name: String) throws {
+        if let limit, limit < 0 { throw DurableError.invalidValue("a limit is below zero") }
+        try change(name) { $0.limit = limit.map(Int64.init) }
+    }
+
+    /// Sets the rate of starts of the queue on all machines. Nil removes the rate.
+    package mutating func setRate(_ rate: RateRule?, queue name: String) throws {
+        try rate?.check()
+        try change(name) { ($0.rate, $0.rateFilledAt) = (rate, nil) }
+    }
+
+    /// Sets the limit of each key of the queue that has no limit of its own. Nil removes the limit.
+    package mutating func setLimitPerKey(_ limit: Int?, queue name: String) throws {
+        if let limit, limit < 0 { throw DurableError.invalidValue("a limit is below zero") }
+        try event { machine in
+            var queue = try machine.queue(machine.rows.queue(named: name).id)
+            queue.limitPerKey = limit.map(Int64.init)
+            machine.put(queue)
+            for key in try machine.rows.keys(of: queue.id) { machine.work.unbalancedKeys.insert(key.name) }
+        }
+    }
+
+    /// Sets the limit of one key of the queue. Nil makes the queue's limit per key apply.
+    package mutating func setLimit(_ limit: Int?, key: String, queue name: String) throws {
+        if let limit, limit < 0 { throw DurableError.invalidValue("a limit is below zero") }
+        try event { machine in
+            try machine.limits.checkName(key)
+            let queue = try machine.rows.queue(named: name)
+            var row = try machine.key(KeyName(queue: queue.id, key: key))
+            row.limit = limit.map(Int64.init)
+            machine.put(row)
+        }
+    }
+
+    private mutating func change(_ name: String, _ body: (inout QueueRow) -> Void) throws {
+        try event { machine in
+            try machine.limits.checkName(name)
+            var queue = try machine.queue(machine.rows.queue(named: name).id)
+            body(&queue)
+            machine.put(queue)
+            machine.work.effects.hasReadyOperations = true
+        }
+    }
+
+    /// Removes operations whose retention period has passed, at most `limit`. Returns the number of operations.
+    @discardableResult
+    package mutating func purge(limit: Int = 500) throws -> Int {
+        let ids = try rows.purgeable(limit: limit)
+        guard !ids.isEmpty else { return 0 }
+        return try event { machine in
+            for row in try machine.existingOperations(ids) {
+                machine.work.changes.counters[row.counter, default: 0] -= 1
+                machine.work.isChanged = true
+            }
+            try machine.rows.remove(ids)
+            return ids.count
+        }
+    }
+}
+
+extension OperationRow {
+    fileprivate func checkIdle() throws(DurableError) {
+        if state.isEnded { throw .operationEnded(id, state) }
+        if state == .running || state == .finishing { throw .operationRuns(id) }
+    }
+}

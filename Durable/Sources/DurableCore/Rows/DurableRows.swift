@@ -1,0 +1,107 @@
+/// The set of changes of one event. A dialect stores a set with few statements.
+public struct Changes: Sendable {
+    package var inserted: [OperationRow] = []
+    package var updated: [OperationRow] = []
+    package var inputs: [OperationID: [UInt8]] = [:]
+    package var outputs: [OperationID: [UInt8]] = [:]
+    package var edges: [Edge] = []
+    package var counters: [Counter: Int64] = [:]
+    package var queues: [QueueRow] = []
+    package var keys: [KeyRow] = []
+    package var uniques: [UniqueRow] = []
+    package var history: [HistoryEntry] = []
+    package var signals: [SignalRow] = []
+    package var consumedSignals: [SignalRow] = []
+    package var workers: [WorkerRow] = []
+    package var removedWorkers: [WorkerID] = []
+    package var schedules: [ScheduleRow] = []
+    package var removedSchedules: [String] = []
+
+    package init() {}
+}
+
+/// One operation in a lane, with the fields that determine the order of starts.
+public struct ReadyEntry: Sendable, Hashable, Comparable {
+    package var priority: Int64
+    package var readyAt: DurableInstant
+    package var id: OperationID
+
+    package init(priority: Int64, readyAt: DurableInstant, id: OperationID) {
+        (self.priority, self.readyAt, self.id) = (priority, readyAt, id)
+    }
+
+    public static func < (a: Self, b: Self) -> Bool {
+        (-a.priority, a.readyAt, a.id) < (-b.priority, b.readyAt, b.id)
+    }
+}
+
+/// Sets of rows of one open transaction. Each dialect loads and stores sets; `DurableMachine` decides.
+///
+/// All lists of operations are in ascending order of identifiers, so that transactions lock rows in one order.
+/// Rows of operations that a call returns stay locked until the end of the transaction.
+public protocol DurableRows {
+    /// The current instant of the database's clock. All calls in a transaction return one instant.
+    var now: DurableInstant { get }
+
+    /// Reserves consecutive identifiers and returns the first. Identifiers of a failed event may stay unused.
+    mutating func reserveOperationIDs(_ count: Int) throws -> OperationID
+    /// Returns the queue with the name. Creates the queue if necessary.
+    mutating func queue(named name: String) throws -> QueueRow
+    /// Returns the queue with the name, if the queue exists.
+    mutating func existingQueue(named name: String) throws -> QueueRow?
+    mutating func queue(_ id: QueueID) throws -> QueueRow
+    mutating func queues() throws -> [QueueRow]
+    /// Returns the identifier of the name of an operation. Creates the identifier if necessary.
+    mutating func kind(named name: String) throws -> KindID
+    mutating func name(of kind: KindID) throws -> String
+
+    /// Returns the operations that exist.
+    mutating func operations(_ ids: [OperationID]) throws -> [OperationRow]
+    /// Returns the first operations that match the filter. The time grows with the number of operations of the filter's
+    /// state and queue.
+    mutating func operations(matching filter: DurableFilter) throws -> [OperationID]
+    mutating func inputs(of ids: [OperationID]) throws -> [OperationID: [UInt8]]
+    mutating func output(of id: OperationID) throws -> [UInt8]?
+    /// Removes the edges from the operations, and returns these edges.
+    mutating func removeEdges(from dependencies: [OperationID]) throws -> [Edge]
+    mutating func edges(to dependents: [OperationID]) throws -> [Edge]
+    mutating func edges(from dependencies: [OperationID]) throws -> [Edge]
+    mutating func unfinishedChildren(of parents: [OperationID]) throws -> [OperationID]
+    /// Returns the first operations of a lane, in the order of starts.
+    mutating func ready(queue: QueueID, epoch: Int64, kind: KindID, limit: Int) throws -> [ReadyEntry]
+    /// Returns scheduled and signal-awaiting operations whose wake instant has passed, the earliest first.
+    mutating func due(limit: Int) throws -> [OperationID]
+    /// Returns the earliest wake instant of scheduled and signal-awaiting operations and of schedules.
+    mutating func nextWake() throws -> DurableInstant?
+    /// Returns the counters of the queue that are not zero.
+    mutating func counters(of queue: QueueID) throws -> [Counter: Int64]
+    mutating func key(_ name: KeyName) throws -> KeyRow?
+    mutating func keys(of queue: QueueID) throws -> [KeyRow]
+    /// Returns the first blocked operations of the key, in the order of starts.
+    mutating func firstBlocked(of key: KeyName, limit: Int) throws -> [OperationID]
+    /// Returns the last ready operations of the key, the last first.
+    mutating func lastReady(of key: KeyName, limit: Int) throws -> [OperationID]
+    mutating func unique(kind: KindID, key: String) throws -> UniqueRow?
+    mutating func history(of ids: [OperationID]) throws -> [HistoryEntry]
+    /// Returns the oldest signal of the name that no wait has consumed.
+    mutating func signal(_ name: String, for operation: OperationID) throws -> SignalRow?
+    /// Returns the number of the next signal of the operation.
+    mutating func nextSignalNumber(for operation: OperationID) throws -> Int64
+    mutating func worker(_ id: WorkerID) throws -> WorkerRow?
+    mutating func workers() throws -> [WorkerRow]
+    mutating func reserveWorkerID() throws -> WorkerID
+    /// Returns the running operations whose lease the worker holds.
+    mutating func running(of worker: WorkerID) throws -> [OperationID]
+    /// Returns the running operations of the worker with a request for cancellation.
+    mutating func cancelRequests(of worker: WorkerID) throws -> [OperationID]
+    mutating func schedule(named name: String) throws -> ScheduleRow?
+    mutating func schedules() throws -> [ScheduleRow]
+    /// Returns the schedules whose next time has come.
+    mutating func dueSchedules() throws -> [ScheduleRow]
+    /// Returns ended operations whose retention period has passed.
+    mutating func purgeable(limit: Int) throws -> [OperationID]
+    /// Removes the operations with all their records.
+    mutating func remove(_ ids: [OperationID]) throws
+    /// Stores the changes.
+    mutating func save(_ changes: Changes) throws
+}

@@ -1,0 +1,130 @@
+/// The stored state of a queue.
+public struct QueueRow: Sendable, Hashable {
+    public let id: QueueID
+    public let name: String
+    public var isSuspended = false
+    /// The largest number of running operations on all machines. Nil for no limit.
+    public var limit: Int64?
+    /// The limit of each key without a limit of its own.
+    public var limitPerKey: Int64?
+    public var rate: RateRule?
+    /// The instant at which the allowance of the rate is full again.
+    public var rateFilledAt: DurableInstant?
+    /// The epoch whose operations may start. A barrier ends an epoch.
+    public var currentEpoch: Int64 = 0
+    /// The epoch of new operations.
+    public var lastEpoch: Int64 = 0
+
+    package init(id: QueueID, name: String) { (self.id, self.name) = (id, name) }
+}
+
+/// The name of a limit per key: a queue and a key.
+public struct KeyName: Hashable, Sendable {
+    public var queue: QueueID
+    public var key: String
+
+    package init(queue: QueueID, key: String) { (self.queue, self.key) = (queue, key) }
+}
+
+/// The stored state of a key of a queue.
+public struct KeyRow: Sendable, Hashable {
+    public let name: KeyName
+    /// The limit of this key in place of the queue's limit per key.
+    public var limit: Int64?
+    public var running: Int64 = 0
+    public var ready: Int64 = 0
+    public var blocked: Int64 = 0
+
+    package init(name: KeyName) { self.name = name }
+
+    /// Whether the row has no information.
+    package var isEmpty: Bool { limit == nil && running == 0 && ready == 0 && blocked == 0 }
+
+    package mutating func count(_ state: DurableState, by change: Int64) {
+        switch state {
+        case .running: running += change
+        case .ready: ready += change
+        case .blocked: blocked += change
+        case .waiting, .scheduled, .awaitingSignal, .finishing, .succeeded, .failed, .cancelled, .discarded: break
+        }
+    }
+}
+
+/// The stored registration of a worker.
+public struct WorkerRow: Sendable, Hashable {
+    public let id: WorkerID
+    public var name: String
+    public var leaseEnd: DurableInstant
+    public var kinds: [String]
+    public var queues: [String]
+
+    package init(id: WorkerID, name: String, leaseEnd: DurableInstant, kinds: [String], queues: [String]) {
+        (self.id, self.name, self.leaseEnd, self.kinds, self.queues) = (id, name, leaseEnd, kinds, queues)
+    }
+}
+
+/// One dependency between two operations. The store removes the edge when the dependency ends.
+public struct Edge: Sendable, Hashable {
+    /// The operation that ends first.
+    public var dependency: OperationID
+    public var dependent: OperationID
+    /// Whether a running operation waits for the dependency. Such a wait ignores the failure policy.
+    public var isAwait: Bool
+
+    package init(dependency: OperationID, dependent: OperationID, isAwait: Bool = false) {
+        (self.dependency, self.dependent, self.isAwait) = (dependency, dependent, isAwait)
+    }
+}
+
+/// The holder of a unique key.
+public struct UniqueRow: Sendable, Hashable {
+    public var kind: KindID
+    public var key: String
+    public var operation: OperationID
+    /// The end of the period for which the key holds also after the end of the operation.
+    public var heldUntil: DurableInstant?
+
+    package init(kind: KindID, key: String, operation: OperationID, heldUntil: DurableInstant?) {
+        (self.kind, self.key, self.operation, self.heldUntil) = (kind, key, operation, heldUntil)
+    }
+}
+
+/// One entry of the history of an operation: a step, a sleep or a wait.
+public struct HistoryEntry: Sendable, Hashable {
+    /// The kinds of entries.
+    public enum Kind: Int64, Sendable, Hashable {
+        case step = 0
+        case sleep = 1
+        case signal = 2
+        case add = 3
+        case operations = 4
+    }
+
+    public var operation: OperationID
+    public var position: Int64
+    public var kind: Kind
+    public var name: String
+    /// The result; nil for a wait that reached its timeout.
+    public var result: [UInt8]?
+
+    package init(operation: OperationID, position: Int64, kind: Kind, name: String, result: [UInt8]?) {
+        (self.operation, self.position, self.kind, self.name) = (operation, position, kind, name)
+        self.result = result
+    }
+
+    /// The description in messages.
+    package var label: String { "\(kind) '\(name)'" }
+}
+
+/// A signal that no wait has consumed.
+public struct SignalRow: Sendable, Hashable {
+    public var operation: OperationID
+    public var name: String
+    /// The order of the signals of one name.
+    public var number: Int64
+    public var payload: [UInt8]
+
+    package init(operation: OperationID, name: String, number: Int64, payload: [UInt8]) {
+        (self.operation, self.name, self.number, self.payload) = (operation, name, number, payload)
+    }
+}

@@ -1,0 +1,18 @@
+/// The limits of a store.
+public struct DurableLimits: Sendable, Hashable {
+    /// The largest number of bytes of an input, an output, a step result or a signal. The default is 1 MiB.
+    public var payloadBytes = 1 << 20
+    /// The largest number of UTF-8 bytes of a name or a key. The default is 200.
+    public var nameBytes = 200
+    /// The largest number of UTF-8 bytes of an error text that the store keeps. The store cuts longer texts.
+    public var reasonBytes = 4_096
+    /// The number of leases that an operation may lose before the operation fails. The default is 100.
+    public var lostLeases = 100
+    /// The time for which the store keeps ended operations. The default is 7 days.
+    public var retention = Duration.seconds(7 * 86_400)
+    /// The largest number of operations that `schedule` adds for missed times in one step. The default is 100.
+    public var missedTimes = 100
+
+    /// Creates the default limits.
+    public init() {}
+}

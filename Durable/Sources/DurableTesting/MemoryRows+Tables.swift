@@ -1,0 +1,99 @@
+package import DurableCore
+
+extension MemoryRows {
+    package func queue(named name: String) -> QueueRow {
+        if let known = existingQueue(named: name) { return known }
+        let row = QueueRow(id: QueueID(Int64(tables.queues.count + 1)), name: name)
+        tables.queues.append(row)
+        return row
+    }
+
+    package func existingQueue(named name: String) -> QueueRow? { tables.queues.first { $0.name == name } }
+
+    package func queue(_ id: QueueID) -> QueueRow { tables.queues[Int(id.rawValue) - 1] }
+
+    package func queues() -> [QueueRow] { tables.queues }
+
+    package func kind(named name: String) -> KindID {
+        if let index = tables.kinds.firstIndex(of: name) { return KindID(Int64(index + 1)) }
+        tables.kinds.append(name)
+        return KindID(Int64(tables.kinds.count))
+    }
+
+    package func name(of kind: KindID) -> String { tables.kinds[Int(kind.rawValue) - 1] }
+
+    package func counters(of queue: QueueID) -> [Counter: Int64] { tables.counters.filter { $0.key.queue == queue } }
+
+    package func key(_ name: KeyName) -> KeyRow? { tables.keys[name] }
+
+    package func keys(of queue: QueueID) -> [KeyRow] {
+        tables.keys.values.filter { $0.name.queue == queue }.sorted { $0.name.key < $1.name.key }
+    }
+
+    package func unique(kind: KindID, key: String) -> UniqueRow? {
+        tables.uniques.first { $0.kind == kind && $0.key == key }
+    }
+
+    package func history(of ids: [OperationID]) -> [HistoryEntry] {
+        let ids = Set(ids)
+        return tables.history.filter { ids.contains($0.operation) }.sorted {
+            ($0.operation, $0.position) < ($1.operation, $1.position)
+        }
+    }
+
+    package func signal(_ name: String, for operation: OperationID) -> SignalRow? {
+        tables.signals.filter { $0.operation == operation && $0.name == name }.min { $0.number < $1.number }
+    }
+
+    package func nextSignalNumber(for operation: OperationID) -> Int64 {
+        (tables.signals.filter { $0.operation == operation }.map(\.number).max() ?? 0) + 1
+    }
+
+    package func worker(_ id: WorkerID) -> WorkerRow? { tables.workers.first { $0.id == id } }
+
+    package func workers() -> [WorkerRow] { tables.workers.sorted { $0.id < $1.id } }
+
+    package func reserveWorkerID() -> WorkerID {
+        defer { tables.nextWorker += 1 }
+        return WorkerID(tables.nextWorker)
+    }
+
+    package func schedule(named name: String) -> ScheduleRow? { tables.schedules.first { $0.name == name } }
+
+    package func schedules() -> [ScheduleRow] { tables.schedules.sorted { $0.name < $1.name } }
+
+    package func dueSchedules() -> [ScheduleRow] { schedules().filter { $0.nextAt <= now } }
+
+    package func save(_ changes: Changes) {
+        for row in changes.inserted + changes.updated {
+            if let old = tables.operations[row.id] { tables.byState[old.state]?.remove(row.id) }
+            tables.operations[row.id] = row
+            if !row.state.isEnded { tables.byState[row.state, default: []].insert(row.id) }
+        }
+        tables.inputs.merge(changes.inputs) { $1 }
+        tables.outputs.merge(changes.outputs) { $1 }
+        tables.edges.formUnion(changes.edges)
+        for (counter, change) in changes.counters {
+            let sum = (tables.counters[counter] ?? 0) + change
+            tables.counters[counter] = sum == 0 ? nil : sum
+        }
+        for row in changes.queues { tables.queues[Int(row.id.rawValue) - 1] = row }
+        for row in changes.keys { tables.keys[row.name] = row.isEmpty ? nil : row }
+        for row in changes.uniques {
+            tables.uniques.removeAll { $0.kind == row.kind && $0.key == row.key }
+            tables.uniques.append(row)
+        }
+        tables.history += changes.history
+        tables.signals.removeAll { changes.consumedSignals.contains($0) }
+        tables.signals += changes.signals
+        for row in changes.workers {
+            tables.workers.removeAll { $0.id == row.id }
+            tables.workers.append(row)
+        }
+        tables.workers.removeAll { changes.removedWorkers.contains($0.id) }
+        tables.schedules.removeAll { row in
+            changes.removedSchedules.contains(row.name) || changes.schedules.contains { $0.name == row.name }
+        }
+        tables.schedules += changes.schedules
+    }
+}

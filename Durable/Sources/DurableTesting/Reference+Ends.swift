@@ -1,0 +1,192 @@
+import DurableCore
+
+extension Reference {
+    mutating func complete(_ completion: Completion) -> Bool {
+        let lease = completion.lease
+        guard var operation = running(lease) else {
+            guard let operation = operations[lease.operation] else { return false }
+            let isDone =
+                switch operation.phase {
+                case .ended, .finishing: true
+                case .idle, .running, .awaitingSignal: false
+                }
+            return isDone && operation.worker == lease.worker && operation.fence == lease.fence
+        }
+        switch completion.result {
+        case .succeeded: endWork(operation.id, .succeeded)
+        case .cancelled: endWork(operation.id, .cancelled)
+        case .discarded: endWork(operation.id, .discarded)
+        case .released: putBack(operation.id)
+        case .snoozed(let delay):
+            if operation.isCancelRequested {
+                endWork(operation.id, .cancelled)
+            } else {
+                operation.becomeIdle()
+                operation.wakeAt = now + delay
+                operations[operation.id] = operation
+            }
+        case .failed(_, let isRetryable):
+            operation.failures += 1
+            operations[operation.id] = operation
+            if operation.isCancelRequested {
+                endWork(operation.id, .cancelled)
+            } else if !isRetryable || operation.failures > operation.retry.retries {
+                endWork(operation.id, .failed)
+            } else {
+                let delay = operation.retry.delay(beforeRetry: Int(operation.failures), seed: operation.id.rawValue)
+                operation.becomeIdle()
+                operation.wakeAt = now.advanced(byMicroseconds: delay)
+                operations[operation.id] = operation
+            }
+        }
+        return true
+    }
+
+    mutating func endWork(_ id: OperationID, _ state: DurableState) {
+        if hasChildren(id) {
+            operations[id]?.phase = .finishing(state)
+        } else {
+            operations[id]?.end(state, now)
+            if let operation = operations[id] { noteEnd(of: operation) }
+        }
+    }
+
+    mutating func putBack(_ id: OperationID) {
+        guard let operation = operations[id] else { return }
+        if operation.isCancelRequested { return endWork(id, .cancelled) }
+        operations[id]?.becomeIdle()
+        operations[id]?.wakeAt = nil
+    }
+
+    mutating func expire(_ worker: WorkerID) {
+        for operation in sorted where operation.lease?.worker == worker {
+            operations[operation.id]?.lost += 1
+            if operation.lost + 1 > limits.lostLeases {
+                endWork(operation.id, .failed)
+            } else {
+                putBack(operation.id)
+            }
+        }
+        workers[worker] = nil
+    }
+
+    mutating func wakeDue() {
+        for operation in sorted {
+            guard let wakeAt = operation.wakeAt, wakeAt <= now, operation.dependencies.isEmpty else { continue }
+            if case .awaitingSignal = operation.phase {
+                operations[operation.id]?.history += 1
+                operations[operation.id]?.becomeIdle()
+            }
+            operations[operation.id]?.wakeAt = nil
+            operations[operation.id]?.isScheduled = false
+        }
+    }
+
+    mutating func cancel(_ id: OperationID) {
+        var front = [id]
+        var seen: Set<OperationID> = []
+        while let id = front.popLast() {
+            guard seen.insert(id).inserted, let operation = operations[id] else { continue }
+            front += operations.values.filter { $0.parent == id && !$0.isEnded }.map(\.id)
+            switch operation.phase {
+            case .ended: break
+            case .running, .finishing: operations[id]?.isCancelRequested = true
+            case .idle, .awaitingSignal:
+                operations[id]?.isCancelRequested = true
+                endWork(id, .cancelled)
+            }
+        }
+    }
+
+    mutating func retry(_ id: OperationID) {
+        guard var operation = operations[id] else { return }
+        if let parent = operation.parent {
+            let isOpen = operations[parent].map { !$0.isEnded } ?? false
+            if !isOpen { operation.parent = nil }
+        }
+        operation.becomeIdle()
+        (operation.failures, operation.lost, operation.isDoomed) = (0, 0, false)
+        (operation.wakeAt, operation.endedAt) = (nil, nil)
+        operation.epoch = queues[operation.queue, default: Queue()].lastEpoch
+        operations[id] = operation
+    }
+
+    mutating func sleep(_ lease: Lease, _ delay: Int64, _ position: Int64) -> ProgramReply? {
+        guard var operation = running(lease), position == operation.history else { return nil }
+        if operation.isCancelRequested {
+            endWork(operation.id, .cancelled)
+            return .suspended(true)
+        }
+        operation.history += 1
+        if delay > 0 {
+            operation.becomeIdle()
+            operation.wakeAt = now.advanced(byMicroseconds: delay)
+        }
+        operations[operation.id] = operation
+        return .suspended(delay > 0)
+    }
+
+    mutating func awaitSignal(_ lease: Lease, _ name: String, _ timeout: Int64?, _ position: Int64) -> ProgramReply? {
+        guard var operation = running(lease), position == operation.history else { return nil }
+        if let index = operation.signals.firstIndex(of: name) {
+            operation.signals.remove(at: index)
+            operation.history += 1
+            operations[operation.id] = operation
+            return .suspended(false)
+        }
+        if operation.isCancelRequested {
+            endWork(operation.id, .cancelled)
+            return .suspended(true)
+        }
+        operation.phase = .awaitingSignal(name)
+        operation.wakeAt = timeout.map { now.advanced(byMicroseconds: $0) }
+        operations[operation.id] = operation
+        return .suspended(true)
+    }
+
+    mutating func send(_ name: String, to id: OperationID) -> ProgramReply? {
+        guard var operation = operations[id], !operation.isEnded else { return nil }
+        if operation.phase == .awaitingSignal(name) {
+            operation.history += 1
+            operation.becomeIdle()
+            operation.wakeAt = nil
+        } else {
+            operation.signals.append(name)
+        }
+        operations[id] = operation
+        return .done
+    }
+
+    mutating func awaitOperations(_ lease: Lease, _ ids: [OperationID], _ position: Int64) -> ProgramReply? {
+        guard var operation = running(lease), position == operation.history else { return nil }
+        for id in ids where operations[id] == nil || operations[id]?.isEnded == false && waits(id, for: lease.operation)
+        {
+            return nil
+        }
+        if operation.isCancelRequested {
+            endWork(operation.id, .cancelled)
+            return .suspended(true)
+        }
+        operation.history += 1
+        operations[operation.id] = operation
+        let open = ids.filter { operations[$0]?.isEnded == false }
+        if open.isEmpty { return .suspended(false) }
+        operation.becomeIdle()
+        operation.wakeAt = nil
+        operation.dependencies = Set(open)
+        operations[operation.id] = operation
+        return .suspended(true)
+    }
+
+    /// Whether the operation waits for the other operation, or is the other operation.
+    private func waits(_ id: OperationID, for other: OperationID) -> Bool {
+        var (front, seen) = ([id], Set<OperationID>())
+        while let next = front.popLast() {
+            if next == other { return true }
+            guard seen.insert(next).inserted, let operation = operations[next] else { continue }
+            front += operation.dependencies
+            front += operations.values.filter { $0.parent == next }.map(\.id)
+        }
+        return false
+    }
+}

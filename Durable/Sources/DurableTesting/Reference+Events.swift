@@ -1,0 +1,180 @@
+import DurableCore
+
+extension Reference {
+    /// Applies an event. An event that the rules refuse changes nothing.
+    package mutating func reply(to event: ProgramEvent) -> ProgramReply {
+        let before = self
+        guard let reply = applied(event) else {
+            self = before
+            return .refused
+        }
+        settle()
+        return reply
+    }
+
+    private mutating func applied(_ event: ProgramEvent) -> ProgramReply? {
+        switch event {
+        case .add(let batch, let lease): return add(batch, by: lease)
+        case .register:
+            lastWorker += 1
+            workers[WorkerID(lastWorker)] = now + DurableMachine.programLease
+            return .worker(WorkerID(lastWorker))
+        case .heartbeat(let worker):
+            guard workers[worker] != nil else { return nil }
+            workers[worker] = now + DurableMachine.programLease
+        case .leave(let worker):
+            for operation in sorted where operation.lease?.worker == worker { putBack(operation.id) }
+            workers[worker] = nil
+        case .claim(let worker, let queue, let count, let kinds):
+            guard workers[worker] != nil else { return nil }
+            return .leases(claim(worker, queue, count, kinds))
+        case .complete(let completion): return .accepted(complete(completion))
+        case .advance(let distance): now = now.advanced(byMicroseconds: distance)
+        case .expireLeases:
+            for (worker, end) in workers where end < now { expire(worker) }
+        case .wakeDue: wakeDue()
+        case .cancel(let id):
+            guard operations[id] != nil else { return nil }
+            cancel(id)
+        case .discard(let id):
+            guard isIdle(id) else { return nil }
+            endWork(id, .discarded)
+        case .retry(let id):
+            guard case .ended(let state)? = operations[id]?.phase, state != .succeeded else { return nil }
+            retry(id)
+        case .move(let id, let queue):
+            guard isIdle(id) else { return nil }
+            if operations[id]?.queue != queue {
+                operations[id]?.queue = queue
+                operations[id]?.epoch = queues[queue, default: Queue()].lastEpoch
+            }
+        case .setPriority(let id, let priority):
+            guard operations[id]?.isEnded == false else { return nil }
+            operations[id]?.priority = priority.rawValue
+        case .setSuspended(let isSuspended, let queue): queues[queue, default: Queue()].isSuspended = isSuspended
+        case .setLimit(let limit, let queue): queues[queue, default: Queue()].limit = limit
+        case .setLimitPerKey(let limit, let queue): queues[queue, default: Queue()].limitPerKey = limit
+        case .setLimitOfKey(let limit, let key, let queue): queues[queue, default: Queue()].limits[key] = limit
+        case .step(let lease, let position):
+            guard running(lease) != nil else { return nil }
+            if operations[lease.operation]?.history == position { operations[lease.operation]?.history += 1 }
+        case .sleep(let lease, let delay, let position): return sleep(lease, delay, position)
+        case .awaitSignal(let lease, let name, let timeout, let position):
+            return awaitSignal(lease, name, timeout, position)
+        case .send(let name, let id): return send(name, to: id)
+        case .awaitOperations(let lease, let ids, let position): return awaitOperations(lease, ids, position)
+        case .purge:
+            for operation in sorted where operation.endedAt.map({ $0 + limits.retention <= now }) == true {
+                operations[operation.id] = nil
+                uniques = uniques.filter { $0.value.0 != operation.id }
+            }
+        }
+        return .done
+    }
+
+    private mutating func add(_ batch: [NewOperation], by lease: Lease?) -> ProgramReply? {
+        if let lease, running(lease) == nil { return nil }
+        for member in batch where member.isChild {
+            guard let lease, !member.after.contains(.existing(lease.operation)) else { return nil }
+        }
+        for index in batch.indices {
+            for case .existing(let id) in batch[index].after where operations[id] == nil { return nil }
+        }
+        var ids: [OperationID] = []
+        var isNew: [Bool] = []
+        var next = idLimit.rawValue
+        for member in batch {
+            let unique = member.unique.map { Unique(kind: member.name, key: $0) }
+            if let unique, let holder = uniques[unique], let operation = operations[holder.0],
+                !operation.isEnded || holder.until.map({ $0 > now }) == true
+            {
+                ids.append(holder.0)
+                isNew.append(false)
+                continue
+            }
+            let id = OperationID(next)
+            next += 1
+            if let unique { uniques[unique] = (id, member.uniquePeriod.map { now + $0 }) }
+            // A placeholder, so that a later member with the unique key finds its holder.
+            operations[id] = Operation(
+                id: id, queue: member.queue, kind: member.name, epoch: 0, priority: member.priority.rawValue,
+                policy: member.failurePolicy, retry: member.retry)
+            ids.append(id)
+            isNew.append(true)
+        }
+        guard let order = try? topologicalOrder(resolved(batch, isNew, ids)) else { return nil }
+        for index in order where isNew[index] { insert(batch[index], ids[index], ids, lease) }
+        idLimit = OperationID(next)
+        return .ids(ids)
+    }
+
+    private func resolved(_ batch: [NewOperation], _ isNew: [Bool], _ ids: [OperationID]) -> [NewOperation] {
+        batch.indices.map { index in
+            var member = batch[index]
+            member.after =
+                isNew[index]
+                ? member.after.map { dependency in
+                    guard case .member(let index) = dependency, !isNew[index] else { return dependency }
+                    if let first = ids.firstIndex(of: ids[index]), first != index { return .member(first) }
+                    return .existing(ids[index])
+                } : []
+            return member
+        }
+    }
+
+    private mutating func insert(_ member: NewOperation, _ id: OperationID, _ ids: [OperationID], _ lease: Lease?) {
+        guard var operation = operations[id] else { return }
+        if member.isBarrier { queues[member.queue, default: Queue()].lastEpoch += 1 }
+        operation.epoch = queues[member.queue, default: Queue()].lastEpoch
+        if member.isBarrier { queues[member.queue, default: Queue()].lastEpoch += 1 }
+        if member.isChild, let lease, let parent = operations[lease.operation] {
+            operation.parent = parent.id
+            if parent.queue == member.queue, !member.isBarrier { operation.epoch = parent.epoch }
+        }
+        operation.key = member.key
+        switch member.start {
+        case .now: operation.wakeAt = nil
+        case .at(let instant): operation.wakeAt = instant
+        case .after(let delay): operation.wakeAt = now + delay
+        }
+        for dependency in member.after {
+            let dependency =
+                switch dependency {
+                case .existing(let id): id
+                case .member(let index): ids[index]
+                }
+            operation.dependencies.insert(dependency)
+            if operations[dependency]?.isEnded == false { dooming[id, default: []].insert(dependency) }
+            if case .ended(let state)? = operations[dependency]?.phase, state != .succeeded,
+                operation.policy != .runAnyway
+            {
+                operation.isDoomed = true
+            }
+        }
+        operations[id] = operation
+    }
+
+    private mutating func claim(_ worker: WorkerID, _ queue: String, _ count: Int, _ kinds: [String]) -> [Lease] {
+        startable(queue: queue, kinds: kinds, count: count).compactMap { operation in
+            var operation = operation
+            (operation.phase, operation.worker) = (.running, worker)
+            operation.fence += 1
+            operation.readyAt = nil
+            operations[operation.id] = operation
+            return operation.lease
+        }
+    }
+
+    /// Returns the running operation of a lease.
+    func running(_ lease: Lease) -> Operation? {
+        guard let operation = operations[lease.operation], operation.lease == lease else { return nil }
+        return operation
+    }
+
+    private func isIdle(_ id: OperationID) -> Bool {
+        switch operations[id]?.phase {
+        case .idle, .awaitingSignal: true
+        case .running, .finishing, .ended, nil: false
+        }
+    }
+}

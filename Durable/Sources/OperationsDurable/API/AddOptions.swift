@@ -1,0 +1,50 @@
+public import DurableCore
+public import Foundation
+
+/// The options of one addition.
+public struct DurableOptions: Sendable {
+    /// The priority in the queue.
+    public var priority = DurablePriority.normal
+    /// The reaction to dependencies that do not succeed.
+    public var dependencyFailurePolicy = DurableFailurePolicy.runAnyway
+    /// The rule for retries. The default is one attempt.
+    public var retry = RetryRule.none
+    /// The earliest start by the database's clock.
+    public var notBefore: Date?
+    /// The delay before the earliest start. The database's clock measures the delay. `notBefore` has precedence.
+    public var delay: Duration?
+    /// The unique key. While an unfinished operation of this name holds the key, an addition returns that operation.
+    public var unique: String?
+    /// The period after the addition for which the unique key holds also after the end.
+    public var uniquePeriod: Duration?
+    /// The key of a limit per key.
+    public var limitKey: String?
+    /// The time limit of one attempt.
+    public var timeout: Duration?
+    /// The time after the addition at which no further attempt starts.
+    public var deadline: Duration?
+    /// Whether the operation is a barrier: it starts when all earlier operations of the queue have ended, and later
+    /// operations wait for its end.
+    public var isBarrier = false
+
+    /// Creates the default options.
+    public init() {}
+
+    func apply(to operation: inout NewOperation) {
+        operation.priority = priority
+        operation.failurePolicy = dependencyFailurePolicy
+        operation.retry = retry
+        if let notBefore {
+            operation.start = .at(DurableInstant(notBefore))
+        } else if let delay {
+            operation.start = .after(delay)
+        }
+        (operation.unique, operation.uniquePeriod, operation.key) = (unique, uniquePeriod, limitKey)
+        (operation.timeout, operation.deadline, operation.isBarrier) = (timeout, deadline, isBarrier)
+    }
+}
+
+extension DurableInstant {
+    /// Creates the instant of a date.
+    public init(_ date: Date) { self.init(microseconds: Int64((date.timeIntervalSince1970 * 1_000_000).rounded())) }
+}

@@ -1,0 +1,130 @@
+public import DurableCore
+public import Foundation
+public import GRDB
+
+/// The surroundings of one attempt: its identity, steps, waits and additions.
+///
+/// Steps, sleeps, waits and additions form the history of the operation, in the order of their calls. A later attempt
+/// makes the same calls in the same order, and receives the recorded results. The calls of one operation therefore do not
+/// run concurrently.
+public struct DurableContext: Sendable {
+    let attempt: AttemptState
+
+    /// The identifier of the operation.
+    public var id: OperationID { attempt.lease.operation }
+
+    /// The number of this attempt, which begins at 1. Sleeps, waits and snoozes do not count.
+    public var number: Int { Int(attempt.row.failures + attempt.row.lostLeases) + 1 }
+
+    /// A key that is identical in every attempt, for effects outside the database.
+    public var idempotencyKey: String { "\(attempt.store.identity)-\(id)" }
+
+    /// Runs the body once, and records its result. Later attempts receive the recorded result.
+    ///
+    /// If the process ends between the body and the record, a later attempt runs the body again.
+    ///
+    /// - Throws: The error of the body, which is not recorded. `DurableError.historyMismatch` if the history has another
+    ///   entry at this position. `DurableError.leaseLost`.
+    public func step<Value: Codable & Sendable>(
+        _ name: String, _ body: () async throws -> Value
+    ) async throws -> Value {
+        let (position, stored) = try attempt.next(.step, name)
+        if let stored {
+            return try Payload.decode(Value.self, from: stored.result ?? [], of: "result of step '\(name)'")
+        }
+        let value = try await body()
+        let bytes = try Payload.encode(value, of: "result of step '\(name)'")
+        try await attempt.commit { machine, lease in
+            try machine.recordStep(name, result: bytes, position: position, by: lease)
+        }
+        return value
+    }
+
+    /// Releases slot and lease until the instant. The operation then runs again, on any machine, from its beginning.
+    public func sleep(until date: Date) async throws { try await sleep(.at(DurableInstant(date))) }
+
+    /// Releases slot and lease for the duration. The operation then runs again, on any machine, from its beginning.
+    public func sleep(for duration: Duration) async throws { try await sleep(.after(duration)) }
+
+    private func sleep(_ wake: NewOperation.Start) async throws {
+        let (position, stored) = try attempt.next(.sleep, "sleep")
+        if stored != nil { return }
+        _ = try await attempt.wait { machine, lease in
+            try machine.sleep(until: wake, name: "sleep", position: position, by: lease)
+        }
+    }
+
+    /// Returns the value of a signal. Releases slot and lease until a caller sends the signal.
+    ///
+    /// - Throws: `DurableError.signalTimeout`, in this attempt and in each later attempt.
+    public func wait<Value: Codable & Sendable>(
+        for name: String, as type: Value.Type, timeout: Duration? = nil
+    ) async throws -> Value {
+        let (position, stored) = try attempt.next(.signal, name)
+        let payload: [UInt8]?
+        if let stored {
+            payload = stored.result
+        } else {
+            payload = try await attempt.wait { machine, lease in
+                try machine.awaitSignal(name, timeout: timeout, position: position, by: lease)
+            }
+        }
+        guard let payload else { throw DurableError.signalTimeout(name) }
+        return try Payload.decode(type, from: payload, of: "signal '\(name)'")
+    }
+
+    /// Releases slot and lease until the operation has ended, and returns its output.
+    ///
+    /// - Throws: `DurableError.cycle` if the operation waits for this operation. `DurableError.notSucceeded`.
+    public func wait<Output>(for handle: DurableHandle<Output>) async throws -> Output {
+        let name = "operation \(handle.id)"
+        let (position, stored) = try attempt.next(.operations, name)
+        if stored == nil {
+            _ = try await attempt.wait { machine, lease in
+                try machine.awaitOperations([handle.id], name: name, position: position, by: lease)
+            }
+        }
+        return try await handle.value
+    }
+
+    /// Adds an operation once, however many attempts request the addition.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation.
+    ///   - queue: The queue of the new operation; nil for the queue of this operation.
+    ///   - isChild: Whether the end of this operation waits for the end of the new operation.
+    ///   - dependencies: The operations that end before the new operation starts.
+    ///   - options: Further options.
+    @discardableResult
+    public func add<Work: DurableOperation>(
+        _ operation: Work, to queue: DurableQueue? = nil, isChild: Bool = false,
+        after dependencies: [any DurableReference] = [], options: DurableOptions = DurableOptions()
+    ) async throws -> DurableHandle<Work.Output> {
+        let (position, stored) = try attempt.next(.add, Work.name)
+        if let id = HistoryEntry.ids(stored?.result).first { return DurableHandle(id: id, store: attempt.store) }
+        let queue = queue ?? DurableQueue(attempt.queue, in: attempt.store)
+        var new = try queue.newOperation(operation, nil, dependencies, nil, options)
+        new.isChild = isChild
+        let id = try await attempt.commit { [new] machine, lease in
+            try machine.add([new], position: position, by: lease)[0]
+        }
+        return DurableHandle(id: id, store: attempt.store)
+    }
+
+    /// Completes the operation in a transaction of the application: the effect and the completion commit together.
+    ///
+    /// The attempt returns the same output afterward. If the transaction is rolled back, the attempt continues.
+    ///
+    /// - Throws: `DurableError.leaseLost`. The application then rolls back the transaction.
+    public func complete(_ output: some Sendable = (), in transaction: Database) throws {
+        guard let store = attempt.store as? SQLiteStore else { throw DurableError.noSchema }
+        let bytes = try Payload.encode(output, of: "output")
+        let lease = attempt.lease
+        let completion = Completion(lease: lease, result: .succeeded(output: bytes))
+        guard try store.apply(in: transaction, { try $0.complete([completion])[0] }) else {
+            throw DurableError.leaseLost(lease.operation)
+        }
+        let attempt = attempt
+        transaction.afterNextTransaction { _ in attempt.setCompleted() }
+    }
+}

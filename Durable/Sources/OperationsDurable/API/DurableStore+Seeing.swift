@@ -1,0 +1,115 @@
+public import DurableCore
+
+/// The state of a store at one moment.
+public struct DurableSnapshot: Sendable {
+    /// The state of one queue.
+    public struct Queue: Sendable {
+        /// The name of the queue.
+        public let name: String
+        /// Whether the queue is suspended.
+        public let isSuspended: Bool
+        /// The largest number of running operations on all machines; nil for no limit.
+        public let limit: Int?
+        /// The number of operations for each name and state.
+        public let counts: [String: [DurableState: Int]]
+    }
+
+    /// The state of one worker.
+    public struct Worker: Sendable {
+        /// The registration of the worker.
+        public let id: WorkerID
+        /// The name of the worker.
+        public let name: String
+        /// The names of the operations that the worker runs.
+        public let operations: [String]
+        /// The queues that the worker serves.
+        public let queues: [String]
+        /// The instant at which the leases of the worker expire without a heartbeat.
+        public let leaseEnd: DurableInstant
+    }
+
+    /// The instant of the snapshot, by the database's clock.
+    public let instant: DurableInstant
+    /// All queues.
+    public let queues: [Queue]
+    /// All registered workers.
+    public let workers: [Worker]
+}
+
+extension DurableStore {
+    /// Returns the reasons for which an operation does not run, across all machines.
+    ///
+    /// - Throws: `DurableError.unknownOperation`.
+    public func explain(_ id: OperationID) async throws -> DurableExplanation {
+        try await read { try $0.explain(id) }
+    }
+
+    /// Returns all queues and workers. The time does not depend on the number of operations.
+    public func snapshot() async throws -> DurableSnapshot {
+        try await read { machine in
+            let queues = try machine.rows.queues().map { row in
+                var counts: [String: [DurableState: Int]] = [:]
+                for (counter, count) in try machine.rows.counters(of: row.id) {
+                    counts[try machine.rows.name(of: counter.kind), default: [:]][counter.state, default: 0] += Int(
+                        count)
+                }
+                return DurableSnapshot.Queue(
+                    name: row.name, isSuspended: row.isSuspended, limit: row.limit.map { Int($0) }, counts: counts)
+            }
+            let workers = try machine.rows.workers().map { row in
+                DurableSnapshot.Worker(
+                    id: row.id, name: row.name, operations: row.kinds, queues: row.queues, leaseEnd: row.leaseEnd)
+            }
+            return DurableSnapshot(instant: machine.now, queues: queues, workers: workers)
+        }
+    }
+
+    /// Returns the operations that match a filter, in ascending order of identifiers.
+    public func operations(matching filter: DurableFilter) async throws -> [OperationID] {
+        try await read { try $0.rows.operations(matching: filter) }
+    }
+
+    /// Cancels the operations that match a filter, and their children. Returns the operations that had not ended.
+    @discardableResult
+    public func cancel(matching filter: DurableFilter) async throws -> [OperationID] {
+        try await commit { try $0.cancel($0.rows.operations(matching: filter)) }
+    }
+
+    /// Gives the failed, cancelled and discarded operations that match a filter new attempts. Returns these operations.
+    @discardableResult
+    public func retry(matching filter: DurableFilter) async throws -> [OperationID] {
+        try await commit { machine in
+            var ids: [OperationID] = []
+            for state in [DurableState.failed, .cancelled, .discarded]
+            where filter.state == nil || filter.state == state {
+                var filter = filter
+                filter.state = state
+                ids += try machine.rows.operations(matching: filter)
+            }
+            try machine.retry(ids)
+            return ids.sorted()
+        }
+    }
+
+    /// Adds an operation at each time of a schedule, once however many machines run.
+    ///
+    /// A second call with the name replaces the schedule.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the schedule.
+    ///   - cron: The times, in UTC.
+    ///   - operation: The operation that is added each time.
+    ///   - queue: The queue of the operations.
+    ///   - missed: The rule for times that passed while no worker ran.
+    ///   - options: The priority, retry rule, limit key and timeout of the operations. Other options are ignored.
+    public func schedule<Work: DurableOperation>(
+        _ name: String, _ cron: CronSchedule, _ operation: Work, in queue: DurableQueue, missed: MissedTimes = .once,
+        options: DurableOptions = DurableOptions()
+    ) async throws {
+        let new = try queue.newOperation(operation, nil, [], nil, options)
+        try await commit { try $0.setSchedule(name, cron: cron, missed: missed, operation: new) }
+    }
+
+    /// Removes a schedule. Operations that the schedule added stay.
+    public func removeSchedule(_ name: String) async throws { try await commit { try $0.removeSchedule(name) } }
+}

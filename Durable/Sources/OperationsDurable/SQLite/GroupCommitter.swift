@@ -1,0 +1,165 @@
+import Dispatch
+import DurableCore
+import Foundation
+import GRDB
+import Synchronization
+
+/// A writer that commits the requests of many callers in one transaction.
+///
+/// Requests that arrive during a commit go together into the next transaction. Each caller resumes after the commit that
+/// contains its request.
+final class GroupCommitter: Sendable {
+    /// One request of a caller.
+    struct Request: Sendable {
+        enum Work: Sendable {
+            /// An event of the machine. An event that throws a `DurableError` has changed nothing.
+            case event(@Sendable (inout DurableMachine) throws -> Void)
+            /// Statements of the application, which a savepoint separates from the other requests.
+            case statements(@Sendable (Database) throws -> Void)
+        }
+
+        var work: Work
+        /// Called after the commit with nil, or with the error of the request.
+        var finish: @Sendable ((any Error)?) -> Void
+    }
+
+    private struct State {
+        var pending: [Request] = []
+        var isDraining = false
+    }
+
+    /// The largest number of requests in one transaction.
+    private static let groupSize = 1_024
+
+    private let writer: DatabaseQueue
+    private let limits: DurableLimits
+    private let clock: @Sendable () -> DurableInstant
+    private let publish: @Sendable (Effects) -> Void
+    private let queue = DispatchQueue(label: "swift-operations-durable.commit")
+    private let state = Mutex(State())
+    /// Used only inside `writer`'s write access, which is serial.
+    private let connection = ConnectionState()
+
+    init(
+        writer: DatabaseQueue, limits: DurableLimits, clock: @escaping @Sendable () -> DurableInstant,
+        publish: @escaping @Sendable (Effects) -> Void
+    ) {
+        (self.writer, self.limits, self.clock, self.publish) = (writer, limits, clock, publish)
+    }
+
+    func submit(_ request: Request) {
+        let mustStart = state.withLock { state in
+            state.pending.append(request)
+            defer { state.isDraining = true }
+            return !state.isDraining
+        }
+        if mustStart { queue.async { self.drain() } }
+    }
+
+    /// Returns whether another connection has committed since the last call.
+    func otherConnectionCommitted() throws -> Bool {
+        try writer.inDatabase { database in
+            let version = try Int64.fetchOne(database, sql: "PRAGMA data_version")
+            defer { connection.dataVersion = version }
+            return version != connection.dataVersion
+        }
+    }
+
+    private func drain() {
+        // The last group predicts the number of callers that submit again after their commit.
+        var (lastCount, lastTime) = (1, Duration.zero)
+        while true {
+            waitForCallers(lastCount, atMost: min(lastTime / 4, .microseconds(500)))
+            let group = state.withLock { state in
+                let group = Array(state.pending.prefix(Self.groupSize))
+                state.pending.removeFirst(group.count)
+                state.isDraining = !group.isEmpty
+                return group
+            }
+            if group.isEmpty { return }
+            let start = ContinuousClock.now
+            defer { (lastCount, lastTime) = (group.count, ContinuousClock.now - start) }
+            do { try commit(group) } catch {
+                // The database refused the group. One request may be the cause, so that each request has a transaction.
+                for request in group {
+                    if group.count == 1 { request.finish(error) } else { commitAlone(request) }
+                }
+            }
+        }
+    }
+
+    /// Waits until as many requests are pending as the last group had, so that one commit has all of them.
+    private func waitForCallers(_ count: Int, atMost time: Duration) {
+        guard count > 1, time > .zero else { return }
+        let end = ContinuousClock.now + time
+        while ContinuousClock.now < end, state.withLock({ $0.pending.count }) < count { usleep(20) }
+    }
+
+    private func commitAlone(_ request: Request) {
+        do { try commit([request]) } catch { request.finish(error) }
+    }
+
+    /// Applies the requests in one transaction, and resumes the callers after the commit.
+    private func commit(_ group: [Request]) throws {
+        var errors = [(any Error)?](repeating: nil, count: group.count)
+        var effects = Effects()
+        try writer.writeWithoutTransaction { database in
+            do {
+                try database.inTransaction(.immediate) {
+                    (errors, effects) = try apply(group, in: database)
+                    return .commit
+                }
+            } catch {
+                connection.kinds = SQLiteRows.KindCache()
+                throw error
+            }
+        }
+        publish(effects)
+        for (request, error) in zip(group, errors) { request.finish(error) }
+    }
+
+    private func apply(_ group: [Request], in database: Database) throws -> ([(any Error)?], Effects) {
+        let rows = SQLiteRows(database, now: clock(), statements: connection.statements)
+        rows.kinds = connection.kinds
+        var machine = DurableMachine(rows: rows, limits: limits)
+        var errors: [(any Error)?] = []
+        for request in group {
+            do {
+                switch request.work {
+                case .event(let event): try event(&machine)
+                case .statements(let statements):
+                    try rows.flush()
+                    try isolate(statements, in: database)
+                }
+                errors.append(nil)
+            } catch let error as DurableError {
+                errors.append(error)
+            } catch let error as StatementsError {
+                errors.append(error.cause)
+            }
+        }
+        try rows.flush()
+        connection.kinds = rows.kinds
+        return (errors, machine.takeEffects())
+    }
+
+    /// An error of the application's statements, after the rollback to the savepoint.
+    private struct StatementsError: Error {
+        let cause: any Error
+    }
+
+    private func isolate(_ statements: (Database) throws -> Void, in database: Database) throws {
+        try database.inSavepoint {
+            do { try statements(database) } catch { throw StatementsError(cause: error) }
+            return .commit
+        }
+    }
+}
+
+/// The state that belongs to the connection of the writer.
+private final class ConnectionState: @unchecked Sendable {
+    // Sendable: only used inside the serial access of the writer.
+    let statements = SQLiteStatements()
+    var kinds = SQLiteRows.KindCache()
+    var dataVersion: Int64?
+}

@@ -1,0 +1,67 @@
+extension SQL {
+    /// The statements on all tables except operations and their payloads.
+    var tableText: String {
+        switch self {
+        case .insertQueue: "INSERT INTO durable_queue(name) VALUES (?1)"
+        case .queueByName: "SELECT \(Self.queueColumns) FROM durable_queue WHERE name = ?1"
+        case .queueByID: "SELECT \(Self.queueColumns) FROM durable_queue WHERE id = ?1"
+        case .queues: "SELECT \(Self.queueColumns) FROM durable_queue ORDER BY id"
+        case .updateQueue:
+            """
+            UPDATE durable_queue SET is_suspended = ?2, max_running = ?3, max_per_key = ?4, rate_count = ?5, \
+            rate_period = ?6, rate_filled_at = ?7, current_epoch = ?8, last_epoch = ?9 WHERE id = ?1
+            """
+        case .insertKind: "INSERT INTO durable_kind(name) VALUES (?1)"
+        case .kindByName: "SELECT id FROM durable_kind WHERE name = ?1"
+        case .kindByID: "SELECT name FROM durable_kind WHERE id = ?1"
+        case .counters: "SELECT epoch, kind, state, count FROM durable_counter WHERE queue = ?1"
+        case .addCounter:
+            """
+            INSERT INTO durable_counter(queue, epoch, kind, state, count) VALUES (?1, ?2, ?3, ?4, ?5) \
+            ON CONFLICT (queue, epoch, kind, state) DO UPDATE SET count = count + excluded.count
+            """
+        case .removeCounter:
+            "DELETE FROM durable_counter WHERE queue = ?1 AND epoch = ?2 AND kind = ?3 AND state = ?4 AND count = 0"
+        case .key: "SELECT key, max_running, running, ready, blocked FROM durable_key WHERE queue = ?1 AND key = ?2"
+        case .keys: "SELECT key, max_running, running, ready, blocked FROM durable_key WHERE queue = ?1 ORDER BY key"
+        case .saveKey:
+            """
+            INSERT OR REPLACE INTO durable_key(queue, key, max_running, running, ready, blocked) \
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            """
+        case .removeKey: "DELETE FROM durable_key WHERE queue = ?1 AND key = ?2"
+        case .unique: "SELECT operation, held_until FROM durable_unique WHERE kind = ?1 AND key = ?2"
+        case .saveUnique:
+            "INSERT OR REPLACE INTO durable_unique(kind, key, operation, held_until) VALUES (?1, ?2, ?3, ?4)"
+        case .history:
+            "SELECT position, kind, name, result FROM durable_history WHERE operation = ?1 ORDER BY position"
+        case .insertHistory:
+            "INSERT INTO durable_history(operation, position, kind, name, result) VALUES (?1, ?2, ?3, ?4, ?5)"
+        case .signal:
+            "SELECT number, payload FROM durable_signal WHERE operation = ?1 AND name = ?2 ORDER BY number LIMIT 1"
+        case .lastSignal: "SELECT max(number) FROM durable_signal WHERE operation = ?1"
+        case .insertSignal:
+            "INSERT INTO durable_signal(operation, number, name, payload) VALUES (?1, ?2, ?3, ?4)"
+        case .removeSignal: "DELETE FROM durable_signal WHERE operation = ?1 AND number = ?2"
+        case .worker: "SELECT id, name, lease_end, kinds, queues FROM durable_worker WHERE id = ?1"
+        case .workers: "SELECT id, name, lease_end, kinds, queues FROM durable_worker ORDER BY id"
+        case .saveWorker:
+            "INSERT OR REPLACE INTO durable_worker(id, name, lease_end, kinds, queues) VALUES (?1, ?2, ?3, ?4, ?5)"
+        case .removeWorker: "DELETE FROM durable_worker WHERE id = ?1"
+        case .schedule: "SELECT \(Self.scheduleColumns) FROM durable_schedule WHERE name = ?1"
+        case .schedules: "SELECT \(Self.scheduleColumns) FROM durable_schedule ORDER BY name"
+        case .dueSchedules:
+            "SELECT \(Self.scheduleColumns) FROM durable_schedule WHERE next_at <= ?1 ORDER BY name"
+        case .nextSchedule: "SELECT min(next_at) FROM durable_schedule"
+        case .saveSchedule:
+            """
+            INSERT OR REPLACE INTO durable_schedule(\(Self.scheduleColumns)) \
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+            """
+        case .removeSchedule: "DELETE FROM durable_schedule WHERE name = ?1"
+        case .meta: "SELECT value FROM durable_meta WHERE name = ?1"
+        case .setMeta: "UPDATE durable_meta SET value = ?2 WHERE name = ?1"
+        default: preconditionFailure("the statement \(self) has no text")
+        }
+    }
+}

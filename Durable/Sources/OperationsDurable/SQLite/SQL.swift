@@ -1,0 +1,114 @@
+/// The statements of a store in SQLite. All values are parameters.
+///
+/// Constants in a condition name states: 2 is blocked, 3 is ready, 4 is running, and states from 7 are ended.
+enum SQL: Int, CaseIterable {
+    case insertOperation, updateOperation, operation, input, insertInput, output, insertOutput
+    case removeEdges, edgesTo, edgesFrom, insertEdge
+    case matching, children, ready, due, nextWake, firstBlocked, lastReady, running, cancelRequests, purgeable
+    case removeOperation, removeInput, removeOutput, removeEdgesTo, removeUniques, removeHistory, removeSignals
+    case insertQueue, queueByName, queueByID, queues, updateQueue
+    case insertKind, kindByName, kindByID
+    case counters, addCounter, removeCounter
+    case key, keys, saveKey, removeKey
+    case unique, saveUnique
+    case history, insertHistory
+    case signal, lastSignal, insertSignal, removeSignal
+    case worker, workers, saveWorker, removeWorker
+    case schedule, schedules, dueSchedules, nextSchedule, saveSchedule, removeSchedule
+    case meta, setMeta
+
+    static let operationColumns = """
+        id, queue, kind, epoch, priority, state, ready_at, wake_at, pending, children, parent, failure_policy, \
+        root_cause, key, worker, fence, failures, lost_leases, retry, timeout, deadline, added_at, started_at, \
+        ended_at, purge_at, is_cancel_requested, history_count, signal, work_outcome, reason
+        """
+    static let queueColumns = """
+        id, name, is_suspended, max_running, max_per_key, rate_count, rate_period, rate_filled_at, current_epoch, \
+        last_epoch
+        """
+
+    static let scheduleColumns = "name, cron, missed, next_at, kind, queue, input, priority, retry, key, timeout"
+
+    /// The texts, at the positions of the raw values.
+    static let texts: [String] = allCases.map(\.written)
+
+    var text: String { Self.texts[rawValue] }
+
+    private var written: String { operationText ?? tableText }
+
+    private var operationText: String? {
+        switch self {
+        case .insertOperation:
+            """
+            INSERT INTO durable_operation(\(Self.operationColumns), input) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, \
+            ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31)
+            """
+        case .updateOperation:
+            """
+            UPDATE durable_operation SET queue = ?2, kind = ?3, epoch = ?4, priority = ?5, state = ?6, ready_at = ?7, \
+            wake_at = ?8, pending = ?9, children = ?10, parent = ?11, failure_policy = ?12, root_cause = ?13, key = ?14, \
+            worker = ?15, fence = ?16, failures = ?17, lost_leases = ?18, retry = ?19, timeout = ?20, deadline = ?21, \
+            added_at = ?22, started_at = ?23, ended_at = ?24, purge_at = ?25, is_cancel_requested = ?26, \
+            history_count = ?27, signal = ?28, work_outcome = ?29, reason = ?30 WHERE id = ?1
+            """
+        case .operation: "SELECT \(Self.operationColumns) FROM durable_operation WHERE id = ?1"
+        case .input:
+            """
+            SELECT coalesce(durable_operation.input, durable_input.data) FROM durable_operation \
+            LEFT JOIN durable_input ON durable_input.id = durable_operation.id WHERE durable_operation.id = ?1
+            """
+        case .insertInput: "INSERT INTO durable_input(id, data) VALUES (?1, ?2)"
+        case .output: "SELECT data FROM durable_output WHERE id = ?1"
+        case .insertOutput: "INSERT OR REPLACE INTO durable_output(id, data) VALUES (?1, ?2)"
+        case .removeEdges: "DELETE FROM durable_edge WHERE dependency = ?1"
+        case .edgesTo:
+            "SELECT dependency, dependent, is_await FROM durable_edge WHERE dependent = ?1 ORDER BY dependency"
+        case .edgesFrom:
+            "SELECT dependency, dependent, is_await FROM durable_edge WHERE dependency = ?1 ORDER BY dependent"
+        case .insertEdge: "INSERT INTO durable_edge(dependency, dependent, is_await) VALUES (?1, ?2, ?3)"
+        case .matching:
+            """
+            SELECT id FROM durable_operation WHERE id > ?1 AND (?2 IS NULL OR state = ?2) AND (?3 IS NULL OR queue = ?3) \
+            AND (?4 IS NULL OR kind = ?4) ORDER BY id LIMIT ?5
+            """
+        case .children: "SELECT id FROM durable_operation WHERE parent = ?1 AND state < 7 ORDER BY id"
+        case .ready:
+            """
+            SELECT priority, ready_at, id FROM durable_operation WHERE queue = ?1 AND epoch = ?2 AND kind = ?3 \
+            AND state = 3 ORDER BY priority DESC, ready_at, id LIMIT ?4
+            """
+        case .due:
+            """
+            SELECT id FROM durable_operation WHERE state IN (1, 5) AND wake_at <= ?1 ORDER BY wake_at, id LIMIT ?2
+            """
+        case .nextWake: "SELECT min(wake_at) FROM durable_operation WHERE state IN (1, 5)"
+        case .firstBlocked:
+            """
+            SELECT id FROM durable_operation WHERE queue = ?1 AND key = ?2 AND state = 2 \
+            ORDER BY epoch, priority DESC, ready_at, id LIMIT ?3
+            """
+        case .lastReady:
+            """
+            SELECT id FROM durable_operation WHERE queue = ?1 AND key = ?2 AND state = 3 \
+            ORDER BY epoch DESC, priority, ready_at DESC, id DESC LIMIT ?3
+            """
+        case .running: "SELECT id FROM durable_operation WHERE worker = ?1 AND state = 4"
+        case .cancelRequests:
+            """
+            SELECT id FROM durable_operation WHERE worker = ?1 AND is_cancel_requested = 1 AND state = 4 ORDER BY id
+            """
+        case .purgeable:
+            """
+            SELECT id FROM durable_operation WHERE purge_at IS NOT NULL AND purge_at <= ?1 ORDER BY purge_at, id LIMIT ?2
+            """
+        case .removeOperation: "DELETE FROM durable_operation WHERE id = ?1"
+        case .removeInput: "DELETE FROM durable_input WHERE id = ?1"
+        case .removeOutput: "DELETE FROM durable_output WHERE id = ?1"
+        case .removeEdgesTo: "DELETE FROM durable_edge WHERE dependent = ?1"
+        case .removeUniques: "DELETE FROM durable_unique WHERE operation = ?1"
+        case .removeHistory: "DELETE FROM durable_history WHERE operation = ?1"
+        case .removeSignals: "DELETE FROM durable_signal WHERE operation = ?1"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import DurableCore
+
+extension SQLiteRows {
+    func operations(_ ids: [OperationID]) throws -> [OperationRow] {
+        var rows: [OperationRow] = []
+        rows.reserveCapacity(ids.count)
+        for id in ids { try run(.operation, { $0.bind(1, id.rawValue) }, row: { rows.append($0.operationRow) }) }
+        return rows
+    }
+
+    func operations(matching filter: DurableFilter) throws -> [OperationID] {
+        var (queue, kind): (Int64?, Int64?)
+        if let name = filter.queue {
+            guard let found = try existingQueue(named: name) else { return [] }
+            queue = found.id.rawValue
+        }
+        if let name = filter.name {
+            try run(.kindByName, { $0.bind(1, name) }, row: { kind = $0.int(0) })
+            if kind == nil { return [] }
+        }
+        return try ids(.matching) { query in
+            query.bind(1, Int64(0))
+            query.bind(2, filter.state?.rawValue)
+            query.bind(3, queue)
+            query.bind(4, kind)
+            query.bind(5, Int64(filter.limit))
+        }
+    }
+
+    func inputs(of ids: [OperationID]) throws -> [OperationID: [UInt8]] {
+        var inputs: [OperationID: [UInt8]] = [:]
+        inputs.reserveCapacity(ids.count)
+        for id in ids { try run(.input, { $0.bind(1, id.rawValue) }, row: { inputs[id] = $0.bytes(0) }) }
+        return inputs
+    }
+
+    func output(of id: OperationID) throws -> [UInt8]? {
+        var output: [UInt8]?
+        try run(.output, { $0.bind(1, id.rawValue) }, row: { output = $0.bytes(0) })
+        return output
+    }
+
+    func removeEdges(from dependencies: [OperationID]) throws -> [Edge] {
+        // Most operations have no dependents. A look costs less than a statement that may write.
+        let removed = try edges(from: dependencies)
+        var last: OperationID?
+        for edge in removed where edge.dependency != last {
+            try run(.removeEdges) { $0.bind(1, edge.dependency.rawValue) }
+            last = edge.dependency
+        }
+        return removed
+    }
+
+    func edges(to dependents: [OperationID]) throws -> [Edge] { try edges(.edgesTo, dependents) }
+
+    func edges(from dependencies: [OperationID]) throws -> [Edge] { try edges(.edgesFrom, dependencies) }
+
+    private func edges(_ sql: SQL, _ ids: [OperationID]) throws -> [Edge] {
+        var edges: [Edge] = []
+        for id in ids {
+            try run(sql, { $0.bind(1, id.rawValue) }) { query in
+                edges.append(
+                    Edge(
+                        dependency: OperationID(query.int(0)), dependent: OperationID(query.int(1)),
+                        isAwait: query.int(2) != 0))
+            }
+        }
+        return edges
+    }
+
+    func unfinishedChildren(of parents: [OperationID]) throws -> [OperationID] {
+        try parents.flatMap { parent in try ids(.children) { $0.bind(1, parent.rawValue) } }.sorted()
+    }
+
+    func ready(queue: QueueID, epoch: Int64, kind: KindID, limit: Int) throws -> [ReadyEntry] {
+        var entries: [ReadyEntry] = []
+        entries.reserveCapacity(min(limit, 256))
+        try run(.ready) { query in
+            query.bind(1, queue.rawValue)
+            query.bind(2, epoch)
+            query.bind(3, kind.rawValue)
+            query.bind(4, Int64(limit))
+        } row: { query in
+            entries.append(
+                ReadyEntry(
+                    priority: query.int(0), readyAt: DurableInstant(microseconds: query.int(1)),
+                    id: OperationID(query.int(2))))
+        }
+        return entries
+    }
+
+    func due(limit: Int) throws -> [OperationID] { try ids(.due) { $0.bind(now, limit) } }
+
+    func nextWake() throws -> DurableInstant? {
+        var instant: DurableInstant?
+        try run(.nextWake, { _ in }, row: { instant = $0.instant(0) })
+        try run(.nextSchedule, { _ in }) { query in
+            guard let next = query.instant(0) else { return }
+            instant = instant.map { min($0, next) } ?? next
+        }
+        return instant
+    }
+
+    func firstBlocked(of key: KeyName, limit: Int) throws -> [OperationID] {
+        try ids(.firstBlocked) { $0.bind(key, limit) }
+    }
+
+    func lastReady(of key: KeyName, limit: Int) throws -> [OperationID] { try ids(.lastReady) { $0.bind(key, limit) } }
+
+    func running(of worker: WorkerID) throws -> [OperationID] {
+        try ids(.running) { $0.bind(1, worker.rawValue) }.sorted()
+    }
+
+    func cancelRequests(of worker: WorkerID) throws -> [OperationID] {
+        try ids(.cancelRequests) { $0.bind(1, worker.rawValue) }
+    }
+
+    func purgeable(limit: Int) throws -> [OperationID] { try ids(.purgeable) { $0.bind(now, limit) } }
+
+    func remove(_ ids: [OperationID]) throws {
+        let all: [SQL] = [
+            .removeOperation, .removeInput, .removeOutput, .removeEdgesTo, .removeUniques, .removeHistory,
+            .removeSignals,
+        ]
+        for id in ids {
+            for sql in all { try run(sql) { $0.bind(1, id.rawValue) } }
+        }
+    }
+}

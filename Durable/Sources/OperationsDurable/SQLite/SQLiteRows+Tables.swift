@@ -1,0 +1,140 @@
+import DurableCore
+
+extension SQLiteRows {
+    func key(_ name: KeyName) throws -> KeyRow? {
+        var row: KeyRow?
+        try run(.key) { query in
+            query.bind(1, name.queue.rawValue)
+            query.bind(2, name.key)
+        } row: {
+            row = $0.keyRow(in: name.queue)
+        }
+        return row
+    }
+
+    func keys(of queue: QueueID) throws -> [KeyRow] {
+        var rows: [KeyRow] = []
+        try run(.keys, { $0.bind(1, queue.rawValue) }, row: { rows.append($0.keyRow(in: queue)) })
+        return rows
+    }
+
+    func unique(kind: KindID, key: String) throws -> UniqueRow? {
+        var row: UniqueRow?
+        try run(.unique) { query in
+            query.bind(1, kind.rawValue)
+            query.bind(2, key)
+        } row: {
+            row = UniqueRow(kind: kind, key: key, operation: OperationID($0.int(0)), heldUntil: $0.instant(1))
+        }
+        return row
+    }
+
+    func history(of ids: [OperationID]) throws -> [HistoryEntry] {
+        var entries: [HistoryEntry] = []
+        for id in ids {
+            try run(.history, { $0.bind(1, id.rawValue) }) { query in
+                guard let kind = HistoryEntry.Kind(rawValue: query.int(1)) else { return }
+                entries.append(
+                    HistoryEntry(
+                        operation: id, position: query.int(0), kind: kind, name: query.text(2),
+                        result: query.optionalBytes(3)))
+            }
+        }
+        return entries
+    }
+
+    func signal(_ name: String, for operation: OperationID) throws -> SignalRow? {
+        var row: SignalRow?
+        try run(.signal) { query in
+            query.bind(1, operation.rawValue)
+            query.bind(2, name)
+        } row: {
+            row = SignalRow(operation: operation, name: name, number: $0.int(0), payload: $0.bytes(1))
+        }
+        return row
+    }
+
+    func nextSignalNumber(for operation: OperationID) throws -> Int64 {
+        var last: Int64 = 0
+        try run(.lastSignal, { $0.bind(1, operation.rawValue) }, row: { last = $0.int(0) })
+        return last + 1
+    }
+
+    func worker(_ id: WorkerID) throws -> WorkerRow? {
+        var row: WorkerRow?
+        try run(.worker, { $0.bind(1, id.rawValue) }, row: { row = $0.workerRow })
+        return row
+    }
+
+    func workers() throws -> [WorkerRow] {
+        var rows: [WorkerRow] = []
+        try run(.workers, { _ in }, row: { rows.append($0.workerRow) })
+        return rows
+    }
+
+    func schedule(named name: String) throws -> ScheduleRow? { try schedules(.schedule) { $0.bind(1, name) }.first }
+
+    func schedules() throws -> [ScheduleRow] { try schedules(.schedules) { _ in } }
+
+    func dueSchedules() throws -> [ScheduleRow] { try schedules(.dueSchedules) { $0.bind(1, now) } }
+
+    private func schedules(_ sql: SQL, _ bind: (SQLiteQuery) -> Void) throws -> [ScheduleRow] {
+        var rows: [ScheduleRow] = []
+        try run(sql, bind, row: { rows.append($0.scheduleRow) })
+        return rows
+    }
+
+    func save(_ changes: Changes) throws {
+        for row in changes.inserted { try insert(row, input: changes.inputs[row.id] ?? []) }
+        for row in changes.updated { try run(.updateOperation) { $0.bind(row) } }
+        for (id, output) in changes.outputs {
+            try run(.insertOutput) { query in
+                query.bind(1, id.rawValue)
+                query.bind(2, output)
+            }
+        }
+        for edge in changes.edges { try run(.insertEdge) { $0.bind(edge) } }
+        for (counter, change) in changes.counters { count(counter, by: change) }
+        for row in changes.queues { save(row) }
+        for row in changes.keys { try save(row) }
+        for row in changes.uniques { try run(.saveUnique) { $0.bind(row) } }
+        for entry in changes.history { try run(.insertHistory) { $0.bind(entry) } }
+        for signal in changes.consumedSignals {
+            try run(.removeSignal) { query in
+                query.bind(1, signal.operation.rawValue)
+                query.bind(2, signal.number)
+            }
+        }
+        for signal in changes.signals { try run(.insertSignal) { $0.bind(signal) } }
+        for row in changes.workers { try run(.saveWorker) { $0.bind(row) } }
+        for id in changes.removedWorkers { try run(.removeWorker) { $0.bind(1, id.rawValue) } }
+        for row in changes.schedules { try run(.saveSchedule) { $0.bind(row) } }
+        for name in changes.removedSchedules { try run(.removeSchedule) { $0.bind(1, name) } }
+    }
+
+    private func insert(_ row: OperationRow, input: [UInt8]) throws {
+        let isInline = input.count <= Self.inlineBytes
+        try run(.insertOperation) { query in
+            query.bind(row)
+            query.bind(31, isInline ? input : nil)
+        }
+        guard !isInline else { return }
+        try run(.insertInput) { query in
+            query.bind(1, row.id.rawValue)
+            query.bind(2, input)
+        }
+    }
+
+    private func save(_ row: KeyRow) throws {
+        if row.isEmpty {
+            try run(.removeKey) { query in
+                query.bind(1, row.name.queue.rawValue)
+                query.bind(2, row.name.key)
+            }
+        } else {
+            try run(.saveKey) { $0.bind(row) }
+        }
+    }
+
+    func update(_ row: QueueRow) throws { try run(.updateQueue) { $0.bind(row) } }
+}

@@ -1,0 +1,172 @@
+import DurableCore
+import GRDB
+
+/// The rows of one transaction in SQLite.
+///
+/// Rows that many events of a transaction change (queues, counters, reserved identifiers) stay in memory until `flush()`.
+/// The events of a group therefore write each such row once.
+final class SQLiteRows: DurableRows {
+    let database: Database
+    let now: DurableInstant
+    let statements: SQLiteStatements
+    /// The names of operations, which never change once they are committed.
+    var kinds = KindCache()
+
+    private var queuesByID: [QueueID: QueueRow] = [:]
+    private var queueIDs: [String: QueueID] = [:]
+    private var changedQueues: Set<QueueID> = []
+    private var counters: [QueueID: [Counter: Int64]] = [:]
+    private var counterChanges: [Counter: Int64] = [:]
+    private var reserved: [String: Int64] = [:]
+
+    /// The largest number of bytes of an input in the row of its operation. A longer input has a row of its own, so that
+    /// a change of state does not copy the input.
+    static let inlineBytes = 512
+
+    init(_ database: Database, now: DurableInstant, statements: SQLiteStatements) {
+        (self.database, self.now, self.statements) = (database, now, statements)
+    }
+
+    struct KindCache {
+        var ids: [String: KindID] = [:]
+        var names: [KindID: String] = [:]
+    }
+
+    // MARK: - Execution
+
+    /// Executes a statement, and calls `row` for each row.
+    func run(_ sql: SQL, _ bind: (SQLiteQuery) -> Void, row: (SQLiteQuery) throws -> Void = { _ in }) throws {
+        let query = try statements.query(sql, in: database)
+        defer { query.reset() }
+        bind(query)
+        while try query.step() { try row(query) }
+    }
+
+    func ids(_ sql: SQL, _ bind: (SQLiteQuery) -> Void) throws -> [OperationID] {
+        var ids: [OperationID] = []
+        try run(sql, bind) { ids.append(OperationID($0.int(0))) }
+        return ids
+    }
+
+    /// Writes the rows that the transaction keeps in memory.
+    func flush() throws {
+        for id in changedQueues.sorted() {
+            if let row = queuesByID[id] { try update(row) }
+        }
+        for (counter, change) in counterChanges where change != 0 {
+            try run(.addCounter) { query in
+                query.bind(counter)
+                query.bind(5, change)
+            }
+            if change < 0 { try run(.removeCounter) { $0.bind(counter) } }
+        }
+        for (name, value) in reserved {
+            try run(.setMeta) { query in
+                query.bind(1, name)
+                query.bind(2, value)
+            }
+        }
+        forget()
+    }
+
+    /// Discards the rows in memory, so that the next event loads them again.
+    func forget() {
+        (queuesByID, queueIDs, changedQueues) = ([:], [:], [])
+        (counters, counterChanges, reserved) = ([:], [:], [:])
+    }
+
+    // MARK: - Identifiers
+
+    func reserveOperationIDs(_ count: Int) throws -> OperationID { OperationID(try reserve("next_operation", count)) }
+
+    func reserveWorkerID() throws -> WorkerID { WorkerID(try reserve("next_worker", 1)) }
+
+    private func reserve(_ name: String, _ count: Int) throws -> Int64 {
+        var next = reserved[name]
+        if next == nil { try run(.meta, { $0.bind(1, name) }, row: { next = $0.int(0) }) }
+        guard let next else { throw DurableError.noSchema }
+        reserved[name] = next + Int64(count)
+        return next
+    }
+
+    // MARK: - Queues and kinds
+
+    func queue(named name: String) throws -> QueueRow {
+        if let known = try existingQueue(named: name) { return known }
+        try run(.insertQueue) { $0.bind(1, name) }
+        guard let row = try existingQueue(named: name) else { throw DurableError.unknownQueue(name) }
+        return row
+    }
+
+    func existingQueue(named name: String) throws -> QueueRow? {
+        if let id = queueIDs[name] { return queuesByID[id] }
+        try run(.queueByName, { $0.bind(1, name) }, row: { self.keep($0.queueRow) })
+        return queueIDs[name].flatMap { queuesByID[$0] }
+    }
+
+    func queue(_ id: QueueID) throws -> QueueRow {
+        if let known = queuesByID[id] { return known }
+        try run(.queueByID, { $0.bind(1, id.rawValue) }, row: { self.keep($0.queueRow) })
+        guard let row = queuesByID[id] else { throw DurableError.unknownQueue("\(id)") }
+        return row
+    }
+
+    func queues() throws -> [QueueRow] {
+        var rows: [QueueRow] = []
+        try run(.queues, { _ in }, row: { rows.append($0.queueRow) })
+        return rows.map { queuesByID[$0.id] ?? $0 }
+    }
+
+    private func keep(_ row: QueueRow) {
+        queuesByID[row.id] = row
+        queueIDs[row.name] = row.id
+    }
+
+    func save(_ row: QueueRow) {
+        keep(row)
+        changedQueues.insert(row.id)
+    }
+
+    func kind(named name: String) throws -> KindID {
+        if let known = kinds.ids[name] { return known }
+        var id: KindID?
+        try run(.kindByName, { $0.bind(1, name) }, row: { id = KindID($0.int(0)) })
+        if id == nil {
+            try run(.insertKind) { $0.bind(1, name) }
+            id = KindID(database.lastInsertedRowID)
+        }
+        let found = id ?? KindID(0)
+        (kinds.ids[name], kinds.names[found]) = (found, name)
+        return found
+    }
+
+    func name(of kind: KindID) throws -> String {
+        if let known = kinds.names[kind] { return known }
+        var name = ""
+        try run(.kindByID, { $0.bind(1, kind.rawValue) }, row: { name = $0.text(0) })
+        (kinds.ids[name], kinds.names[kind]) = (kind, name)
+        return name
+    }
+
+    // MARK: - Counters
+
+    func counters(of queue: QueueID) throws -> [Counter: Int64] {
+        if let known = counters[queue] { return known }
+        var found: [Counter: Int64] = [:]
+        try run(.counters, { $0.bind(1, queue.rawValue) }) { query in
+            guard let state = DurableState(rawValue: query.int(2)) else { return }
+            found[Counter(queue: queue, epoch: query.int(0), kind: KindID(query.int(1)), state: state)] = query.int(3)
+        }
+        for (counter, change) in counterChanges where counter.queue == queue { found[counter, default: 0] += change }
+        found = found.filter { $0.value != 0 }
+        counters[queue] = found
+        return found
+    }
+
+    func count(_ counter: Counter, by change: Int64) {
+        counterChanges[counter, default: 0] += change
+        guard counters[counter.queue] != nil else { return }
+        let sum = (counters[counter.queue]?[counter] ?? 0) + change
+        counters[counter.queue]?[counter] = sum == 0 ? nil : sum
+    }
+}

@@ -1,0 +1,169 @@
+import Dispatch
+public import DurableCore
+import Foundation
+public import GRDB
+import Synchronization
+
+/// A store in a file of SQLite. Any number of processes of one machine may share the file.
+///
+/// The store commits the requests of many callers in one transaction.
+public final class SQLiteStore: DurableStore {
+    /// The options of a store.
+    public struct Configuration: Sendable {
+        /// The durability of a commit.
+        public enum Synchronous: String, Sendable {
+            /// A committed change survives a loss of power.
+            case full = "FULL"
+            /// A committed change survives the end of the process. A loss of power may undo the last commits.
+            case normal = "NORMAL"
+
+            var statement: String {
+                switch self {
+                case .full: "PRAGMA synchronous = FULL"
+                case .normal: "PRAGMA synchronous = NORMAL"
+                }
+            }
+        }
+
+        /// The durability of a commit. The default is `full`.
+        public var synchronous = Synchronous.full
+        /// The limits of names, payloads and retention.
+        public var limits = DurableLimits()
+        /// The time for which a transaction waits for other processes. The default is 30 seconds.
+        public var busyTimeout = Duration.seconds(30)
+        /// The time between two checks for changes of other processes, while tasks wait. The default is 4 ms.
+        public var pollInterval = Duration.milliseconds(4)
+        /// The clock of the database. All processes of a machine share the clock.
+        package var clock: @Sendable () -> DurableInstant = { .systemNow }
+
+        /// Creates the default options.
+        public init() {}
+    }
+
+    public let limits: DurableLimits
+    public let identity: String
+    public let notices = StoreNotices()
+    private let committer: GroupCommitter
+    private let reader: DatabaseQueue
+    private let clock: @Sendable () -> DurableInstant
+    private let poll: ChangePoll
+    private let readStatements = ReadStatements()
+
+    /// Opens the file, creates it if necessary, and migrates its schema.
+    ///
+    /// - Throws: `DurableError.unavailable` if the file cannot be opened or written, and `newerSchema`.
+    public init(path: String, configuration: Configuration = Configuration()) async throws {
+        (limits, clock) = (configuration.limits, configuration.clock)
+        do {
+            let writer = try DatabaseQueue(path: path, configuration: Self.connection(configuration, isReader: false))
+            // GRDB sets NORMAL when it opens a file in WAL mode, after the preparation of the connection.
+            try await writer.writeWithoutTransaction { database in
+                try database.execute(sql: configuration.synchronous.statement)
+            }
+            identity = try await Migrator.migrate(writer)
+            reader = try DatabaseQueue(path: path, configuration: Self.connection(configuration, isReader: true))
+            // Weak: the notices hold the poll, which holds the committer.
+            committer = GroupCommitter(writer: writer, limits: limits, clock: clock) { [weak notices] effects in
+                notices?.publish(effects)
+            }
+        } catch { throw DurableError(database: error, path: path) }
+        poll = ChangePoll(interval: configuration.pollInterval) { [committer, weak notices] in
+            // An error of the check is an error of the next commit, which has a caller.
+            if (try? committer.otherConnectionCommitted()) == true { notices?.publishUnknownChange() }
+        }
+        notices.setUseObserver { [poll] in poll.setActive($0) }
+    }
+
+    deinit { poll.setActive(false) }
+
+    public func commit<Reply: Sendable>(
+        _ event: @escaping @Sendable (inout DurableMachine) throws -> Reply
+    ) async throws -> Reply {
+        let reply = ReplyBox<Reply>()
+        return try await withCheckedThrowingContinuation { continuation in
+            committer.submit(
+                GroupCommitter.Request(work: .event { try reply.set(event(&$0)) }) { error in
+                    continuation.resume(with: reply.result(error))
+                })
+        }
+    }
+
+    public func read<Reply: Sendable>(
+        _ question: @escaping @Sendable (inout DurableMachine) throws -> Reply
+    ) async throws -> Reply {
+        do {
+            return try await reader.read { [limits, clock, readStatements] database in
+                let rows = SQLiteRows(database, now: clock(), statements: readStatements.statements)
+                var machine = DurableMachine(rows: rows, limits: limits)
+                return try question(&machine)
+            }
+        } catch { throw DurableError.wrapping(error) }
+    }
+
+    /// Executes statements of the application, and returns when they are durable.
+    ///
+    /// The statements share a transaction with other requests. A savepoint separates them: an error undoes only the
+    /// statements of the closure.
+    public func transaction<Reply: Sendable>(
+        _ statements: @escaping @Sendable (Database) throws -> Reply
+    ) async throws -> Reply {
+        let reply = ReplyBox<Reply>()
+        return try await withCheckedThrowingContinuation { continuation in
+            committer.submit(
+                GroupCommitter.Request(work: .statements { try reply.set(statements($0)) }) { error in
+                    continuation.resume(with: reply.result(error))
+                })
+        }
+    }
+
+    /// Applies an event in an open transaction of the application.
+    ///
+    /// - Parameter database: A connection to the file of this store, in a transaction.
+    package func apply<Reply>(in database: Database, _ event: (inout DurableMachine) throws -> Reply) throws -> Reply {
+        guard try database.tableExists("durable_meta") else { throw DurableError.noSchema }
+        let rows = SQLiteRows(database, now: clock(), statements: SQLiteStatements())
+        var machine = DurableMachine(rows: rows, limits: limits)
+        let reply = try event(&machine)
+        try rows.flush()
+        let effects = machine.takeEffects()
+        database.afterNextTransaction { [notices] _ in notices.publish(effects) }
+        return reply
+    }
+
+    private static func connection(_ options: Configuration, isReader: Bool) -> GRDB.Configuration {
+        var configuration = GRDB.Configuration()
+        configuration.journalMode = .wal
+        configuration.readonly = isReader
+        configuration.label = "swift-operations-durable"
+        let attempts = Int(options.busyTimeout.microseconds / 500)
+        // Short sleeps: another process holds the lock for about one commit.
+        configuration.busyMode = .callback { attempt in
+            usleep(500)
+            return attempt < attempts
+        }
+        configuration.prepareDatabase { database in
+            try database.execute(sql: "PRAGMA temp_store = MEMORY")
+            try database.execute(sql: "PRAGMA wal_autocheckpoint = 4000")
+        }
+        return configuration
+    }
+}
+
+/// The statements of the connection for reading.
+private final class ReadStatements: @unchecked Sendable {
+    // Sendable: only used inside the serial access of the reader.
+    let statements = SQLiteStatements()
+}
+
+/// The reply of one request. The commit thread writes the reply before the caller resumes.
+private final class ReplyBox<Reply: Sendable>: Sendable {
+    private let value = Mutex<Reply?>(nil)
+
+    func set(_ reply: Reply) { value.withLock { $0 = reply } }
+
+    func result(_ error: (any Error)?) -> Result<Reply, any Error> {
+        if let error { return .failure(DurableError.wrapping(error)) }
+        guard let reply = value.withLock({ $0 }) else { return .failure(CancellationError()) }
+        return .success(reply)
+    }
+}

@@ -1,0 +1,125 @@
+import DurableCore
+import Operations
+import Synchronization
+
+/// One attempt of a durable operation, as an operation of a local queue.
+final class Attempt: AsyncOperation, @unchecked Sendable {
+    // Sendable: constants, and state behind a lock.
+
+    /// The reason for a cancellation of the attempt by the worker.
+    enum Stop: Sendable {
+        /// A caller requested the cancellation of the durable operation.
+        case cancelRequest
+        /// The worker lost the lease, and reports nothing.
+        case lostLease
+        /// The worker stops, and releases the operation.
+        case shutdown
+    }
+
+    let lease: Lease
+    let queueName: String
+    private let claim: Claim
+    private let runner: OperationRunner
+    private let state: AttemptState
+    private let stop = Mutex<Stop?>(nil)
+    /// Receives the completion of the attempt; nil if the store expects none.
+    private let report: @Sendable (Attempt, Completion?) -> Void
+
+    init(
+        _ claim: Claim, lease: Lease, runner: OperationRunner, store: any DurableStore,
+        report: @escaping @Sendable (Attempt, Completion?) -> Void
+    ) {
+        (self.claim, self.lease, self.runner, self.report) = (claim, lease, runner, report)
+        queueName = claim.queue
+        state = AttemptState(claim, lease: lease, store: store)
+        super.init()
+        name = claim.name
+    }
+
+    /// Cancels the attempt. The first reason counts, except that a lost lease replaces other reasons.
+    func stop(because reason: Stop) {
+        stop.withLock { stop in if stop == nil || reason == .lostLease { stop = reason } }
+        cancel()
+    }
+
+    override func run() async throws {
+        do {
+            let output = try await work()
+            finish(.succeeded(output: output))
+        } catch is AttemptState.Suspension {
+            // The attempt has released its lease, and is no failure.
+            finish(.released)
+        } catch let control as DurableControl {
+            finish(result(of: control))
+        } catch {
+            finish(result(of: error))
+            throw error
+        }
+    }
+
+    override func runWasSkipped() {
+        // The attempt was cancelled before its start.
+        finish(stop.withLock { $0 } == .cancelRequest ? .cancelled : .released)
+    }
+
+    private func finish(_ result: Completion.Result) {
+        let isExpected = !state.isDone && stop.withLock { $0 } != .lostLease
+        report(self, isExpected ? Completion(lease: lease, result: result) : nil)
+    }
+
+    private func work() async throws -> [UInt8] {
+        let context = DurableContext(attempt: state)
+        guard let timeout = limit else { return try await runner.run(claim.input, context) }
+        return try await withThrowingTaskGroup(of: [UInt8].self) { group in
+            group.addTask { [runner, claim] in try await runner.run(claim.input, context) }
+            group.addTask {
+                try await Task.sleep(for: timeout)
+                throw AttemptTimeout(limit: timeout)
+            }
+            defer { group.cancelAll() }
+            guard let output = try await group.next() else { throw CancellationError() }
+            return output
+        }
+    }
+
+    /// The time limit: that of the attempt, or the rest until the deadline.
+    private var limit: Duration? {
+        let timeout = claim.row.timeout.map { Duration.microseconds($0) }
+        guard let deadline = claim.row.deadline else { return timeout }
+        return min(timeout ?? deadline - claim.now, deadline - claim.now)
+    }
+
+    private func result(of error: any Error) -> Completion.Result {
+        switch error {
+        case is CancellationError:
+            switch stop.withLock({ $0 }) {
+            case .shutdown: return .released
+            case .cancelRequest, .lostLease, nil: return .cancelled
+            }
+        case DurableControl.snooze(let delay): return .snoozed(delay)
+        case DurableControl.discard(let reason): return .discarded(reason: reason)
+        case let error as OperationRunner.UndecodableInput:
+            return .failed(reason: "\(error.cause)", isRetryable: false)
+        case let error as DurableError where error.isPermanent: return .failed(reason: "\(error)", isRetryable: false)
+        default: return .failed(reason: "\(error)", isRetryable: runner.permitsRetry(error))
+        }
+    }
+}
+
+/// The failure of an attempt that exceeded its time limit.
+public struct AttemptTimeout: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The time limit.
+    public let limit: Duration
+
+    public var description: String { "the attempt exceeded its time limit of \(limit)" }
+}
+
+extension DurableError {
+    /// Whether another attempt would fail in the same way.
+    fileprivate var isPermanent: Bool {
+        switch self {
+        case .historyMismatch, .payloadTooLarge, .invalidValue, .invalidName, .cycle: true
+        default: false
+        }
+    }
+}

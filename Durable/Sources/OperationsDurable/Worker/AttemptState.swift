@@ -1,0 +1,75 @@
+import DurableCore
+import Synchronization
+
+/// The state of one attempt that its context shares with the worker.
+final class AttemptState: Sendable {
+    /// The error that unwinds an attempt that has released its lease.
+    struct Suspension: Error {}
+
+    private struct State {
+        var position = 0
+        var isCompleted = false
+        var isSuspended = false
+    }
+
+    let store: any DurableStore
+    let row: OperationRow
+    let queue: String
+    let lease: Lease
+    private let history: [HistoryEntry]
+    private let state = Mutex(State())
+
+    init(_ claim: Claim, lease: Lease, store: any DurableStore) {
+        (self.store, row, queue, self.lease) = (store, claim.row, claim.queue, lease)
+        history = claim.history
+    }
+
+    /// Whether the store no longer expects a completion: a transaction of the application completed the operation, or the
+    /// operation released its lease.
+    var isDone: Bool { state.withLock { $0.isCompleted || $0.isSuspended } }
+
+    func setCompleted() { state.withLock { $0.isCompleted = true } }
+
+    /// Returns the next position of the history, and the entry that is stored there.
+    ///
+    /// - Throws: `DurableError.historyMismatch` with both names.
+    func next(_ kind: HistoryEntry.Kind, _ name: String) throws -> (position: Int64, stored: HistoryEntry?) {
+        let position = try state.withLock { state in
+            // A body that catches the suspension must not continue, because another worker may run the operation.
+            if state.isSuspended { throw Suspension() }
+            defer { state.position += 1 }
+            return state.position
+        }
+        guard position < history.count else { return (Int64(position), nil) }
+        let stored = history[position]
+        let current = HistoryEntry(operation: row.id, position: Int64(position), kind: kind, name: name, result: nil)
+        guard stored.kind == kind, stored.name == name else {
+            throw DurableError.historyMismatch(position: position, stored: stored.label, current: current.label)
+        }
+        return (Int64(position), stored)
+    }
+
+    /// Applies an event with the lease. Repeats the event while the database is away: each such event permits repetition.
+    ///
+    /// - Throws: The error of the event, or `CancellationError`.
+    func commit<Reply: Sendable>(
+        _ event: @escaping @Sendable (inout DurableMachine, Lease) throws -> Reply
+    ) async throws -> Reply {
+        var delay = Backoff()
+        while true {
+            do { return try await store.commit { [lease] in try event(&$0, lease) } } catch DurableError.unavailable {
+                try await Task.sleep(for: delay.next())
+            }
+        }
+    }
+
+    /// Requests a wait. Returns the result, or throws `Suspension` after the release of the lease.
+    func wait(_ event: @escaping @Sendable (inout DurableMachine, Lease) throws -> WaitReply) async throws -> [UInt8]? {
+        switch try await commit(event) {
+        case .resumed(let result): return result
+        case .suspended:
+            state.withLock { $0.isSuspended = true }
+            throw Suspension()
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import Operations
+public import ServiceLifecycle
+
+/// A service that runs durable operations of some queues in this process.
+///
+/// ```swift
+/// let worker = try DurableWorker(store, queues: ["photos": .limit(8)], operations: [Resize.self])
+/// try await worker.run()
+/// ```
+///
+/// Any number of workers, in any number of processes, may serve a queue.
+public final class DurableWorker: Service {
+    /// The number of operations of one queue that the worker runs at a time.
+    public struct QueueLimit: Sendable, Hashable {
+        let count: Int
+
+        /// At most `count` operations at a time, in this worker.
+        public static func limit(_ count: Int) -> QueueLimit { QueueLimit(count: count) }
+    }
+
+    /// The options of a worker.
+    public struct Configuration: Sendable {
+        /// The name of the worker in reports. The default is empty.
+        public var name = ""
+        /// The time after the last heartbeat at which other workers may take the operations over. The default is 30 s.
+        public var lease = Duration.seconds(30)
+        /// The time for which a graceful shutdown waits for running operations. The default is 10 s.
+        public var shutdownGrace = Duration.seconds(10)
+        /// The longest time between two looks at the queues. The default is 1 s.
+        public var idleInterval = Duration.seconds(1)
+
+        /// Creates the default options.
+        public init() {}
+    }
+
+    private let engine: WorkerEngine
+
+    /// Creates a worker.
+    ///
+    /// - Parameters:
+    ///   - store: The store of the queues.
+    ///   - queues: The queues, and the number of operations of each that run at a time.
+    ///   - operations: The types of operations. The worker claims only operations of these names.
+    ///   - configuration: Further options.
+    /// - Throws: `DurableError.invalidValue` for a limit below 1, or an output type that cannot be stored.
+    public init(
+        _ store: any DurableStore, queues: [String: QueueLimit], operations: [any DurableOperation.Type],
+        configuration: Configuration = Configuration()
+    ) throws {
+        for (name, limit) in queues where limit.count < 1 {
+            throw DurableError.invalidValue("the limit of queue '\(name)' is below 1")
+        }
+        guard configuration.lease > .zero else { throw DurableError.invalidValue("the lease is not above zero") }
+        var runners: [String: OperationRunner] = [:]
+        for type in operations {
+            let runner = try OperationRunner(type)
+            guard runners.updateValue(runner, forKey: runner.name) == nil else {
+                throw DurableError.invalidValue("two types have the name '\(runner.name)'")
+            }
+        }
+        engine = WorkerEngine(store, limits: queues.mapValues(\.count), runners: runners, configuration: configuration)
+    }
+
+    /// Runs operations until the task is cancelled or a graceful shutdown begins.
+    ///
+    /// The call does not end because the database is away. A graceful shutdown starts no operation, waits for running
+    /// operations, and releases the others after `shutdownGrace`. A cancellation releases running operations at once.
+    public func run() async throws {
+        await withTaskCancellationHandler {
+            await withGracefulShutdownHandler {
+                await engine.run()
+            } onGracefulShutdown: { [engine] in
+                engine.stop(isImmediate: false)
+            }
+        } onCancel: { [engine] in
+            engine.stop(isImmediate: true)
+        }
+    }
+
+    /// Begins a graceful shutdown without a service group.
+    public func stop() { engine.stop(isImmediate: false) }
+}

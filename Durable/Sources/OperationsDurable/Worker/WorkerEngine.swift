@@ -1,0 +1,247 @@
+import DurableCore
+import Operations
+import Synchronization
+
+/// The loop of a worker: one transaction completes the ended attempts and claims operations for the free slots.
+final class WorkerEngine: Sendable {
+    struct State {
+        var completions: [Completion] = []
+        var attempts: [Lease: Attempt] = [:]
+        var inFlight: [String: Int] = [:]
+        /// Whether the reply to an exchange may be lost, with claims that the worker does not know.
+        var hasLostReply = false
+        var isStopping = false
+        var isReleasing = false
+    }
+
+    let store: any DurableStore
+    let configuration: DurableWorker.Configuration
+    private let limits: [String: Int]
+    private let runners: [String: OperationRunner]
+    private let queues: [String: OperationQueue]
+    private let wakeup = Wakeup()
+    private let state = Mutex(State())
+
+    init(
+        _ store: any DurableStore, limits: [String: Int], runners: [String: OperationRunner],
+        configuration: DurableWorker.Configuration
+    ) {
+        (self.store, self.limits, self.runners, self.configuration) = (store, limits, runners, configuration)
+        queues = Dictionary(
+            uniqueKeysWithValues: limits.map { name, limit in
+                let queue = OperationQueue()
+                (queue.name, queue.maxConcurrentOperationCount) = (name, limit)
+                return (name, queue)
+            })
+    }
+
+    func stop(isImmediate: Bool) {
+        let attempts = state.withLock { state in
+            state.isStopping = true
+            state.isReleasing = state.isReleasing || isImmediate
+            return isImmediate ? Array(state.attempts.values) : []
+        }
+        for attempt in attempts { attempt.stop(because: .shutdown) }
+        wakeup.set()
+    }
+
+    func run() async {
+        let token = store.notices.addListener { [wakeup] effects in
+            if effects.hasReadyOperations || effects.hasCancelRequests || effects.hasNewWakes { wakeup.set() }
+        }
+        // Neither task inherits a cancellation: the loop ends after the last completion is stored.
+        await Task { await self.loop() }.value
+        store.notices.removeListener(token)
+    }
+
+    private func loop() async {
+        guard var worker = await register() else { return }
+        var heart = Task { [worker] in await beat(worker) }
+        var graceful: Task<Void, Never>?
+        var backoff = Backoff()
+        var pace = Duration.zero
+        while true {
+            let (isStopping, isIdle) = state.withLock { ($0.isStopping, $0.attempts.isEmpty && $0.completions.isEmpty) }
+            if isStopping, isIdle { break }
+            if isStopping, graceful == nil { graceful = Task { await releaseAfterGrace() } }
+            await linger(pace)
+            let completions = state.withLock { state in
+                defer { state.completions = [] }
+                return state.completions
+            }
+            let start = ContinuousClock.now
+            do {
+                let reply = try await exchange(worker, completions)
+                backoff.reset()
+                state.withLock { $0.hasLostReply = false }
+                pace = reply.claims.isEmpty ? .zero : ContinuousClock.now - start
+                handle(reply, completions)
+                if reply.isExpired {
+                    heart.cancel()
+                    loseLeases()
+                    guard let next = await register() else { break }
+                    worker = next
+                    heart = Task { [worker] in await beat(worker) }
+                    continue
+                }
+                let isReady = state.withLock { !$0.completions.isEmpty }
+                if !isReady { await wakeup.wait(atMost: reply.pause(configuration.idleInterval)) }
+            } catch {
+                // The reply may be lost after the commit. The completions permit repetition.
+                state.withLock { state in
+                    state.completions = completions + state.completions
+                    state.hasLostReply = true
+                }
+                await wakeup.wait(atMost: backoff.next())
+            }
+        }
+        heart.cancel()
+        graceful?.cancel()
+        try? await store.commit { [worker] in try $0.leave(worker) }
+    }
+
+    /// Waits for the ends of short attempts, so that one commit has all of them.
+    ///
+    /// - Parameter pace: The time of the last exchange; zero if the exchange started no attempt. The wait takes at most a
+    ///   quarter of that time.
+    private func linger(_ pace: Duration) async {
+        let end = ContinuousClock.now + min(pace / 4, .microseconds(500))
+        while state.withLock({ !$0.attempts.isEmpty && !$0.isStopping }) {
+            let rest = end - ContinuousClock.now
+            if rest < .microseconds(20) { return }
+            await wakeup.wait(atMost: rest)
+        }
+    }
+
+    // MARK: - Registration
+
+    /// Registers the worker. Returns nil if the worker stops before the database answers.
+    private func register() async -> WorkerID? {
+        let (name, kinds, names, lease) = (
+            configuration.name, runners.keys.sorted(), limits.keys.sorted(), configuration.lease
+        )
+        var backoff = Backoff()
+        while true {
+            if let id = try? await store.commit({
+                try $0.register(name, kinds: kinds, queues: names, lease: lease)
+            }) {
+                return id
+            }
+            let isDone = state.withLock { $0.isStopping && $0.attempts.isEmpty }
+            if isDone { return nil }
+            await wakeup.wait(atMost: backoff.next())
+        }
+    }
+
+    /// Renews the leases until the registration expires or the task is cancelled. Removes old records on the way.
+    private func beat(_ worker: WorkerID) async {
+        let lease = configuration.lease
+        while !Task.isCancelled {
+            try? await Task.sleep(for: lease / 3)
+            if Task.isCancelled { return }
+            do {
+                try await store.commit { machine in
+                    try machine.heartbeat(worker, lease: lease)
+                    try machine.expireLeases()
+                    try machine.purge()
+                }
+            } catch DurableError.workerExpired {
+                wakeup.set()
+                return
+            } catch {}
+        }
+    }
+
+    /// Cancels all attempts, because other workers may run the operations now.
+    private func loseLeases() {
+        let attempts = state.withLock { Array($0.attempts.values) }
+        for attempt in attempts { attempt.stop(because: .lostLease) }
+    }
+
+    private func releaseAfterGrace() async {
+        try? await Task.sleep(for: configuration.shutdownGrace)
+        if !Task.isCancelled { stop(isImmediate: true) }
+    }
+
+    // MARK: - Exchange
+
+    private struct Reply: Sendable {
+        var accepted: [Bool] = []
+        var claims: [Claim] = []
+        var cancelRequests: Set<OperationID> = []
+        var isExpired = false
+        var nextWake: Duration?
+
+        /// Returns the time until the next look at the queues.
+        func pause(_ idle: Duration) -> Duration { max(.zero, min(idle, nextWake ?? idle)) }
+    }
+
+    private func exchange(_ worker: WorkerID, _ completions: [Completion]) async throws -> Reply {
+        let (slots, known) = (freeSlots(), knownLeases())
+        let kinds = runners.keys.sorted()
+        return try await store.commit { machine in
+            var reply = Reply()
+            reply.accepted = try machine.complete(completions)
+            if let known { try machine.release(from: worker, except: known) }
+            try machine.expireLeases()
+            try machine.runSchedules()
+            while try machine.wakeDue() == 1_000 {}
+            do {
+                reply.claims = try machine.claim(for: worker, slots: slots, kinds: kinds)
+            } catch DurableError.workerExpired { reply.isExpired = true }
+            reply.cancelRequests = Set(try machine.rows.cancelRequests(of: worker))
+            reply.nextWake = try machine.rows.nextWake().map { $0 - machine.now }
+            return reply
+        }
+    }
+
+    /// Returns the leases of all attempts if the reply to an exchange may be lost.
+    private func knownLeases() -> Set<Lease>? {
+        state.withLock { state in
+            guard state.hasLostReply else { return nil }
+            // Completions that arrived after the start of this exchange keep their leases until the next exchange.
+            return Set(state.attempts.keys).union(state.completions.map(\.lease))
+        }
+    }
+
+    private func freeSlots() -> [(queue: String, count: Int)] {
+        state.withLock { state in
+            if state.isStopping { return [] }
+            return limits.sorted { $0.key < $1.key }.map { ($0.key, $0.value - (state.inFlight[$0.key] ?? 0)) }
+        }
+    }
+
+    private func handle(_ reply: Reply, _ completions: [Completion]) {
+        var attempts: [Attempt] = []
+        for claim in reply.claims {
+            guard let lease = claim.lease, let runner = runners[claim.name] else { continue }
+            attempts.append(
+                Attempt(claim, lease: lease, runner: runner, store: store) { [weak self] in self?.ended($0, $1) })
+        }
+        let isReleasing = state.withLock { state in
+            for attempt in attempts {
+                state.attempts[attempt.lease] = attempt
+                state.inFlight[attempt.queueName, default: 0] += 1
+            }
+            return state.isReleasing
+        }
+        for attempt in attempts {
+            queues[attempt.queueName]?.addOperation(attempt)
+            if isReleasing { attempt.stop(because: .shutdown) }
+        }
+        guard !reply.cancelRequests.isEmpty else { return }
+        let cancelled = state.withLock { state in
+            state.attempts.values.filter { reply.cancelRequests.contains($0.lease.operation) }
+        }
+        for attempt in cancelled { attempt.stop(because: .cancelRequest) }
+    }
+
+    private func ended(_ attempt: Attempt, _ completion: Completion?) {
+        state.withLock { state in
+            guard state.attempts.removeValue(forKey: attempt.lease) != nil else { return }
+            state.inFlight[attempt.queueName, default: 1] -= 1
+            if let completion { state.completions.append(completion) }
+        }
+        wakeup.set()
+    }
+}

@@ -1,0 +1,37 @@
+import DurableCore
+import DurableTesting
+import Foundation
+import Testing
+
+@Suite struct ExplorerTests {
+    /// The number of random programs; `DURABLE_PROGRAMS` makes the test larger.
+    static let programs = Int(ProcessInfo.processInfo.environment["DURABLE_PROGRAMS"] ?? "") ?? 30
+    /// The first seed; `DURABLE_SEED` repeats one program.
+    static let firstSeed = UInt64(ProcessInfo.processInfo.environment["DURABLE_SEED"] ?? "") ?? 1
+
+    @Test func `the machine agrees with the naive reference in random programs`() throws {
+        for seed in Self.firstSeed..<Self.firstSeed + UInt64(Self.programs) { try run(seed) }
+    }
+
+    /// A cancelled operation that requests a wait.
+    @Test(arguments: [1015]) func `programs that once found a fault agree`(_ seed: UInt64) throws { try run(seed) }
+
+    private func run(_ seed: UInt64) throws {
+        var explorer = Explorer(seed: seed)
+        let rows = MemoryRows(now: Explorer.start)
+        for _ in 0..<300 {
+            let (event, expected) = explorer.next()
+            rows.now = explorer.reference.now
+            var machine = explorer.machine(on: rows)
+            let before = rows.tables.operations
+            let reply = try machine.reply(to: event)
+            if ProcessInfo.processInfo.environment["DURABLE_TRACE"] != nil { print(explorer.count, event, "->", reply) }
+            if reply == .refused { #expect(rows.tables.operations == before, "seed \(seed): \(event)") }
+            let sorted = rows.tables.operations.values.sorted { $0.id < $1.id }
+            try explorer.compare(sorted, reply: reply, expected: expected, event: event)
+            do { try rows.checkInvariants() } catch {
+                throw ExplorerFailure(description: "seed \(seed), event \(explorer.count) \(event): \(error)")
+            }
+        }
+    }
+}

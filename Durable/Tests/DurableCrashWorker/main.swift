@@ -1,0 +1,54 @@
+import Foundation
+import GRDB
+import OperationsDurable
+
+/// A worker that a test kills at any moment. Its operations write one effect each in the transaction of their completion.
+///
+/// Arguments: the path of the file, and the number of operations at a time.
+struct Effect: DurableOperation {
+    static let name = "effect"
+    var number: Int
+
+    func run(_ context: DurableContext) async throws {
+        guard let store = CrashWorker.store else { throw CancellationError() }
+        let step = try await context.step("prepare") { number * 2 }
+        try await store.transaction { database in
+            try database.execute(sql: "INSERT INTO effect(number, step) VALUES (?, ?)", arguments: [number, step])
+            try context.complete(in: database)
+        }
+    }
+}
+
+/// Waits for a file, and then writes its effect.
+struct Hold: DurableOperation {
+    static let name = "hold"
+    var number: Int
+    var file: String
+
+    func run(_ context: DurableContext) async throws {
+        while !FileManager.default.fileExists(atPath: file) { try await Task.sleep(for: .milliseconds(1)) }
+        guard let store = CrashWorker.store else { throw CancellationError() }
+        try await store.transaction { database in
+            try database.execute(sql: "INSERT INTO effect(number, step) VALUES (?, 0)", arguments: [number])
+            try context.complete(in: database)
+        }
+    }
+}
+
+enum CrashWorker {
+    // Written once before the worker starts.
+    nonisolated(unsafe) static var store: SQLiteStore?
+}
+
+var options = SQLiteStore.Configuration()
+options.synchronous = .normal
+let store = try await SQLiteStore(path: CommandLine.arguments[1], configuration: options)
+CrashWorker.store = store
+var configuration = DurableWorker.Configuration()
+configuration.lease = .milliseconds(600)
+let worker = try DurableWorker(
+    store, queues: ["q": .limit(Int(CommandLine.arguments[2]) ?? 8)], operations: [Effect.self, Hold.self],
+    configuration: configuration)
+print("ready")
+fflush(nil)
+try await worker.run()

@@ -1,0 +1,213 @@
+import DurableCore
+import DurableTesting
+import Foundation
+import GRDB
+import OperationsTesting
+import Synchronization
+import Testing
+
+@testable import OperationsDurable
+
+/// Rules R26 to R30, and injected faults.
+@Suite struct FaultTests {
+    @Test(arguments: 1...6)
+    func `R28: lost replies and failed commits lose no operation and repeat no completed step`(_ seed: UInt64)
+        async throws
+    {
+        let store = MemoryStore()
+        let queue = DurableQueue("q", in: store)
+        let name = "faults \(seed)"
+        var handles: [DurableHandle<Int>] = []
+        for number in 0..<60 {
+            let after: [any DurableReference] = number % 3 == 2 ? [handles[number / 2]] : []
+            handles.append(try await queue.add(Faulty(journal: name, number: number), after: after))
+        }
+        let random = Mutex(SeededGenerator(seed: seed))
+        store.setFaults {
+            switch random.withLock({ Int.random(in: 0..<6, using: &$0) }) {
+            case 0: .lostReply
+            case 1: .failedCommit
+            default: nil
+            }
+        }
+        try await withWorker(store, [Faulty.self]) {
+            for (number, handle) in handles.enumerated() {
+                let value = try await handle.value
+                #expect(value == number * 2, "seed \(seed)")
+            }
+            store.setFaults(nil)
+        }
+        try store.checkInvariants()
+        let counts = try await queue.counts()
+        #expect(counts == [.succeeded: 60], "seed \(seed)")
+        // The worker repeats a lost record of a step, and not the body.
+        for number in 0..<60 { #expect(Journal.named(name).count("step \(number)") == 1, "seed \(seed)") }
+    }
+
+    /// Records a step, sleeps for no time, and returns the double of its number.
+    struct Faulty: DurableOperation {
+        static let name = "faulty"
+        var journal: String
+        var number: Int
+
+        func run(_ context: DurableContext) async throws -> Int {
+            let value = try await context.step("double") {
+                Journal.named(journal).append("step \(number)")
+                return number * 2
+            }
+            try await context.sleep(for: .zero)
+            return value
+        }
+    }
+
+    @Test func `R26: a migrated file keeps its rows, and a second migration changes nothing`() async throws {
+        try await withTemporaryFile { path in
+            let first = try await SQLiteStore(path: path)
+            let sum = try await DurableQueue("q", in: first).add(Sum(a: 1, b: 2))
+            let second = try await SQLiteStore(path: path)
+            #expect(second.identity == first.identity)
+            #expect(try await DurableHandle<Int>(id: sum.id, store: second).state == .ready)
+        }
+    }
+
+    @Test func `R26: a newer schema is refused unless it permits this version`() async throws {
+        try await withTemporaryFile { path in
+            let store = try await SQLiteStore(path: path)
+            try await store.transaction {
+                try $0.execute(sql: "UPDATE durable_meta SET value = 9 WHERE name = 'schema'")
+            }
+            await #expect(throws: DurableError.newerSchema(found: 9, supported: Schema.version)) {
+                _ = try await SQLiteStore(path: path)
+            }
+            try await store.transaction { database in
+                try database.execute(sql: "INSERT INTO durable_meta VALUES ('oldest_reader', 1)")
+            }
+            _ = try await SQLiteStore(path: path)
+        }
+    }
+
+    @Test func `a file that cannot be opened is an error with its path`() async throws {
+        let error = await #expect(throws: DurableError.self) {
+            _ = try await SQLiteStore(path: "/nonexistent/work.db")
+        }
+        #expect(error?.description.contains("'/nonexistent/work.db' cannot be opened") == true)
+        try await withTemporaryFile { path in
+            try Data("this is no database, and long enough to be refused".utf8).write(to: URL(fileURLWithPath: path))
+            let error = await #expect(throws: DurableError.self) { _ = try await SQLiteStore(path: path) }
+            #expect(error?.description.contains("is not a database") == true)
+        }
+    }
+
+    @Test func `R1: a commit reaches the disk unless the configuration relaxes this`() async throws {
+        try await withTemporaryFile { path in
+            var configuration = SQLiteStore.Configuration()
+            let level: @Sendable (Database) throws -> Int? = { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
+            let full = try await SQLiteStore(path: path).transaction(level)
+            #expect(full == 2)
+            configuration.synchronous = .normal
+            let normal = try await SQLiteStore(path: path, configuration: configuration).transaction(level)
+            #expect(normal == 1)
+        }
+    }
+
+    @Test func `an addition in a transaction of another file is refused`() async throws {
+        try await withStore(.sqlite) { test in
+            let queue = DurableQueue("q", in: test.store)
+            let other = try DatabaseQueue()
+            #expect(throws: DurableError.noSchema) {
+                _ = try other.write { try queue.add(Sum(a: 1, b: 1), in: $0) }
+            }
+            _ = try await queue.counts()
+        }
+    }
+
+    @Test func `one request that throws does not affect the other requests of its commit`() async throws {
+        try await withStore(.sqlite) { test in
+            let store = try test.sqlite
+            let queue = DurableQueue("q", in: store)
+            let results = await withTaskGroup(of: Bool.self) { group in
+                for number in 0..<100 {
+                    group.addTask {
+                        do {
+                            if number % 3 == 0 {
+                                _ = try await store.transaction { database in
+                                    _ = try queue.add(Sum(a: number, b: 0), in: database)
+                                    throw TestFailure()
+                                }
+                            } else if number % 3 == 1 {
+                                let unknown = DurableHandle<Int>(id: OperationID(9_999), store: store)
+                                try await queue.add(Sum(a: number, b: 0), after: [unknown])
+                            } else {
+                                try await queue.add(Sum(a: number, b: 0))
+                            }
+                            return true
+                        } catch { return false }
+                    }
+                }
+                return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            #expect(results == 33)
+            let counts = try await queue.counts()
+            #expect(counts == [.ready: 33])
+        }
+    }
+
+    @Test func `R30: names and keys with quotes are values and not SQL`() async throws {
+        try await withStore(.sqlite) { test in
+            let name = #"q'"; DROP TABLE durable_operation; --"#
+            let queue = DurableQueue(name, in: test.store)
+            var options = DurableOptions()
+            (options.unique, options.limitKey) = (name, name)
+            let sum = try await queue.add(Sum(a: 1, b: 2), options: options)
+            try await withWorker(test.store, queues: [name: .limit(1)], [Sum.self]) {
+                let value = try await sum.value
+                #expect(value == 3)
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a graceful stop waits for running operations and starts no others`(_ kind: StoreKind) async throws {
+        try await withStore(kind) { test in
+            let queue = DurableQueue("q", in: test.store)
+            let name = "stop \(kind)"
+            let first = try await queue.add(Gated(journal: name))
+            let second = try await queue.add(Gated(journal: name))
+            let worker = try DurableWorker(test.store, queues: ["q": .limit(1)], operations: [Gated.self])
+            let running = Task { try await worker.run() }
+            try await poll("the operation runs") { Journal.named(name).count("start") == 1 }
+            worker.stop()
+            Journal.named(name).append("open")
+            try await running.value
+            #expect(try await first.state == .succeeded)
+            #expect(try await second.state == .ready)
+        }
+    }
+
+    /// Runs until the journal has the word `open`.
+    struct Gated: DurableOperation {
+        static let name = "gated"
+        var journal: String
+
+        func run(_ context: DurableContext) async throws {
+            let journal = Journal.named(journal)
+            journal.append("start")
+            while journal.count("open") == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a cancelled worker releases its operations without a failed attempt`(_ kind: StoreKind) async throws {
+        try await withStore(kind) { test in
+            let name = "release \(kind)"
+            let endless = try await DurableQueue("q", in: test.store).add(Endless(journal: name))
+            try await withWorker(test.store, [Endless.self]) {
+                try await poll("the operation runs") { Journal.named(name).count("start") == 1 }
+            }
+            #expect(try await endless.state == .ready)
+            let row = try await test.store.read { try $0.rows.operations([endless.id]).first }
+            #expect(row?.failures == 0)
+            #expect(row?.lostLeases == 0)
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import DurableCore
+import DurableTesting
+import Foundation
+import GRDB
+import Testing
+
+@testable import OperationsDurable
+
+@Suite struct SQLiteRowsTests {
+    static let programs = Int(ProcessInfo.processInfo.environment["DURABLE_PROGRAMS"] ?? "") ?? 20
+    static let firstSeed = UInt64(ProcessInfo.processInfo.environment["DURABLE_SEED"] ?? "") ?? 1
+
+    private func database() async throws -> DatabaseQueue {
+        let database = try DatabaseQueue()
+        _ = try await Migrator.migrate(database)
+        return database
+    }
+
+    @Test func `the rows in SQLite equal the rows in memory after each event of random programs`() async throws {
+        for seed in Self.firstSeed..<Self.firstSeed + UInt64(Self.programs) {
+            try compare(seed, in: try await database())
+        }
+    }
+
+    private func compare(_ seed: UInt64, in database: DatabaseQueue) throws {
+        var explorer = Explorer(seed: seed)
+        let memory = MemoryRows(now: Explorer.start)
+        let statements = SQLiteStatements()
+        for _ in 0..<250 {
+            let (event, _) = explorer.next()
+            memory.now = explorer.reference.now
+            var machine = explorer.machine(on: memory)
+            let expected = try machine.reply(to: event)
+            let reply = try database.write { database in
+                let rows = SQLiteRows(database, now: memory.now, statements: statements)
+                var machine = explorer.machine(on: rows)
+                let reply = try machine.reply(to: event)
+                try rows.flush()
+                return reply
+            }
+            let label = "seed \(seed), event \(explorer.count) \(event)"
+            try #require(reply == expected, "\(label)")
+            try #require(try dump(database) == Dump(memory), "\(label)")
+        }
+    }
+
+    /// The contents of all tables.
+    private struct Dump: Equatable {
+        var operations: [OperationRow] = []
+        var inputs: [OperationID: [UInt8]] = [:]
+        var outputs: [OperationID: [UInt8]] = [:]
+        var edges: [Edge] = []
+        var queues: [QueueRow] = []
+        var counters: [[Counter: Int64]] = []
+        var keys: [KeyRow] = []
+        var history: [HistoryEntry] = []
+        var signals: [SignalRow] = []
+        var workers: [WorkerRow] = []
+
+        init() {}
+
+        init(_ memory: MemoryRows) {
+            let tables = memory.tables
+            operations = tables.operations.values.sorted { $0.id < $1.id }
+            let ids = operations.map(\.id)
+            (inputs, outputs, edges) = (tables.inputs, tables.outputs, memory.edges(from: ids))
+            queues = tables.queues
+            counters = queues.map { memory.counters(of: $0.id) }
+            keys = queues.flatMap { memory.keys(of: $0.id) }
+            history = memory.history(of: ids)
+            signals = tables.signals.sorted { ($0.operation, $0.number) < ($1.operation, $1.number) }
+            workers = memory.workers()
+        }
+    }
+
+    private func dump(_ database: DatabaseQueue) throws -> Dump {
+        try database.read { database in
+            let rows = SQLiteRows(database, now: Explorer.start, statements: SQLiteStatements())
+            var dump = Dump()
+            let ids = try Int64.fetchAll(database, sql: "SELECT id FROM durable_operation ORDER BY id").map {
+                OperationID($0)
+            }
+            dump.operations = try rows.operations(ids)
+            dump.inputs = try rows.inputs(of: ids)
+            for id in ids { dump.outputs[id] = try rows.output(of: id) }
+            dump.edges = try rows.edges(from: ids)
+            dump.queues = try rows.queues()
+            dump.counters = try dump.queues.map { try rows.counters(of: $0.id) }
+            dump.keys = try dump.queues.flatMap { try rows.keys(of: $0.id) }
+            dump.history = try rows.history(of: ids)
+            let signals = try Row.fetchAll(database, sql: "SELECT * FROM durable_signal ORDER BY operation, number")
+            dump.signals = signals.map {
+                SignalRow(
+                    operation: OperationID($0["operation"]), name: $0["name"], number: $0["number"],
+                    payload: [UInt8]($0["payload"] as Data))
+            }
+            dump.workers = try rows.workers()
+            return dump
+        }
+    }
+
+    @Test func `each statement on a growing table uses an index`() async throws {
+        let growing = ["operation", "input", "output", "edge", "unique", "history", "signal", "counter", "key"]
+        try await database().read { database in
+            for sql in SQL.allCases {
+                let statement = try database.makeStatement(sql: "EXPLAIN QUERY PLAN \(sql.text)")
+                statement.setUncheckedArguments(StatementArguments())
+                let plan = try Row.fetchAll(statement)
+                for step in plan {
+                    let detail: String = step["detail"]
+                    for table in growing {
+                        #expect(!detail.hasSuffix("SCAN durable_\(table)"), "\(sql): \(detail)")
+                        #expect(!detail.contains("TEMP B-TREE"), "\(sql): \(detail)")
+                    }
+                    if detail.hasPrefix("SCAN durable_operation") {
+                        #expect(detail.contains("USING COVERING INDEX durable_wake"), "\(sql): \(detail)")
+                    }
+                }
+            }
+        }
+    }
+}
