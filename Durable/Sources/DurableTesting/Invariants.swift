@@ -10,8 +10,8 @@ extension MemoryRows {
     package func checkInvariants() throws {
         var counters: [Counter: Int64] = [:]
         var keys: [KeyName: KeyRow] = tables.keys.mapValues {
-            var row = KeyRow(name: $0.name)
-            row.limit = $0.limit
+            var row = $0
+            (row.running, row.ready, row.blocked) = (0, 0, 0)
             return row
         }
         let pending = Dictionary(grouping: tables.edges, by: \.dependent).mapValues { Int64($0.count) }
@@ -56,11 +56,19 @@ extension MemoryRows {
         }
     }
 
-    /// Ready operations of a key are within the limit, and precede the blocked operations.
+    /// Ready operations of a key are within the limit and the rate, and precede the blocked operations.
     private func check(_ key: KeyRow) throws {
-        let limit = key.limit ?? queue(key.name.queue).limitPerKey ?? .max
+        let queue = queue(key.name.queue)
+        let limit = key.limit ?? queue.limitPerKey ?? .max
+        let rate = key.rate ?? queue.ratePerKey
+        let allowance = rate?.allowance(filledAt: key.rateFilledAt, now: now) ?? .max
         try require(key.ready == 0 || key.ready + key.running <= limit, "key \(key.name) exceeds its limit")
-        try require(key.blocked == 0 || key.ready + key.running >= limit, "key \(key.name) blocks without need")
+        try require(key.ready <= allowance, "key \(key.name) exceeds its rate")
+        try require(
+            key.blocked == 0 || key.ready + key.running >= limit || key.ready >= allowance,
+            "key \(key.name) blocks without need")
+        let isHeldByTime = key.blocked > 0 && key.ready + key.running < limit && key.ready < rate?.count ?? 0
+        try require(!isHeldByTime || key.wakeAt.map { $0 > now } == true, "key \(key.name) has no wake instant")
         let ready = operations(lastReady(of: key.name, limit: 1)).first
         let blocked = operations(firstBlocked(of: key.name, limit: 1)).first
         if let ready, let blocked {

@@ -30,6 +30,36 @@ extension MemoryRows {
         tables.keys.values.filter { $0.name.queue == queue }.sorted { $0.name.key < $1.name.key }
     }
 
+    package func dueKeys(limit: Int) -> [KeyName] {
+        let due = tables.keys.values.filter { $0.wakeAt.map { $0 <= now } == true }
+        let sorted = due.sorted {
+            ($0.wakeAt ?? now, $0.name.queue, $0.name.key) < ($1.wakeAt ?? now, $1.name.queue, $1.name.key)
+        }
+        return Array(sorted.prefix(limit).map(\.name))
+    }
+
+    package func attempts(of operation: OperationID) -> [AttemptRow] {
+        tables.attempts.filter { $0.operation == operation }.sorted { $0.fence < $1.fence }
+    }
+
+    package func observedUntil() -> DurableInstant { tables.observedUntil }
+
+    package func reserveEventNumbers(_ count: Int) -> Int64 {
+        defer { tables.nextEvent += Int64(count) }
+        return tables.nextEvent
+    }
+
+    package func lastEventNumber() -> Int64 { tables.nextEvent - 1 }
+
+    package func events(after number: Int64, limit: Int) -> [EventRow] {
+        Array(tables.events.filter { $0.number > number }.prefix(limit))
+    }
+
+    package func removeEvents(before instant: DurableInstant, limit: Int) {
+        let kept = tables.events.prefix(limit).filter { $0.at >= instant }
+        tables.events = kept + tables.events.dropFirst(limit)
+    }
+
     package func unique(kind: KindID, key: String) -> UniqueRow? {
         tables.uniques.first { $0.kind == kind && $0.key == key }
     }
@@ -95,5 +125,12 @@ extension MemoryRows {
             changes.removedSchedules.contains(row.name) || changes.schedules.contains { $0.name == row.name }
         }
         tables.schedules += changes.schedules
+        tables.attempts += changes.attempts
+        for (id, count) in changes.keptAttempts {
+            let kept = Set(attempts(of: id).suffix(count))
+            tables.attempts.removeAll { $0.operation == id && !kept.contains($0) }
+        }
+        tables.events += changes.events
+        if let instant = changes.observedUntil { tables.observedUntil = instant }
     }
 }

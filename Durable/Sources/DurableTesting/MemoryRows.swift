@@ -19,6 +19,10 @@ package final class MemoryRows: DurableRows {
         package var signals: [SignalRow] = []
         package var workers: [WorkerRow] = []
         package var schedules: [ScheduleRow] = []
+        package var attempts: [AttemptRow] = []
+        package var events: [EventRow] = []
+        package var nextEvent: Int64 = 1
+        package var observedUntil = DurableInstant(microseconds: 0)
         package var nextOperation: Int64 = 1
         package var nextWorker: Int64 = 1
         /// The unfinished operations of each state, which keep the filters short.
@@ -89,7 +93,14 @@ package final class MemoryRows: DurableRows {
     }
 
     package func nextWake() -> DurableInstant? {
-        (sleeping.compactMap(\.wakeAt) + tables.schedules.map(\.nextAt)).min()
+        let deadlines = mortal.compactMap(\.deadline)
+        let keys = tables.keys.values.compactMap(\.wakeAt)
+        return (sleeping.compactMap(\.wakeAt) + deadlines + keys + tables.schedules.map(\.nextAt)).min()
+    }
+
+    package func expired(limit: Int) -> [OperationID] {
+        let rows = mortal.filter { $0.deadline.map { $0 <= now } == true }
+        return Array(rows.sorted { ($0.deadline ?? now, $0.id) < ($1.deadline ?? now, $1.id) }.prefix(limit).map(\.id))
     }
 
     package func firstBlocked(of key: KeyName, limit: Int) -> [OperationID] {
@@ -126,9 +137,16 @@ package final class MemoryRows: DurableRows {
         tables.uniques.removeAll { removed.contains($0.operation) }
         tables.history.removeAll { removed.contains($0.operation) }
         tables.signals.removeAll { removed.contains($0.operation) }
+        tables.attempts.removeAll { removed.contains($0.operation) }
     }
 
     private var sleeping: [OperationRow] { inState(.scheduled) + inState(.awaitingSignal) }
+
+    /// The operations that do not run, and that a deadline ends.
+    private var mortal: [OperationRow] {
+        let states: [DurableState] = [.waiting, .scheduled, .blocked, .ready, .awaitingSignal]
+        return states.flatMap(inState).filter { $0.deadline != nil }
+    }
 
     private func inState(_ state: DurableState) -> [OperationRow] {
         (tables.byState[state] ?? []).compactMap { tables.operations[$0] }

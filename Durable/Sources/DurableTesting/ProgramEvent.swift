@@ -8,7 +8,8 @@ package enum ProgramEvent: Sendable {
     case leave(WorkerID)
     case claim(WorkerID, queue: String, count: Int, kinds: [String])
     case complete(Completion)
-    case advance(microseconds: Int64)
+    /// Moves the clock. `wakes` is whether the machine then looks at what is due.
+    case advance(microseconds: Int64, wakes: Bool)
     case expireLeases
     case wakeDue
     case cancel(OperationID)
@@ -20,6 +21,9 @@ package enum ProgramEvent: Sendable {
     case setLimit(Int?, queue: String)
     case setLimitPerKey(Int?, queue: String)
     case setLimitOfKey(Int?, key: String, queue: String)
+    case setRatePerKey(RateRule?, queue: String)
+    case setRateOfKey(RateRule?, key: String, queue: String)
+    case observe
     case step(Lease, position: Int64)
     case sleep(Lease, microseconds: Int64, position: Int64)
     case awaitSignal(Lease, name: String, microseconds: Int64?, position: Int64)
@@ -59,9 +63,9 @@ extension DurableMachine {
             let claims = try claim(for: worker, slots: [(queue, count)], kinds: kinds)
             return .leases(claims.compactMap(\.lease))
         case .complete(let completion): return .accepted(try complete([completion])[0])
-        case .advance: break
+        case .advance(_, let wakes): if wakes { while try wakeDue() {} }
         case .expireLeases: try expireLeases()
-        case .wakeDue: try wakeDue()
+        case .wakeDue: while try wakeDue() {}
         case .cancel(let id): try cancel([id])
         case .discard(let id): try discard([id], reason: "discarded")
         case .retry(let id): try retry([id])
@@ -71,6 +75,9 @@ extension DurableMachine {
         case .setLimit(let limit, let queue): try setLimit(limit, queue: queue)
         case .setLimitPerKey(let limit, let queue): try setLimitPerKey(limit, queue: queue)
         case .setLimitOfKey(let limit, let key, let queue): try setLimit(limit, key: key, queue: queue)
+        case .setRatePerKey(let rate, let queue): try setRatePerKey(rate, queue: queue)
+        case .setRateOfKey(let rate, let key, let queue): try setRate(rate, key: key, queue: queue)
+        case .observe: _ = try observeEvents()
         case .step(let lease, let position): try recordStep("step", result: [1], position: position, by: lease)
         case .sleep(let lease, let delay, let position):
             let reply = try sleep(until: .after(.microseconds(delay)), name: "sleep", position: position, by: lease)

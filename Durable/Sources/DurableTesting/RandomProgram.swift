@@ -5,8 +5,11 @@ package struct RandomProgram {
     private var random: Numbers
     /// Leases of the past, which the store must refuse.
     private var oldLeases: [Lease] = []
+    /// Whether keys have rates. The reference knows no instant at which a rate admits an operation, so that each move of the
+    /// clock then also wakes.
+    private let hasKeyRates: Bool
 
-    package init(seed: UInt64) { random = Numbers(state: seed) }
+    package init(seed: UInt64) { (random, hasKeyRates) = (Numbers(state: seed), seed % 2 == 0) }
 
     /// Random numbers that depend only on a seed (SplitMix64).
     struct Numbers: RandomNumberGenerator {
@@ -39,8 +42,10 @@ package struct RandomProgram {
         case 40..<58:
             guard let lease else { return claim(worker) }
             return .complete(Completion(lease: lease, result: result()))
-        case 58..<62: return .advance(microseconds: Int64.random(in: 0...2_000_000, using: &random))
-        case 62..<64: return .expireLeases
+        case 58..<62:
+            return .advance(microseconds: Int64.random(in: 0...2_000_000, using: &random), wakes: hasKeyRates)
+        case 62: return chance(30) ? .observe : .expireLeases
+        case 63: return .expireLeases
         case 64..<68: return .wakeDue
         case 68..<71:
             guard let worker else { return .register }
@@ -52,6 +57,8 @@ package struct RandomProgram {
         case 78..<80: return .setPriority(id, priority())
         case 80..<82: return .setSuspended(chance(30), queue: queue())
         case 82: return .setLimit(chance(50) ? nil : Int.random(in: 0...4, using: &random), queue: queue())
+        case 83 where hasKeyRates && chance(50): return .setRatePerKey(rate(), queue: queue())
+        case 84 where hasKeyRates && chance(50): return .setRateOfKey(rate(), key: "k", queue: queue())
         case 83: return .setLimitPerKey(chance(30) ? nil : Int.random(in: 0...3, using: &random), queue: queue())
         case 84:
             return .setLimitOfKey(chance(30) ? nil : Int.random(in: 0...3, using: &random), key: "k", queue: queue())
@@ -60,6 +67,13 @@ package struct RandomProgram {
             return wait(lease, position, reference)
         default: return .purge
         }
+    }
+
+    private mutating func rate() -> RateRule? {
+        chance(30)
+            ? nil
+            : RateRule(
+                Int.random(in: 1...3, using: &random), per: .milliseconds(Int.random(in: 100...3_000, using: &random)))
     }
 
     private mutating func claim(_ worker: WorkerID?) -> ProgramEvent {
@@ -100,6 +114,7 @@ package struct RandomProgram {
             if chance(40) { member.key = chance(70) ? "k" : "l" }
             if chance(30) { member.retry = .exponential(retries: 2, first: .milliseconds(200)) }
             if chance(15) { member.start = .after(.milliseconds(Int.random(in: 0...1_000, using: &random))) }
+            if chance(10) { member.deadline = .milliseconds(Int.random(in: 100...4_000, using: &random)) }
             if chance(15) { member.unique = chance(50) ? "u" : "v" }
             if chance(40) { member.uniquePeriod = .seconds(2) }
             member.isBarrier = chance(4)

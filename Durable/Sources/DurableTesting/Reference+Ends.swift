@@ -34,11 +34,18 @@ extension Reference {
                 endWork(operation.id, .failed)
             } else {
                 let delay = operation.retry.delay(beforeRetry: Int(operation.failures), seed: operation.id.rawValue)
+                let next = now.advanced(byMicroseconds: delay)
+                if let deadline = operation.deadline, deadline <= next { return endedWork(operation.id, .failed) }
                 operation.becomeIdle()
-                operation.wakeAt = now.advanced(byMicroseconds: delay)
+                operation.wakeAt = next
                 operations[operation.id] = operation
             }
         }
+        return true
+    }
+
+    private mutating func endedWork(_ id: OperationID, _ state: DurableState) -> Bool {
+        endWork(id, state)
         return true
     }
 
@@ -70,7 +77,19 @@ extension Reference {
         workers[worker] = nil
     }
 
+    /// Ends the operations that do not run, and whose deadline has passed.
+    mutating func endExpired() {
+        for operation in sorted where operation.deadline.map({ $0 <= now }) == true {
+            switch operation.phase {
+            case .idle, .awaitingSignal: endWork(operation.id, .failed)
+            case .running, .finishing, .ended: break
+            }
+        }
+        settle()
+    }
+
     mutating func wakeDue() {
+        endExpired()
         for operation in sorted {
             guard let wakeAt = operation.wakeAt, wakeAt <= now, operation.dependencies.isEmpty else { continue }
             if case .awaitingSignal = operation.phase {
@@ -106,7 +125,7 @@ extension Reference {
         }
         operation.becomeIdle()
         (operation.failures, operation.lost, operation.isDoomed) = (0, 0, false)
-        (operation.wakeAt, operation.endedAt) = (nil, nil)
+        (operation.wakeAt, operation.endedAt, operation.deadline) = (nil, nil, nil)
         operation.epoch = queues[operation.queue, default: Queue()].lastEpoch
         operations[id] = operation
     }

@@ -27,9 +27,12 @@ extension Reference {
             workers[worker] = nil
         case .claim(let worker, let queue, let count, let kinds):
             guard workers[worker] != nil else { return nil }
+            endExpired()
             return .leases(claim(worker, queue, count, kinds))
         case .complete(let completion): return .accepted(complete(completion))
-        case .advance(let distance): now = now.advanced(byMicroseconds: distance)
+        case .advance(let distance, let wakes):
+            now = now.advanced(byMicroseconds: distance)
+            if wakes { wakeDue() }
         case .expireLeases:
             for (worker, end) in workers where end < now { expire(worker) }
         case .wakeDue: wakeDue()
@@ -55,6 +58,10 @@ extension Reference {
         case .setLimit(let limit, let queue): queues[queue, default: Queue()].limit = limit
         case .setLimitPerKey(let limit, let queue): queues[queue, default: Queue()].limitPerKey = limit
         case .setLimitOfKey(let limit, let key, let queue): queues[queue, default: Queue()].limits[key] = limit
+        case .setRatePerKey(let rate, let queue): queues[queue, default: Queue()].setRates { $0.ratePerKey = rate }
+        case .setRateOfKey(let rate, let key, let queue):
+            queues[queue, default: Queue()].setRates { $0.rates[key] = rate }
+        case .observe: break
         case .step(let lease, let position):
             guard running(lease) != nil else { return nil }
             if operations[lease.operation]?.history == position { operations[lease.operation]?.history += 1 }
@@ -132,6 +139,7 @@ extension Reference {
             if parent.queue == member.queue, !member.isBarrier { operation.epoch = parent.epoch }
         }
         operation.key = member.key
+        operation.deadline = member.deadline.map { now + $0 }
         switch member.start {
         case .now: operation.wakeAt = nil
         case .at(let instant): operation.wakeAt = instant
@@ -161,6 +169,10 @@ extension Reference {
             operation.fence += 1
             operation.readyAt = nil
             operations[operation.id] = operation
+            if let key = operation.key, let rate = queues[queue]?.rates[key] ?? queues[queue]?.ratePerKey {
+                let filledAt = rate.filledAt(afterStarts: 1, filledAt: queues[queue]?.filledAt[key], now: now)
+                queues[queue]?.filledAt[key] = filledAt
+            }
             return operation.lease
         }
     }

@@ -27,6 +27,7 @@ package struct Reference {
         package var history: Int64 = 0
         package var signals: [String] = []
         package var endedAt: DurableInstant?
+        package var deadline: DurableInstant?
     }
 
     package enum Phase: Equatable {
@@ -42,7 +43,17 @@ package struct Reference {
         var limit: Int?
         var limitPerKey: Int?
         var limits: [String: Int] = [:]
+        var ratePerKey: RateRule?
+        var rates: [String: RateRule] = [:]
+        /// The instants at which the allowances of the keys are full again.
+        var filledAt: [String: DurableInstant] = [:]
         var lastEpoch = 0
+
+        /// Changes the rates. A key without a rate forgets its past starts.
+        mutating func setRates(_ change: (inout Queue) -> Void) {
+            change(&self)
+            for key in filledAt.keys where rates[key] ?? ratePerKey == nil { filledAt[key] = nil }
+        }
     }
 
     struct Unique: Hashable {
@@ -79,15 +90,15 @@ package struct Reference {
         }
     }
 
-    /// Whether the operation is among the first operations of its key, up to the free part of the limit.
+    /// Whether the operation is among the first operations of its key, up to the free part of the limit and the rate.
     private func isAdmitted(_ operation: Operation) -> Bool {
-        guard let key = operation.key, let queue = queues[operation.queue],
-            let limit = queue.limits[key] ?? queue.limitPerKey
-        else { return true }
+        guard let key = operation.key, let queue = queues[operation.queue] else { return true }
         let same = operations.values.filter { $0.key == key && $0.queue == operation.queue }
         let running = same.count { $0.phase == .running }
         let earlier = same.count { $0.isReadyOrBlocked && precedes($0, operation) }
-        return earlier < limit - running
+        if let limit = queue.limits[key] ?? queue.limitPerKey, earlier >= limit - running { return false }
+        guard let rate = queue.rates[key] ?? queue.ratePerKey else { return true }
+        return earlier < Int(rate.allowance(filledAt: queue.filledAt[key], now: now))
     }
 
     func precedes(_ a: Operation, _ b: Operation) -> Bool {

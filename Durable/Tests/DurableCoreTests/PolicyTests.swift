@@ -57,9 +57,25 @@ import Testing
         #expect(rate.allowance(filledAt: nil, now: now) == 4)
         let filled = rate.filledAt(afterStarts: 4, filledAt: nil, now: now)
         #expect(rate.allowance(filledAt: filled, now: now) == 0)
-        #expect(rate.nextStart(filledAt: filled, now: now) == now + .seconds(2))
+        #expect(rate.instant(permitting: 1, filledAt: filled, now: now) == now + .seconds(2))
+        #expect(rate.instant(permitting: 3, filledAt: filled, now: now) == now + .seconds(6))
         #expect(rate.allowance(filledAt: filled, now: now + .seconds(2)) == 1)
         #expect(rate.allowance(filledAt: filled, now: now + .seconds(5)) == 2)
         #expect(rate.allowance(filledAt: filled, now: now + .seconds(8)) == 4)
+    }
+
+    @Test(arguments: [1, 2, 3, 999_999_937, 1_000_000_000], [1, 2, 999_983, 1_000_000_000_000_000] as [Int64])
+    func `R17: a rate of extreme size does not overflow`(_ count: Int, _ period: Int64) throws {
+        let rate = RateRule(count: Int64(count), period: period)
+        try rate.check()
+        let now = DurableInstant(microseconds: 1_800_000_000_000_000)
+        let filled = rate.filledAt(afterStarts: rate.count, filledAt: nil, now: now)
+        #expect(filled == now + .microseconds(period))
+        #expect(rate.allowance(filledAt: filled, now: now) == 0)
+        #expect(rate.allowance(filledAt: filled, now: filled) == rate.count)
+        let next = rate.instant(permitting: 1, filledAt: filled, now: now)
+        #expect(rate.allowance(filledAt: filled, now: next) >= 1)
+        #expect(next == now || rate.allowance(filledAt: filled, now: next + .microseconds(-1)) == 0)
+        #expect(rate.allowance(filledAt: DurableInstant(microseconds: .max), now: now) == 0)
     }
 }

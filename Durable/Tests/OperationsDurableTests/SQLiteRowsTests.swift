@@ -56,6 +56,9 @@ import Testing
         var history: [HistoryEntry] = []
         var signals: [SignalRow] = []
         var workers: [WorkerRow] = []
+        var attempts: [AttemptRow] = []
+        var events: [EventRow] = []
+        var lastEvent: Int64 = 0
 
         init() {}
 
@@ -70,6 +73,8 @@ import Testing
             history = memory.history(of: ids)
             signals = tables.signals.sorted { ($0.operation, $0.number) < ($1.operation, $1.number) }
             workers = memory.workers()
+            attempts = ids.flatMap { memory.attempts(of: $0) }
+            (events, lastEvent) = (tables.events, memory.lastEventNumber())
         }
     }
 
@@ -95,12 +100,16 @@ import Testing
                     payload: [UInt8]($0["payload"] as Data))
             }
             dump.workers = try rows.workers()
+            dump.attempts = try ids.flatMap { try rows.attempts(of: $0) }
+            (dump.events, dump.lastEvent) = (try rows.events(after: 0, limit: .max), try rows.lastEventNumber())
             return dump
         }
     }
 
     @Test func `each statement on a growing table uses an index`() async throws {
-        let growing = ["operation", "input", "output", "edge", "unique", "history", "signal", "counter", "key"]
+        let growing = [
+            "operation", "input", "output", "edge", "unique", "history", "signal", "counter", "key", "attempt", "event",
+        ]
         try await database().read { database in
             for sql in SQL.allCases {
                 let statement = try database.makeStatement(sql: "EXPLAIN QUERY PLAN \(sql.text)")

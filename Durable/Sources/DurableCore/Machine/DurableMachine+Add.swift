@@ -118,6 +118,7 @@ extension DurableMachine {
         (row.failurePolicy, row.retry, row.key, row.parent) = (
             member.failurePolicy, member.retry, member.key, parent?.id
         )
+        row.context = member.context
         (row.wakeAt, row.timeout) = (member.wakeAt(now: now), member.timeout?.microseconds)
         row.deadline = member.deadline.map { now + $0 }
         if let key = member.unique {

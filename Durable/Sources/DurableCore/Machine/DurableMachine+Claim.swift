@@ -22,46 +22,35 @@ extension DurableMachine {
         for worker: WorkerID, slots: [(queue: String, count: Int)], kinds: [String]
     ) throws -> [Claim] {
         guard try rows.worker(worker) != nil else { throw DurableError.workerExpired(worker) }
+        while try endExpired() {}
         var claims: [Claim] = []
         for (name, count) in slots where count > 0 {
             guard let queue = try rows.existingQueue(named: name) else { continue }
-            var free = count
-            // An operation past its deadline ends in place of a start, and another operation may take its slot.
-            while free > 0 {
-                let (started, ended) = try claim(for: worker, queue: queue.id, count: free, kinds: kinds)
-                claims += started
-                free -= started.count
-                if ended == 0 { break }
-            }
+            claims += try claim(for: worker, queue: queue.id, count: count, kinds: kinds)
         }
         return try withPayloads(claims)
     }
 
     private mutating func claim(
         for worker: WorkerID, queue id: QueueID, count: Int, kinds: [String]
-    ) throws -> (started: [Claim], ended: Int) {
+    ) throws -> [Claim] {
         var queue = try rows.queue(id)
-        if queue.isSuspended { return ([], 0) }
+        if queue.isSuspended { return [] }
         let counters = try rows.counters(of: id)
         var free = Int64(count)
         if let limit = queue.limit {
             free = min(free, limit - counters.reduce(0) { $1.key.state == .running ? $0 + $1.value : $0 })
         }
         if let rate = queue.rate { free = min(free, rate.allowance(filledAt: queue.rateFilledAt, now: now)) }
-        guard free > 0 else { return ([], 0) }
+        guard free > 0 else { return [] }
         let ids = try firstReady(of: queue, counters: counters, kinds: Set(kinds), limit: Int(free))
-        if ids.isEmpty { return ([], 0) }
+        if ids.isEmpty { return [] }
         return try event { machine in
             let now = machine.now
             try machine.load(ids)
             var started: [Claim] = []
             for id in ids {
                 guard var row = machine.work.operations[id], row.state == .ready else { continue }
-                if let deadline = row.deadline, deadline <= now {
-                    try machine.endWork(
-                        &row, as: .failed, reason: row.reason ?? "the deadline passed before an attempt")
-                    continue
-                }
                 row.start(by: worker, now: now)
                 try machine.put(row)
                 let name = try machine.rows.name(of: row.kind)
@@ -72,7 +61,7 @@ extension DurableMachine {
                     afterStarts: Int64(started.count), filledAt: queue.rateFilledAt, now: now)
                 machine.put(queue)
             }
-            return (started, ids.count - started.count)
+            return started
         }
     }
 

@@ -65,6 +65,7 @@ extension DurableMachine {
     /// Ends a failed attempt: the operation is retried, or ends.
     private mutating func fail(_ row: inout OperationRow, reason: String, isRetryable: Bool) throws {
         row.failures += 1
+        try record(.failed, of: row, reason: reason)
         if row.isCancelRequested { return try endWork(&row, as: .cancelled, reason: reason) }
         guard isRetryable, row.failures <= row.retry.retries else {
             return try endWork(&row, as: .failed, reason: reason)
@@ -77,17 +78,4 @@ extension DurableMachine {
         try settle(&row)
     }
 
-    /// Makes operations ready whose wake instant has passed. Returns the number of operations.
-    @discardableResult
-    package mutating func wakeDue(limit: Int = 1_000) throws -> Int {
-        let ids = try rows.due(limit: limit)
-        if ids.isEmpty { return 0 }
-        return try event { machine in
-            for var row in try machine.existingOperations(ids) {
-                guard let wakeAt = row.wakeAt, wakeAt <= machine.now else { continue }
-                if row.state == .awaitingSignal { try machine.timeOutSignal(&row) } else { try machine.makeReady(&row) }
-            }
-            return ids.count
-        }
-    }
 }

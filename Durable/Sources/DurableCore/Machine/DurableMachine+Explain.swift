@@ -14,9 +14,7 @@ extension DurableMachine {
         case .scheduled:
             let wakeAt = row.wakeAt ?? now
             reasons = [row.failures > 0 ? .retriesAt(wakeAt, lastError: row.reason ?? "") : .startsAt(wakeAt)]
-        case .blocked:
-            let limit = try keyLimit(of: row)
-            reasons = [.limitOfKey(row.key ?? "", limit: limit)] + (try obstacles(of: row, name: name))
+        case .blocked: reasons = try keyObstacles(of: row) + obstacles(of: row, name: name)
         case .ready:
             let obstacles = try obstacles(of: row, name: name)
             reasons = obstacles.isEmpty ? [.waitsForSlot] : obstacles
@@ -43,9 +41,20 @@ extension DurableMachine {
         return reasons
     }
 
-    private mutating func keyLimit(of row: OperationRow) throws -> Int {
-        guard let name = row.keyName else { return 0 }
-        return Int(try rows.key(name)?.limit ?? rows.queue(row.queue).limitPerKey ?? 0)
+    /// Returns the limit and the rate of the key, if they prevent that a blocked operation becomes ready.
+    private mutating func keyObstacles(of row: OperationRow) throws -> [DurableExplanation.Reason] {
+        guard let name = row.keyName else { return [] }
+        let key = try rows.key(name) ?? KeyRow(name: name)
+        let queue = try rows.queue(row.queue)
+        var reasons: [DurableExplanation.Reason] = []
+        if let limit = key.limit ?? queue.limitPerKey, key.ready + key.running >= limit {
+            reasons.append(.limitOfKey(name.key, limit: Int(limit)))
+        }
+        if let rate = key.rate ?? queue.ratePerKey, key.ready >= rate.allowance(filledAt: key.rateFilledAt, now: now) {
+            let next = rate.instant(permitting: 1, filledAt: key.rateFilledAt, now: now)
+            reasons.append(.rateOfKey(name.key, until: next))
+        }
+        return reasons
     }
 
     /// Returns everything of the queue and the workers that prevents the start of a ready operation.
@@ -61,7 +70,7 @@ extension DurableMachine {
         let running = counters.filter { $0.key.state == .running }.values.reduce(0, +)
         if let limit = queue.limit, running >= limit { reasons.append(.limitOfQueue(queue.name, limit: Int(limit))) }
         if let rate = queue.rate, rate.allowance(filledAt: queue.rateFilledAt, now: now) == 0 {
-            let next = rate.nextStart(filledAt: queue.rateFilledAt, now: now)
+            let next = rate.instant(permitting: 1, filledAt: queue.rateFilledAt, now: now)
             reasons.append(.rateOfQueue(queue.name, until: next))
         }
         let workers = try rows.workers().filter { $0.leaseEnd >= now && $0.queues.contains(queue.name) }

@@ -8,46 +8,76 @@ extension DurableMachine {
             try end(&row, as: row.failurePolicy == .fail ? .failed : .cancelled, reason: row.reason)
         } else if let wakeAt = row.wakeAt, wakeAt > now {
             row.state = .scheduled
-            row.wakeAt = row.deadline.map { min($0, wakeAt) } ?? wakeAt
             try put(row)
         } else {
             try makeReady(&row)
         }
     }
 
-    /// Makes an operation ready, or blocked when the limit of its key is reached.
+    /// Makes an operation ready, or blocked when the limit or the rate of its key is reached.
     mutating func makeReady(_ row: inout OperationRow) throws {
         (row.readyAt, row.wakeAt, row.state) = (now, nil, .ready)
-        if let name = row.keyName, let limit = try limit(of: name) {
+        if let name = row.keyName {
             let key = try key(name)
-            if key.blocked > 0 || key.ready + key.running >= limit { row.state = .blocked }
+            if key.blocked > 0 { row.state = .blocked } else if try room(in: key) <= 0 { row.state = .blocked }
         }
         try put(row)
     }
 
-    /// Returns the limit of the key, if there is one.
-    mutating func limit(of name: KeyName) throws -> Int64? {
-        if let own = try key(name).limit { return own }
-        return try queue(name.queue).limitPerKey
+    /// Returns the number of further operations of the key that may become ready. The number is negative if too many are.
+    private mutating func room(in key: KeyRow) throws -> Int64 {
+        let queue = try queue(key.name.queue)
+        var room = Int64.max
+        if let limit = key.limit ?? queue.limitPerKey { room = limit - key.ready - key.running }
+        if let rate = key.rate ?? queue.ratePerKey {
+            room = min(room, rate.allowance(filledAt: key.rateFilledAt, now: now) - key.ready)
+        }
+        return room
     }
 
-    /// Admits the first operations of a key up to the limit of the key.
+    /// Admits the first operations of a key up to the limit and the rate of the key.
     ///
-    /// Afterward, ready and running operations together are within the limit unless running operations alone exceed it,
-    /// and each ready operation precedes each blocked operation.
+    /// Afterward, ready and running operations together are within the limit unless running operations alone exceed it.
+    /// Ready operations are within the allowance of the rate. Each ready operation precedes each blocked operation.
     mutating func balance(_ name: KeyName) throws {
-        let (key, limit) = (try key(name), try limit(of: name) ?? .max)
-        let occupied = key.ready + key.running
-        let free = limit - min(limit, occupied)
-        if key.blocked > 0, free > 0 {
-            let count = Int(min(free, key.blocked, 1_000))
-            try setState(.ready, of: rows.firstBlocked(of: name, limit: count))
-        } else if key.ready > 0, occupied > limit {
-            let count = Int(min(key.ready, occupied - limit, 1_000))
-            try setState(.blocked, of: rows.lastReady(of: name, limit: count))
+        let key = try key(name)
+        let room = try room(in: key)
+        if key.blocked > 0, room > 0 {
+            try setState(.ready, of: rows.firstBlocked(of: name, limit: Int(min(room, key.blocked, 1_000))))
+        } else if key.ready > 0, room < 0 {
+            try setState(.blocked, of: rows.lastReady(of: name, limit: Int(min(key.ready, -room, 1_000))))
         } else if key.blocked > 0, key.ready > 0 {
             try exchange(name)
         }
+        try setWake(of: name)
+    }
+
+    /// Keeps the instant at which the rate of a key admits the next blocked operation. Forgets a full allowance.
+    private mutating func setWake(of name: KeyName) throws {
+        var row = try key(name)
+        let queue = try queue(name.queue)
+        let rate = row.rate ?? queue.ratePerKey
+        if rate == nil || row.rateFilledAt.map({ $0 <= now }) == true { row.rateFilledAt = nil }
+        row.wakeAt = nil
+        if let rate, row.rateFilledAt != nil {
+            if row.blocked > 0, row.ready < rate.count {
+                row.wakeAt = rate.instant(permitting: row.ready + 1, filledAt: row.rateFilledAt, now: now)
+            } else if row.isUnused {
+                row.wakeAt = row.rateFilledAt
+            }
+        }
+        // An instant that has passed means that the limit of the key holds the operations back, and not the rate.
+        if let wakeAt = row.wakeAt, wakeAt <= now { row.wakeAt = nil }
+        if try row != key(name) { put(row) }
+    }
+
+    /// Counts a start in the rate of the operation's key.
+    mutating func chargeRate(of row: OperationRow) throws {
+        guard let name = row.keyName else { return }
+        var key = try key(name)
+        guard let rate = try key.rate ?? queue(name.queue).ratePerKey else { return }
+        key.rateFilledAt = rate.filledAt(afterStarts: 1, filledAt: key.rateFilledAt, now: now)
+        put(key)
     }
 
     private mutating func setState(_ state: DurableState, of ids: [OperationID]) throws {

@@ -48,6 +48,7 @@ extension DurableMachine {
     }
 
     mutating func put(_ row: KeyRow) {
+        if row.wakeAt != nil { work.effects.hasNewWakes = true }
         work.keys[row.name] = row
         work.changedKeys.insert(row.name)
         work.unbalancedKeys.insert(row.name)
@@ -73,8 +74,11 @@ extension DurableMachine {
         }
         try countKey(from: old, to: row)
         if row.wakeAt != nil, old?.wakeAt != row.wakeAt { work.effects.hasNewWakes = true }
+        if old == nil, row.deadline != nil { work.effects.hasNewWakes = true }
         if row.isCancelRequested, old?.isCancelRequested == false { work.effects.hasCancelRequests = true }
         guard old?.state != row.state else { return }
+        if row.state == .running { try chargeRate(of: row) }
+        try note(row)
         if row.state == .ready || old?.state == .running { work.effects.hasReadyOperations = true }
         if row.state.isEnded { work.effects.ended.insert(row.id) }
     }

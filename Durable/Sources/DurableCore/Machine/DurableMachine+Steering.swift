@@ -143,6 +143,29 @@ extension DurableMachine {
         }
     }
 
+    /// Sets the rate of starts of each key of the queue that has no rate of its own. Nil removes the rate.
+    package mutating func setRatePerKey(_ rate: RateRule?, queue name: String) throws {
+        try rate?.check()
+        try event { machine in
+            var queue = try machine.queue(machine.rows.queue(named: name).id)
+            queue.ratePerKey = rate
+            machine.put(queue)
+            for key in try machine.rows.keys(of: queue.id) { machine.work.unbalancedKeys.insert(key.name) }
+        }
+    }
+
+    /// Sets the rate of starts of one key of the queue. Nil makes the queue's rate per key apply.
+    package mutating func setRate(_ rate: RateRule?, key: String, queue name: String) throws {
+        try rate?.check()
+        try event { machine in
+            try machine.limits.checkName(key)
+            let queue = try machine.rows.queue(named: name)
+            var row = try machine.key(KeyName(queue: queue.id, key: key))
+            row.rate = rate
+            machine.put(row)
+        }
+    }
+
     private mutating func change(_ name: String, _ body: (inout QueueRow) -> Void) throws {
         try event { machine in
             try machine.limits.checkName(name)

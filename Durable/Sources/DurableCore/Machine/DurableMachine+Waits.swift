@@ -88,7 +88,6 @@ extension DurableMachine {
             }
             row.signal = name
             row.wakeAt = timeout.map { machine.now + $0 }
-            if let deadline = row.deadline { row.wakeAt = row.wakeAt.map { min($0, deadline) } ?? deadline }
             row.state = .awaitingSignal
             if row.isCancelRequested { try machine.putBack(&row) } else { try machine.put(row) }
             return .suspended
@@ -153,9 +152,7 @@ extension DurableMachine {
 
     /// Ends the wait of an operation for a signal that did not arrive.
     mutating func timeOutSignal(_ row: inout OperationRow) throws {
-        if row.deadline.map({ $0 <= now }) != true {
-            try append(row.entry(.signal, row.signal ?? "", nil), to: &row)
-        }
+        try append(row.entry(.signal, row.signal ?? "", nil), to: &row)
         row.signal = nil
         try makeReady(&row)
     }

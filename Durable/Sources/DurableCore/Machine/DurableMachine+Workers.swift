@@ -51,6 +51,7 @@ extension DurableMachine {
             for worker in expired {
                 for var row in try machine.existingOperations(machine.rows.running(of: worker)) {
                     row.lostLeases += 1
+                    try machine.record(.lostLease, of: row, reason: "the worker vanished")
                     if row.lostLeases > machine.limits.lostLeases {
                         let reason = "the worker vanished in \(row.lostLeases) attempts"
                         try machine.endWork(&row, as: .failed, reason: reason)

@@ -37,6 +37,7 @@ public struct DurableMachine {
             changes.counters = changes.counters.filter { $0.value != 0 }
             changes.queues = work.changedQueues.sorted().compactMap { work.queues[$0] }
             changes.keys = work.changedKeys.compactMap { work.keys[$0] }
+            try number(&changes.events)
             try rows.save(changes)
             effects.merge(work.effects)
             work = WorkingSet()

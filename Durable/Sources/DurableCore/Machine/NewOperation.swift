@@ -31,6 +31,8 @@ package struct NewOperation: Sendable {
     /// The time after the addition at which no further attempt starts.
     package var deadline: Duration?
     package var isBarrier = false
+    /// The context of the caller, for traces.
+    package var context: String?
     /// Whether the running operation that adds the operation is its parent.
     package var isChild = false
 

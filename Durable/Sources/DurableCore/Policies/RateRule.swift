@@ -24,19 +24,32 @@ public struct RateRule: Sendable, Hashable {
     ///   `period / count`.
     package func allowance(filledAt: DurableInstant?, now: DurableInstant) -> Int64 {
         guard let filledAt, filledAt > now else { return count }
-        let used = (filledAt.microseconds - now.microseconds) &* count
-        return max(0, count - (used + period - 1) / period)
+        let (distance, overflow) = filledAt.microseconds.subtractingReportingOverflow(now.microseconds)
+        // More than a period from full: nothing is left. The product below then fits 128 bits.
+        if overflow || distance >= period { return 0 }
+        return count - Self.product(distance, count, dividedBy: period, isRoundedUp: true)
     }
 
     /// Returns the instant at which the allowance is full again after further starts.
     package func filledAt(afterStarts starts: Int64, filledAt: DurableInstant?, now: DurableInstant) -> DurableInstant {
         let from = max(filledAt ?? now, now)
-        return from.advanced(byMicroseconds: (starts * period + count - 1) / count)
+        return from.advanced(byMicroseconds: Self.product(starts, period, dividedBy: count, isRoundedUp: true))
     }
 
-    /// Returns the instant at which the rule permits the next start.
-    package func nextStart(filledAt: DurableInstant?, now: DurableInstant) -> DurableInstant {
-        guard let filledAt, allowance(filledAt: filledAt, now: now) == 0 else { return now }
-        return filledAt.advanced(byMicroseconds: -((count - 1) * period / count))
+    /// Returns the instant at which the rule permits a number of starts, which is at most `count`.
+    package func instant(permitting starts: Int64, filledAt: DurableInstant?, now: DurableInstant) -> DurableInstant {
+        guard let filledAt else { return now }
+        return max(now, filledAt.advanced(byMicroseconds: -Self.product(count - starts, period, dividedBy: count)))
+    }
+
+    /// Returns `a * b / divisor` of values that are not negative, without overflow of the product.
+    private static func product(
+        _ a: Int64, _ b: Int64, dividedBy divisor: Int64, isRoundedUp: Bool = false
+    ) -> Int64 {
+        let product = a.multipliedFullWidth(by: b)
+        let fits = product.high == 0 && product.low <= UInt64(Int64.max) || product.high < divisor / 2
+        guard fits else { return .max }
+        let (quotient, remainder) = divisor.dividingFullWidth(product)
+        return isRoundedUp && remainder > 0 ? quotient + 1 : quotient
     }
 }

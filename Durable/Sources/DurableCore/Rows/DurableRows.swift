@@ -16,6 +16,12 @@ public struct Changes: Sendable {
     package var removedWorkers: [WorkerID] = []
     package var schedules: [ScheduleRow] = []
     package var removedSchedules: [String] = []
+    package var attempts: [AttemptRow] = []
+    /// The operations that have more records of attempts than the store keeps, and the number of records to keep.
+    package var keptAttempts: [OperationID: Int] = [:]
+    package var events: [EventRow] = []
+    /// The instant until which the store records events, if it changes.
+    package var observedUntil: DurableInstant?
 
     package init() {}
 }
@@ -71,7 +77,12 @@ public protocol DurableRows {
     mutating func ready(queue: QueueID, epoch: Int64, kind: KindID, limit: Int) throws -> [ReadyEntry]
     /// Returns scheduled and signal-awaiting operations whose wake instant has passed, the earliest first.
     mutating func due(limit: Int) throws -> [OperationID]
-    /// Returns the earliest wake instant of scheduled and signal-awaiting operations and of schedules.
+    /// Returns operations that do not run, and whose deadline has passed, the earliest first.
+    mutating func expired(limit: Int) throws -> [OperationID]
+    /// Returns the keys whose wake instant has passed, the earliest first.
+    mutating func dueKeys(limit: Int) throws -> [KeyName]
+    /// Returns the earliest instant of: wakes of scheduled and signal-awaiting operations, deadlines of operations that do
+    /// not run, wakes of keys, and schedules.
     mutating func nextWake() throws -> DurableInstant?
     /// Returns the counters of the queue that are not zero.
     mutating func counters(of queue: QueueID) throws -> [Counter: Int64]
@@ -98,6 +109,17 @@ public protocol DurableRows {
     mutating func schedules() throws -> [ScheduleRow]
     /// Returns the schedules whose next time has come.
     mutating func dueSchedules() throws -> [ScheduleRow]
+    /// Returns the records of attempts, in the order of leases.
+    mutating func attempts(of operation: OperationID) throws -> [AttemptRow]
+    /// Returns the instant until which the store records events.
+    mutating func observedUntil() throws -> DurableInstant
+    /// Reserves consecutive numbers of events and returns the first.
+    mutating func reserveEventNumbers(_ count: Int) throws -> Int64
+    /// Returns the last reserved number of an event; 0 if there is none.
+    mutating func lastEventNumber() throws -> Int64
+    mutating func events(after number: Int64, limit: Int) throws -> [EventRow]
+    /// Removes the first events that are older than the instant.
+    mutating func removeEvents(before instant: DurableInstant, limit: Int) throws
     /// Returns ended operations whose retention period has passed.
     mutating func purgeable(limit: Int) throws -> [OperationID]
     /// Removes the operations with all their records.

@@ -48,6 +48,8 @@ public struct OperationRow: Sendable, Hashable {
     public var workOutcome: DurableState?
     /// The text of the last error.
     public var reason: String?
+    /// The context of the caller that added the operation, for traces.
+    public var context: String?
 
     package init(
         id: OperationID, queue: QueueID, kind: KindID, epoch: Int64, priority: DurablePriority, state: DurableState,

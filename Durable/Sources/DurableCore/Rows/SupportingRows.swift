@@ -10,6 +10,8 @@ public struct QueueRow: Sendable, Hashable {
     public var rate: RateRule?
     /// The instant at which the allowance of the rate is full again.
     public var rateFilledAt: DurableInstant?
+    /// The rate of each key without a rate of its own.
+    public var ratePerKey: RateRule?
     /// The epoch whose operations may start. A barrier ends an epoch.
     public var currentEpoch: Int64 = 0
     /// The epoch of new operations.
@@ -31,6 +33,12 @@ public struct KeyRow: Sendable, Hashable {
     public let name: KeyName
     /// The limit of this key in place of the queue's limit per key.
     public var limit: Int64?
+    /// The rate of this key in place of the queue's rate per key.
+    public var rate: RateRule?
+    /// The instant at which the allowance of the rate is full again. Nil for a full allowance.
+    public var rateFilledAt: DurableInstant?
+    /// The instant at which the rate admits a blocked operation, or at which an unused row can be removed.
+    public var wakeAt: DurableInstant?
     public var running: Int64 = 0
     public var ready: Int64 = 0
     public var blocked: Int64 = 0
@@ -38,7 +46,10 @@ public struct KeyRow: Sendable, Hashable {
     package init(name: KeyName) { self.name = name }
 
     /// Whether the row has no information.
-    package var isEmpty: Bool { limit == nil && running == 0 && ready == 0 && blocked == 0 }
+    package var isEmpty: Bool { limit == nil && rate == nil && rateFilledAt == nil && isUnused }
+
+    /// Whether no operation of the key is ready, blocked or running.
+    package var isUnused: Bool { running == 0 && ready == 0 && blocked == 0 }
 
     package mutating func count(_ state: DurableState, by change: Int64) {
         switch state {

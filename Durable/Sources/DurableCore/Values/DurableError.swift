@@ -30,6 +30,8 @@ public enum DurableError: Error, Sendable, Hashable, CustomStringConvertible {
     case signalTimeout(String)
     /// A stored payload does not decode as the expected type.
     case undecodable(String, reason: String)
+    /// The store does not have all events after the number, because they are too old or were not recorded.
+    case eventsMissed(after: Int64)
     /// The operation ended without an output.
     case notSucceeded(OperationID, DurableState, reason: String)
     /// The database file cannot be opened or written.
@@ -59,6 +61,7 @@ public enum DurableError: Error, Sendable, Hashable, CustomStringConvertible {
         case .invalidCron(let text, let reason): "the cron expression '\(text)' is invalid: \(reason)"
         case .signalTimeout(let name): "the signal '\(name)' did not arrive before the timeout"
         case .undecodable(let subject, let reason): "the \(subject) does not decode: \(reason)"
+        case .eventsMissed(let number): "events after number \(number) were removed, or were not recorded"
         case .notSucceeded(let id, let state, let reason):
             "operation \(id) has no output, because it ended as \(state)\(reason.isEmpty ? "" : ": \(reason)")"
         case .unavailable(let reason): "the database is unavailable: \(reason)"

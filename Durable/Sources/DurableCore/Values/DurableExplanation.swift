@@ -12,6 +12,8 @@ public struct DurableExplanation: Sendable, Hashable, CustomStringConvertible {
         case retriesAt(DurableInstant, lastError: String)
         /// The limit of the key is reached.
         case limitOfKey(String, limit: Int)
+        /// The rate of the key permits no start before the instant.
+        case rateOfKey(String, until: DurableInstant)
         /// The queue is suspended.
         case queueSuspended(String)
         /// The limit of the queue is reached.
@@ -64,6 +66,7 @@ extension DurableExplanation.Reason: CustomStringConvertible {
         case .startsAt(let instant): "starts at \(instant)"
         case .retriesAt(let instant, let error): "retries at \(instant) after the error: \(error)"
         case .limitOfKey(let key, let limit): "limit \(limit) of key '\(key)' is reached"
+        case .rateOfKey(let key, let instant): "the rate of key '\(key)' permits no start before \(instant)"
         case .queueSuspended(let name): "queue '\(name)' is suspended"
         case .limitOfQueue(let name, let limit): "limit \(limit) of queue '\(name)' is reached"
         case .rateOfQueue(let name, let instant): "the rate of queue '\(name)' permits no start before \(instant)"

@@ -9,7 +9,8 @@ extension SQL {
         case .updateQueue:
             """
             UPDATE durable_queue SET is_suspended = ?2, max_running = ?3, max_per_key = ?4, rate_count = ?5, \
-            rate_period = ?6, rate_filled_at = ?7, current_epoch = ?8, last_epoch = ?9 WHERE id = ?1
+            rate_period = ?6, rate_filled_at = ?7, current_epoch = ?8, last_epoch = ?9, key_rate_count = ?10, \
+            key_rate_period = ?11 WHERE id = ?1
             """
         case .insertKind: "INSERT INTO durable_kind(name) VALUES (?1)"
         case .kindByName: "SELECT id FROM durable_kind WHERE name = ?1"
@@ -22,12 +23,18 @@ extension SQL {
             """
         case .removeCounter:
             "DELETE FROM durable_counter WHERE queue = ?1 AND epoch = ?2 AND kind = ?3 AND state = ?4 AND count = 0"
-        case .key: "SELECT key, max_running, running, ready, blocked FROM durable_key WHERE queue = ?1 AND key = ?2"
-        case .keys: "SELECT key, max_running, running, ready, blocked FROM durable_key WHERE queue = ?1 ORDER BY key"
+        case .key: "SELECT \(Self.keyColumns) FROM durable_key WHERE queue = ?1 AND key = ?2"
+        case .keys: "SELECT \(Self.keyColumns) FROM durable_key WHERE queue = ?1 ORDER BY key"
+        case .dueKeys:
+            """
+            SELECT queue, key FROM durable_key WHERE wake_at IS NOT NULL AND wake_at <= ?1 \
+            ORDER BY wake_at, queue, key LIMIT ?2
+            """
+        case .nextKey: "SELECT min(wake_at) FROM durable_key WHERE wake_at IS NOT NULL"
         case .saveKey:
             """
-            INSERT OR REPLACE INTO durable_key(queue, key, max_running, running, ready, blocked) \
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            INSERT OR REPLACE INTO durable_key(queue, \(Self.keyColumns)) \
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
             """
         case .removeKey: "DELETE FROM durable_key WHERE queue = ?1 AND key = ?2"
         case .unique: "SELECT operation, held_until FROM durable_unique WHERE kind = ?1 AND key = ?2"
@@ -37,6 +44,21 @@ extension SQL {
             "SELECT position, kind, name, result FROM durable_history WHERE operation = ?1 ORDER BY position"
         case .insertHistory:
             "INSERT INTO durable_history(operation, position, kind, name, result) VALUES (?1, ?2, ?3, ?4, ?5)"
+        case .attempts: "SELECT \(Self.attemptColumns) FROM durable_attempt WHERE operation = ?1 ORDER BY fence"
+        case .insertAttempt:
+            "INSERT OR REPLACE INTO durable_attempt(\(Self.attemptColumns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
+        case .trimAttempts:
+            """
+            DELETE FROM durable_attempt WHERE operation = ?1 AND fence <= (SELECT fence FROM durable_attempt \
+            WHERE operation = ?1 ORDER BY fence DESC LIMIT 1 OFFSET ?2)
+            """
+        case .events: "SELECT \(Self.eventColumns) FROM durable_event WHERE number > ?1 ORDER BY number LIMIT ?2"
+        case .insertEvent:
+            "INSERT INTO durable_event(\(Self.eventColumns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+        case .removeEvents:
+            """
+            DELETE FROM durable_event WHERE number < (SELECT min(number) FROM durable_event) + ?2 AND at < ?1
+            """
         case .signal:
             "SELECT number, payload FROM durable_signal WHERE operation = ?1 AND name = ?2 ORDER BY number LIMIT 1"
         case .lastSignal: "SELECT max(number) FROM durable_signal WHERE operation = ?1"

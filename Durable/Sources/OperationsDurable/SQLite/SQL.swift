@@ -4,14 +4,17 @@
 enum SQL: Int, CaseIterable {
     case insertOperation, updateOperation, operation, input, insertInput, output, insertOutput
     case removeEdges, edgesTo, edgesFrom, insertEdge
-    case matching, children, ready, due, nextWake, firstBlocked, lastReady, running, cancelRequests, purgeable
+    case matching, children, ready, due, nextWake, expired, nextDeadline, firstBlocked, lastReady
+    case running, cancelRequests, purgeable
     case removeOperation, removeInput, removeOutput, removeEdgesTo, removeUniques, removeHistory, removeSignals
     case insertQueue, queueByName, queueByID, queues, updateQueue
     case insertKind, kindByName, kindByID
     case counters, addCounter, removeCounter
-    case key, keys, saveKey, removeKey
+    case key, keys, saveKey, removeKey, dueKeys, nextKey
     case unique, saveUnique
     case history, insertHistory
+    case attempts, insertAttempt, trimAttempts, removeAttempts
+    case events, insertEvent, removeEvents
     case signal, lastSignal, insertSignal, removeSignal
     case worker, workers, saveWorker, removeWorker
     case schedule, schedules, dueSchedules, nextSchedule, saveSchedule, removeSchedule
@@ -20,13 +23,18 @@ enum SQL: Int, CaseIterable {
     static let operationColumns = """
         id, queue, kind, epoch, priority, state, ready_at, wake_at, pending, children, parent, failure_policy, \
         root_cause, key, worker, fence, failures, lost_leases, retry, timeout, deadline, added_at, started_at, \
-        ended_at, purge_at, is_cancel_requested, history_count, signal, work_outcome, reason
+        ended_at, purge_at, is_cancel_requested, history_count, signal, work_outcome, reason, context
         """
     static let queueColumns = """
         id, name, is_suspended, max_running, max_per_key, rate_count, rate_period, rate_filled_at, current_epoch, \
-        last_epoch
+        last_epoch, key_rate_count, key_rate_period
         """
 
+    static let keyColumns = """
+        key, max_running, running, ready, blocked, rate_count, rate_period, rate_filled_at, wake_at
+        """
+    static let attemptColumns = "operation, fence, worker, started_at, ended_at, outcome, reason"
+    static let eventColumns = "number, operation, queue, kind, state, fence, at, reason"
     static let scheduleColumns = "name, cron, missed, next_at, kind, queue, input, priority, retry, key, timeout"
 
     /// The texts, at the positions of the raw values.
@@ -41,7 +49,8 @@ enum SQL: Int, CaseIterable {
         case .insertOperation:
             """
             INSERT INTO durable_operation(\(Self.operationColumns), input) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, \
-            ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31)
+            ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, \
+            ?32)
             """
         case .updateOperation:
             """
@@ -49,7 +58,7 @@ enum SQL: Int, CaseIterable {
             wake_at = ?8, pending = ?9, children = ?10, parent = ?11, failure_policy = ?12, root_cause = ?13, key = ?14, \
             worker = ?15, fence = ?16, failures = ?17, lost_leases = ?18, retry = ?19, timeout = ?20, deadline = ?21, \
             added_at = ?22, started_at = ?23, ended_at = ?24, purge_at = ?25, is_cancel_requested = ?26, \
-            history_count = ?27, signal = ?28, work_outcome = ?29, reason = ?30 WHERE id = ?1
+            history_count = ?27, signal = ?28, work_outcome = ?29, reason = ?30, context = ?31 WHERE id = ?1
             """
         case .operation: "SELECT \(Self.operationColumns) FROM durable_operation WHERE id = ?1"
         case .input:
@@ -82,6 +91,13 @@ enum SQL: Int, CaseIterable {
             SELECT id FROM durable_operation WHERE state IN (1, 5) AND wake_at <= ?1 ORDER BY wake_at, id LIMIT ?2
             """
         case .nextWake: "SELECT min(wake_at) FROM durable_operation WHERE state IN (1, 5)"
+        case .expired:
+            """
+            SELECT id FROM durable_operation WHERE deadline IS NOT NULL AND state IN (0, 1, 2, 3, 5) AND deadline <= ?1 \
+            ORDER BY deadline, id LIMIT ?2
+            """
+        case .nextDeadline:
+            "SELECT min(deadline) FROM durable_operation WHERE deadline IS NOT NULL AND state IN (0, 1, 2, 3, 5)"
         case .firstBlocked:
             """
             SELECT id FROM durable_operation WHERE queue = ?1 AND key = ?2 AND state = 2 \
@@ -107,6 +123,7 @@ enum SQL: Int, CaseIterable {
         case .removeEdgesTo: "DELETE FROM durable_edge WHERE dependent = ?1"
         case .removeUniques: "DELETE FROM durable_unique WHERE operation = ?1"
         case .removeHistory: "DELETE FROM durable_history WHERE operation = ?1"
+        case .removeAttempts: "DELETE FROM durable_attempt WHERE operation = ?1"
         case .removeSignals: "DELETE FROM durable_signal WHERE operation = ?1"
         default: nil
         }

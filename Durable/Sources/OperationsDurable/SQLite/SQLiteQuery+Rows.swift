@@ -55,6 +55,7 @@ extension SQLiteQuery {
         bind(28, row.signal)
         bind(29, row.workOutcome?.rawValue)
         bind(30, row.reason)
+        bind(31, row.context)
     }
 
     /// The row with the columns of `SQL.operationColumns`.
@@ -77,7 +78,7 @@ extension SQLiteQuery {
         (row.isCancelRequested, row.historyCount) = (int(25) != 0, int(26))
         row.signal = optionalText(27)
         row.workOutcome = optionalInt(28).flatMap { DurableState(rawValue: $0) }
-        row.reason = optionalText(29)
+        (row.reason, row.context) = (optionalText(29), optionalText(30))
         return row
     }
 
@@ -86,8 +87,7 @@ extension SQLiteQuery {
         var row = QueueRow(id: QueueID(int(0)), name: text(1))
         row.isSuspended = int(2) != 0
         (row.limit, row.limitPerKey) = (optionalInt(3), optionalInt(4))
-        if let count = optionalInt(5), let period = optionalInt(6) { row.rate = RateRule(count: count, period: period) }
-        row.rateFilledAt = instant(7)
+        (row.rate, row.ratePerKey, row.rateFilledAt) = (rate(5), rate(10), instant(7))
         (row.currentEpoch, row.lastEpoch) = (int(8), int(9))
         return row
     }
@@ -102,12 +102,21 @@ extension SQLiteQuery {
         bind(7, row.rateFilledAt)
         bind(8, row.currentEpoch)
         bind(9, row.lastEpoch)
+        bind(10, row.ratePerKey?.count)
+        bind(11, row.ratePerKey?.period)
+    }
+
+    /// The rate in a column and the next column.
+    private func rate(_ column: Int32) -> RateRule? {
+        guard let count = optionalInt(column), let period = optionalInt(column + 1) else { return nil }
+        return RateRule(count: count, period: period)
     }
 
     func keyRow(in queue: QueueID) -> KeyRow {
         var row = KeyRow(name: KeyName(queue: queue, key: text(0)))
         row.limit = optionalInt(1)
         (row.running, row.ready, row.blocked) = (int(2), int(3), int(4))
+        (row.rate, row.rateFilledAt, row.wakeAt) = (rate(5), instant(7), instant(8))
         return row
     }
 
@@ -118,6 +127,10 @@ extension SQLiteQuery {
         bind(4, row.running)
         bind(5, row.ready)
         bind(6, row.blocked)
+        bind(7, row.rate?.count)
+        bind(8, row.rate?.period)
+        bind(9, row.rateFilledAt)
+        bind(10, row.wakeAt)
     }
 
     func bind(_ edge: Edge) {
@@ -139,6 +152,43 @@ extension SQLiteQuery {
         bind(3, entry.kind.rawValue)
         bind(4, entry.name)
         bind(5, entry.result)
+    }
+
+    /// The row with the columns of `SQL.attemptColumns`.
+    var attemptRow: AttemptRow {
+        AttemptRow(
+            operation: OperationID(int(0)), fence: int(1), worker: text(2),
+            startedAt: DurableInstant(microseconds: int(3)), endedAt: DurableInstant(microseconds: int(4)),
+            outcome: AttemptRow.Outcome(rawValue: int(5)) ?? .failed, reason: text(6))
+    }
+
+    func bind(_ row: AttemptRow) {
+        bind(1, row.operation.rawValue)
+        bind(2, row.fence)
+        bind(3, row.worker)
+        bind(4, row.startedAt)
+        bind(5, row.endedAt)
+        bind(6, row.outcome.rawValue)
+        bind(7, row.reason)
+    }
+
+    /// The row with the columns of `SQL.eventColumns`.
+    var eventRow: EventRow {
+        EventRow(
+            number: int(0), operation: OperationID(int(1)), queue: QueueID(int(2)), kind: KindID(int(3)),
+            state: DurableState(rawValue: int(4)) ?? .failed, fence: int(5),
+            at: DurableInstant(microseconds: int(6)), reason: optionalText(7))
+    }
+
+    func bind(_ row: EventRow) {
+        bind(1, row.number)
+        bind(2, row.operation.rawValue)
+        bind(3, row.queue.rawValue)
+        bind(4, row.kind.rawValue)
+        bind(5, row.state.rawValue)
+        bind(6, row.fence)
+        bind(7, row.at)
+        bind(8, row.reason)
     }
 
     func bind(_ signal: SignalRow) {

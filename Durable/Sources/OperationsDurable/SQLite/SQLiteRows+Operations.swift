@@ -91,14 +91,16 @@ extension SQLiteRows {
 
     func due(limit: Int) throws -> [OperationID] { try ids(.due) { $0.bind(now, limit) } }
 
+    func expired(limit: Int) throws -> [OperationID] { try ids(.expired) { $0.bind(now, limit) } }
+
     func nextWake() throws -> DurableInstant? {
-        var instant: DurableInstant?
-        try run(.nextWake, { _ in }, row: { instant = $0.instant(0) })
-        try run(.nextSchedule, { _ in }) { query in
-            guard let next = query.instant(0) else { return }
-            instant = instant.map { min($0, next) } ?? next
+        var instants: [DurableInstant] = []
+        for sql in [SQL.nextWake, .nextDeadline, .nextKey, .nextSchedule] {
+            try run(sql, { _ in }) { query in
+                if let next = query.instant(0) { instants.append(next) }
+            }
         }
-        return instant
+        return instants.min()
     }
 
     func firstBlocked(of key: KeyName, limit: Int) throws -> [OperationID] {
@@ -120,7 +122,7 @@ extension SQLiteRows {
     func remove(_ ids: [OperationID]) throws {
         let all: [SQL] = [
             .removeOperation, .removeInput, .removeOutput, .removeEdgesTo, .removeUniques, .removeHistory,
-            .removeSignals,
+            .removeSignals, .removeAttempts,
         ]
         for id in ids {
             for sql in all { try run(sql) { $0.bind(1, id.rawValue) } }

@@ -18,6 +18,14 @@ extension SQLiteRows {
         return rows
     }
 
+    func dueKeys(limit: Int) throws -> [KeyName] {
+        var names: [KeyName] = []
+        try run(.dueKeys, { $0.bind(now, limit) }) { query in
+            names.append(KeyName(queue: QueueID(query.int(0)), key: query.text(1)))
+        }
+        return names
+    }
+
     func unique(kind: KindID, key: String) throws -> UniqueRow? {
         var row: UniqueRow?
         try run(.unique) { query in
@@ -110,13 +118,22 @@ extension SQLiteRows {
         for id in changes.removedWorkers { try run(.removeWorker) { $0.bind(1, id.rawValue) } }
         for row in changes.schedules { try run(.saveSchedule) { $0.bind(row) } }
         for name in changes.removedSchedules { try run(.removeSchedule) { $0.bind(1, name) } }
+        for attempt in changes.attempts { try run(.insertAttempt) { $0.bind(attempt) } }
+        for (id, count) in changes.keptAttempts {
+            try run(.trimAttempts) { query in
+                query.bind(1, id.rawValue)
+                query.bind(2, Int64(count))
+            }
+        }
+        for event in changes.events { try run(.insertEvent) { $0.bind(event) } }
+        if let instant = changes.observedUntil { setObservedUntil(instant) }
     }
 
     private func insert(_ row: OperationRow, input: [UInt8]) throws {
         let isInline = input.count <= Self.inlineBytes
         try run(.insertOperation) { query in
             query.bind(row)
-            query.bind(31, isInline ? input : nil)
+            query.bind(32, isInline ? input : nil)
         }
         guard !isInline else { return }
         try run(.insertInput) { query in

@@ -17,7 +17,8 @@ final class SQLiteRows: DurableRows {
     private var changedQueues: Set<QueueID> = []
     private var counters: [QueueID: [Counter: Int64]] = [:]
     private var counterChanges: [Counter: Int64] = [:]
-    private var reserved: [String: Int64] = [:]
+    private var numbers: [String: Int64] = [:]
+    private var changedNumbers: Set<String> = []
 
     /// The largest number of bytes of an input in the row of its operation. A longer input has a row of its own, so that
     /// a change of state does not copy the input.
@@ -60,10 +61,10 @@ final class SQLiteRows: DurableRows {
             }
             if change < 0 { try run(.removeCounter) { $0.bind(counter) } }
         }
-        for (name, value) in reserved {
+        for name in changedNumbers {
             try run(.setMeta) { query in
                 query.bind(1, name)
-                query.bind(2, value)
+                query.bind(2, numbers[name])
             }
         }
         forget()
@@ -72,7 +73,7 @@ final class SQLiteRows: DurableRows {
     /// Discards the rows in memory, so that the next event loads them again.
     func forget() {
         (queuesByID, queueIDs, changedQueues) = ([:], [:], [])
-        (counters, counterChanges, reserved) = ([:], [:], [:])
+        (counters, counterChanges, numbers, changedNumbers) = ([:], [:], [:], [])
     }
 
     // MARK: - Identifiers
@@ -82,11 +83,56 @@ final class SQLiteRows: DurableRows {
     func reserveWorkerID() throws -> WorkerID { WorkerID(try reserve("next_worker", 1)) }
 
     private func reserve(_ name: String, _ count: Int) throws -> Int64 {
-        var next = reserved[name]
-        if next == nil { try run(.meta, { $0.bind(1, name) }, row: { next = $0.int(0) }) }
-        guard let next else { throw DurableError.noSchema }
-        reserved[name] = next + Int64(count)
+        let next = try number(name)
+        setNumber(name, next + Int64(count))
         return next
+    }
+
+    private func number(_ name: String) throws -> Int64 {
+        if let known = numbers[name] { return known }
+        var found: Int64?
+        try run(.meta, { $0.bind(1, name) }, row: { found = $0.int(0) })
+        guard let found else { throw DurableError.noSchema }
+        numbers[name] = found
+        return found
+    }
+
+    private func setNumber(_ name: String, _ number: Int64) {
+        numbers[name] = number
+        changedNumbers.insert(name)
+    }
+
+    // MARK: - Events
+
+    func reserveEventNumbers(_ count: Int) throws -> Int64 { try reserve("next_event", count) }
+
+    func lastEventNumber() throws -> Int64 { try number("next_event") - 1 }
+
+    func observedUntil() throws -> DurableInstant {
+        DurableInstant(microseconds: try number("observed_until"))
+    }
+
+    func setObservedUntil(_ instant: DurableInstant) { setNumber("observed_until", instant.microseconds) }
+
+    func events(after number: Int64, limit: Int) throws -> [EventRow] {
+        var rows: [EventRow] = []
+        try run(.events) { query in
+            query.bind(1, number)
+            query.bind(2, Int64(limit))
+        } row: {
+            rows.append($0.eventRow)
+        }
+        return rows
+    }
+
+    func removeEvents(before instant: DurableInstant, limit: Int) throws {
+        try run(.removeEvents) { $0.bind(instant, limit) }
+    }
+
+    func attempts(of operation: OperationID) throws -> [AttemptRow] {
+        var rows: [AttemptRow] = []
+        try run(.attempts, { $0.bind(1, operation.rawValue) }, row: { rows.append($0.attemptRow) })
+        return rows
     }
 
     // MARK: - Queues and kinds

@@ -1,7 +1,7 @@
 /// The versioned schema of a store in SQLite. Each migration runs once, under the write lock of the database.
 enum Schema {
     /// The version that this library reads and writes.
-    static let version = 1
+    static let version = 2
 
     /// The migrations, in order. A published migration never changes.
     static let migrations: [String] = [
@@ -60,6 +60,27 @@ enum Schema {
             kind TEXT NOT NULL, queue TEXT NOT NULL, input BLOB NOT NULL, priority INTEGER NOT NULL, retry TEXT,
             key TEXT, timeout INTEGER) WITHOUT ROWID;
         CREATE INDEX durable_schedule_next ON durable_schedule(next_at);
+        """,
+        // A worker of version 1 ignores the new columns and tables, and keeps working.
         """
+        INSERT INTO durable_meta VALUES ('oldest_reader', 1), ('next_event', 1), ('observed_until', 0);
+        ALTER TABLE durable_operation ADD COLUMN context TEXT;
+        CREATE INDEX durable_deadline ON durable_operation(deadline, id)
+            WHERE deadline IS NOT NULL AND state IN (0, 1, 2, 3, 5);
+        ALTER TABLE durable_queue ADD COLUMN key_rate_count INTEGER;
+        ALTER TABLE durable_queue ADD COLUMN key_rate_period INTEGER;
+        ALTER TABLE durable_key ADD COLUMN rate_count INTEGER;
+        ALTER TABLE durable_key ADD COLUMN rate_period INTEGER;
+        ALTER TABLE durable_key ADD COLUMN rate_filled_at INTEGER;
+        ALTER TABLE durable_key ADD COLUMN wake_at INTEGER;
+        CREATE INDEX durable_key_wake ON durable_key(wake_at, queue, key) WHERE wake_at IS NOT NULL;
+        CREATE TABLE durable_attempt(
+            operation INTEGER NOT NULL, fence INTEGER NOT NULL, worker TEXT NOT NULL, started_at INTEGER NOT NULL,
+            ended_at INTEGER NOT NULL, outcome INTEGER NOT NULL, reason TEXT NOT NULL,
+            PRIMARY KEY (operation, fence)) WITHOUT ROWID;
+        CREATE TABLE durable_event(
+            number INTEGER PRIMARY KEY, operation INTEGER NOT NULL, queue INTEGER NOT NULL, kind INTEGER NOT NULL,
+            state INTEGER NOT NULL, fence INTEGER NOT NULL, at INTEGER NOT NULL, reason TEXT);
+        """,
     ]
 }

@@ -185,7 +185,7 @@ final class WorkerEngine: Sendable {
             if let known { try machine.release(from: worker, except: known) }
             try machine.expireLeases()
             try machine.runSchedules()
-            while try machine.wakeDue() == 1_000 {}
+            while try machine.wakeDue() {}
             do {
                 reply.claims = try machine.claim(for: worker, slots: slots, kinds: kinds)
             } catch DurableError.workerExpired { reply.isExpired = true }

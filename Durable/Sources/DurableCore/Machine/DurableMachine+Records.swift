@@ -1,0 +1,59 @@
+extension DurableMachine {
+    /// The time for which one request keeps the recording of events on.
+    package static let observation = Duration.seconds(60)
+
+    /// Records an attempt that did not end its operation by success.
+    mutating func record(_ outcome: AttemptRow.Outcome, of row: OperationRow, reason: String) throws {
+        let worker = try row.worker.flatMap { try rows.worker($0) }
+        work.changes.attempts.append(
+            AttemptRow(
+                operation: row.id, fence: row.fence, worker: worker?.name ?? "", startedAt: row.startedAt ?? now,
+                endedAt: now, outcome: outcome, reason: cut(reason)))
+        if row.failures + row.lostLeases > limits.attemptRecords {
+            work.changes.keptAttempts[row.id] = limits.attemptRecords
+        }
+    }
+
+    /// Records the new state of an operation as an event, while a caller observes.
+    mutating func note(_ row: OperationRow) throws {
+        guard try rows.observedUntil() >= now else { return }
+        work.changes.events.append(EventRow(row, number: 0, at: now))
+    }
+
+    /// Gives numbers to the events of a set of changes. An event of the machine that throws uses no number.
+    mutating func number(_ events: inout [EventRow]) throws {
+        if events.isEmpty { return }
+        let first = try rows.reserveEventNumbers(events.count)
+        for index in events.indices { events[index].number = first + Int64(index) }
+    }
+
+    /// Records events for a further minute, and removes old events.
+    ///
+    /// - Returns: The number of the last event. If nothing was recorded for a time, one number is left out, so that a caller
+    ///   that reads on from an earlier number notices the gap.
+    package mutating func observeEvents() throws -> Int64 {
+        let (now, last) = (now, try rows.observedUntil())
+        let oldest = now.advanced(byMicroseconds: -limits.eventRetention.microseconds)
+        try rows.removeEvents(before: oldest, limit: 10_000)
+        if last < now { _ = try rows.reserveEventNumbers(1) }
+        let number = try rows.lastEventNumber()
+        try event { machine in
+            machine.work.changes.observedUntil = max(last, now + Self.observation)
+            machine.work.isChanged = true
+        }
+        return number
+    }
+
+    /// Returns the events after a number, in their order.
+    ///
+    /// - Throws: `eventsMissed` if the store does not have all events after the number.
+    package mutating func events(after number: Int64, limit: Int) throws -> [EventRow] {
+        let events = try rows.events(after: number, limit: limit)
+        let last = try rows.lastEventNumber()
+        let isComplete = events.isEmpty ? last == number : events.first?.number == number + 1
+        // Within the list, a number is missing where nothing was recorded for a time.
+        let isConsecutive = zip(events, events.dropFirst()).allSatisfy { $0.number + 1 == $1.number }
+        guard isComplete, isConsecutive else { throw DurableError.eventsMissed(after: number) }
+        return events
+    }
+}
