@@ -46,7 +46,8 @@ package final class MemoryRows: DurableRows {
 
     package func operations(matching filter: DurableFilter) -> [OperationID] {
         let rows = tables.operations.values.filter { row in
-            (filter.state ?? row.state) == row.state && (filter.queue ?? queue(row.queue).name) == queue(row.queue).name
+            filter.states?.contains(row.state) != false && filter.after.map({ row.id > $0 }) != false
+                && (filter.queue ?? queue(row.queue).name) == queue(row.queue).name
                 && (filter.name ?? name(of: row.kind)) == name(of: row.kind)
         }
         return Array(rows.map(\.id).sorted().prefix(filter.limit))

@@ -74,15 +74,65 @@ import Testing
         try await withTemporaryFile { path in
             let store = try await SQLiteStore(path: path)
             try await store.transaction {
-                try $0.execute(sql: "UPDATE durable_meta SET value = 9 WHERE name = 'schema'")
+                try $0.execute(sql: "UPDATE durable_meta SET value = 9 WHERE name IN ('schema', 'oldest_reader')")
             }
             await #expect(throws: DurableError.newerSchema(found: 9, supported: Schema.version)) {
                 _ = try await SQLiteStore(path: path)
             }
             try await store.transaction { database in
-                try database.execute(sql: "INSERT INTO durable_meta VALUES ('oldest_reader', 1)")
+                try database.execute(sql: "UPDATE durable_meta SET value = 2 WHERE name = 'oldest_reader'")
             }
             _ = try await SQLiteStore(path: path)
+        }
+    }
+
+    @Test func `R26: all statements of a worker of version 1 run on this schema`() async throws {
+        try await withTemporaryFile { path in
+            let store = try await SQLiteStore(path: path)
+            try await store.transaction { database in
+                for (name, text) in Version1.statements {
+                    #expect(throws: Never.self, "\(name)") { try database.makeStatement(sql: text) }
+                }
+            }
+        }
+    }
+
+    @Test func `R26: operations of a file of version 1 run after the migration, beside statements of version 1`()
+        async throws
+    {
+        try await withTemporaryFile { path in
+            let old = try DatabaseQueue(path: path)
+            try await old.write { database in
+                try database.execute(sql: Schema.migrations[0])
+                try database.execute(sql: "INSERT INTO durable_meta(name, value) VALUES ('schema', 1)")
+                try database.execute(sql: "INSERT INTO durable_queue(name) VALUES ('q')")
+                try database.execute(sql: "INSERT INTO durable_kind(name) VALUES ('sum')")
+            }
+            try await Self.addByVersion1(OperationID(1), to: old)
+            let store = try await SQLiteStore(path: path)
+            try await withWorker(store, [Sum.self]) {
+                #expect(try await DurableHandle<Int>(id: OperationID(1), store: store).value == 5)
+                try await Self.addByVersion1(OperationID(2), to: old)
+                #expect(try await DurableHandle<Int>(id: OperationID(2), store: store).value == 5)
+            }
+            #expect(try await DurableQueue("q", in: store).counts() == [.succeeded: 2])
+        }
+    }
+
+    /// Adds a ready `Sum` by the statements of version 1.
+    private static func addByVersion1(_ id: OperationID, to database: DatabaseQueue) async throws {
+        try await database.write { database in
+            func run(_ name: String, _ arguments: StatementArguments) throws {
+                try database.execute(sql: #require(Version1.statements[name]), arguments: arguments)
+            }
+            let empty: (any DatabaseValueConvertible)? = nil
+            let head: [(any DatabaseValueConvertible)?] = [id.rawValue, 1, 1, 0, 0, 3, 0, empty, 0, 0, empty, 0, empty]
+            let middle: [(any DatabaseValueConvertible)?] = [empty, empty, 0, 0, 0, empty, empty, empty, 0]
+            let tail: [(any DatabaseValueConvertible)?] = [empty, empty, empty, 0, 0, empty, empty, empty]
+            let input = Data(#"{"a":2,"b":3}"#.utf8)
+            try run("insertOperation", StatementArguments(head + middle + tail + [input]))
+            try run("addCounter", [1, 0, 1, 3, 1])
+            try run("setMeta", ["next_operation", id.rawValue + 1])
         }
     }
 

@@ -44,16 +44,13 @@ extension DurableMachine {
         return number
     }
 
-    /// Returns the events after a number, in their order.
+    /// Returns the events after a number, in their order, as far as no event is missing.
     ///
-    /// - Throws: `eventsMissed` if the store does not have all events after the number.
+    /// - Throws: `eventsMissed` if the next event after the number is missing.
     package mutating func events(after number: Int64, limit: Int) throws -> [EventRow] {
-        let events = try rows.events(after: number, limit: limit)
-        let last = try rows.lastEventNumber()
-        let isComplete = events.isEmpty ? last == number : events.first?.number == number + 1
-        // Within the list, a number is missing where nothing was recorded for a time.
-        let isConsecutive = zip(events, events.dropFirst()).allSatisfy { $0.number + 1 == $1.number }
-        guard isComplete, isConsecutive else { throw DurableError.eventsMissed(after: number) }
-        return events
+        // A number is missing where nothing was recorded for a time, or where old events were removed.
+        let events = zip(try rows.events(after: number, limit: limit), (number + 1)...).prefix { $0.number == $1 }
+        if events.isEmpty, try rows.lastEventNumber() != number { throw DurableError.eventsMissed(after: number) }
+        return events.map(\.0)
     }
 }

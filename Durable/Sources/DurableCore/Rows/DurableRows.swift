@@ -63,8 +63,7 @@ public protocol DurableRows {
 
     /// Returns the operations that exist.
     mutating func operations(_ ids: [OperationID]) throws -> [OperationRow]
-    /// Returns the first operations that match the filter. The time grows with the number of operations of the filter's
-    /// state and queue.
+    /// Returns the first operations that match the filter. The time grows with the number of stored operations.
     mutating func operations(matching filter: DurableFilter) throws -> [OperationID]
     mutating func inputs(of ids: [OperationID]) throws -> [OperationID: [UInt8]]
     mutating func output(of id: OperationID) throws -> [UInt8]?

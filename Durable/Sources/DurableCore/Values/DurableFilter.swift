@@ -1,16 +1,25 @@
-/// A choice of operations by state, queue and name.
+/// A choice of operations by states, queue and name.
 public struct DurableFilter: Sendable, Hashable {
-    /// The state; nil for all states.
-    public var state: DurableState?
+    /// The states; nil for all states.
+    public var states: Set<DurableState>?
     /// The name of the queue; nil for all queues.
     public var queue: String?
     /// The name of the operations; nil for all names.
     public var name: String?
+    /// The operation behind which the choice begins; nil for all operations. Identifiers grow with each addition.
+    public var after: OperationID?
     /// The largest number of operations. The default is 1,000.
     public var limit = 1_000
 
     /// Creates a filter.
-    public init(state: DurableState? = nil, queue: String? = nil, name: String? = nil) {
-        (self.state, self.queue, self.name) = (state, queue, name)
+    public init(states: Set<DurableState>? = nil, queue: String? = nil, name: String? = nil) {
+        (self.states, self.queue, self.name) = (states, queue, name)
+    }
+
+    /// Returns the filter, limited to the given states.
+    package func limited(to states: Set<DurableState>) -> Self {
+        var filter = self
+        filter.states = self.states?.intersection(states) ?? states
+        return filter
     }
 }

@@ -30,6 +30,24 @@ public struct DurableQueue: Sendable {
         return DurableHandle(id: id, store: store)
     }
 
+    /// Adds operations in one transaction, and returns when they are durable.
+    ///
+    /// - Parameters:
+    ///   - operations: The operations, in the order of their starts.
+    ///   - dependencies: The operations that end before any of the operations starts.
+    ///   - options: The options of each operation.
+    /// - Returns: The handles, in the order of the operations.
+    /// - Throws: `DurableError`. After an error of the event, the database contains nothing of the operations.
+    @discardableResult
+    public func add<Work: DurableOperation>(
+        contentsOf operations: [Work], after dependencies: [any DurableReference] = [],
+        options: DurableOptions = DurableOptions()
+    ) async throws -> [DurableHandle<Work.Output>] {
+        let batch = try operations.map { try newOperation($0, nil, dependencies, nil, options) }
+        let ids = try await store.commit { try $0.add(batch) }
+        return ids.map { DurableHandle(id: $0, store: store) }
+    }
+
     /// Adds an operation in a transaction of the application.
     ///
     /// The operation exists if and only if the transaction commits.
@@ -82,6 +100,16 @@ public struct DurableQueue: Sendable {
     /// Sets the largest rate of starts on all machines together. Nil removes the rate.
     public func setRate(_ rate: RateRule?) async throws {
         try await store.commit { [name] in try $0.setRate(rate, queue: name) }
+    }
+
+    /// Sets the largest rate of starts of each key without a rate of its own. Nil removes the rate.
+    public func setRatePerKey(_ rate: RateRule?) async throws {
+        try await store.commit { [name] in try $0.setRatePerKey(rate, queue: name) }
+    }
+
+    /// Sets the largest rate of starts of one key. Nil makes the rate per key apply.
+    public func setRate(_ rate: RateRule?, forKey key: String) async throws {
+        try await store.commit { [name] in try $0.setRate(rate, key: key, queue: name) }
     }
 
     /// Sets the limit of each key without a limit of its own. Nil removes the limit.

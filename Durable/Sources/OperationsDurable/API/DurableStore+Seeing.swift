@@ -64,33 +64,6 @@ extension DurableStore {
         }
     }
 
-    /// Returns the operations that match a filter, in ascending order of identifiers.
-    public func operations(matching filter: DurableFilter) async throws -> [OperationID] {
-        try await read { try $0.rows.operations(matching: filter) }
-    }
-
-    /// Cancels the operations that match a filter, and their children. Returns the operations that had not ended.
-    @discardableResult
-    public func cancel(matching filter: DurableFilter) async throws -> [OperationID] {
-        try await commit { try $0.cancel($0.rows.operations(matching: filter)) }
-    }
-
-    /// Gives the failed, cancelled and discarded operations that match a filter new attempts. Returns these operations.
-    @discardableResult
-    public func retry(matching filter: DurableFilter) async throws -> [OperationID] {
-        try await commit { machine in
-            var ids: [OperationID] = []
-            for state in [DurableState.failed, .cancelled, .discarded]
-            where filter.state == nil || filter.state == state {
-                var filter = filter
-                filter.state = state
-                ids += try machine.rows.operations(matching: filter)
-            }
-            try machine.retry(ids)
-            return ids.sorted()
-        }
-    }
-
     /// Adds an operation at each time of a schedule, once however many machines run.
     ///
     /// A second call with the name replaces the schedule.

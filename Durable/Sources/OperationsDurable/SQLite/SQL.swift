@@ -77,7 +77,7 @@ enum SQL: Int, CaseIterable {
         case .insertEdge: "INSERT INTO durable_edge(dependency, dependent, is_await) VALUES (?1, ?2, ?3)"
         case .matching:
             """
-            SELECT id FROM durable_operation WHERE id > ?1 AND (?2 IS NULL OR state = ?2) AND (?3 IS NULL OR queue = ?3) \
+            SELECT id FROM durable_operation WHERE id > ?1 AND (?2 IS NULL OR (?2 >> state) & 1) AND (?3 IS NULL OR queue = ?3) \
             AND (?4 IS NULL OR kind = ?4) ORDER BY id LIMIT ?5
             """
         case .children: "SELECT id FROM durable_operation WHERE parent = ?1 AND state < 7 ORDER BY id"

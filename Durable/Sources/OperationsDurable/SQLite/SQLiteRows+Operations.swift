@@ -19,8 +19,9 @@ extension SQLiteRows {
             if kind == nil { return [] }
         }
         return try ids(.matching) { query in
-            query.bind(1, Int64(0))
-            query.bind(2, filter.state?.rawValue)
+            query.bind(1, filter.after?.rawValue ?? 0)
+            // A bit for each state.
+            query.bind(2, filter.states?.reduce(0) { $0 | 1 << $1.rawValue })
             query.bind(3, queue)
             query.bind(4, kind)
             query.bind(5, Int64(filter.limit))
