@@ -12,6 +12,8 @@ func operations(_ product: String) -> Target.Dependency { .product(name: product
 
 let database = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let instrumentation = Target.Dependency.product(name: "Instrumentation", package: "swift-distributed-tracing")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 
 let package = Package(
@@ -25,12 +27,16 @@ let package = Package(
         .package(name: "swift-operations", path: ".."),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     ],
     targets: [
         .target(name: "DurableCore", swiftSettings: settings),
         .target(
             name: "OperationsDurable",
-            dependencies: ["DurableCore", operations("Operations"), database, sqlite, lifecycle],
+            dependencies: [
+                "DurableCore", operations("Operations"), database, sqlite, lifecycle, logging, instrumentation,
+            ],
             swiftSettings: settings),
         .target(name: "DurableTesting", dependencies: ["DurableCore", "OperationsDurable"], swiftSettings: settings),
         // Compares the store with a bare loop of SQL: `swift run -c release DurableBenchmarks`.
@@ -48,7 +54,8 @@ let package = Package(
             name: "OperationsDurableTests",
             dependencies: [
                 "DurableCore", "DurableCrashWorker", "DurableTesting", "OperationsDurable",
-                operations("Operations"), operations("OperationsTesting"), database, sqlite,
+                operations("Operations"), operations("OperationsTesting"), database, sqlite, logging, instrumentation,
+                lifecycle,
             ],
             swiftSettings: settings),
     ]

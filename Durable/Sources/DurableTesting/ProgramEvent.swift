@@ -8,7 +8,7 @@ package enum ProgramEvent: Sendable {
     case leave(WorkerID)
     case claim(WorkerID, queue: String, count: Int, kinds: [String])
     case complete(Completion)
-    /// Moves the clock. `wakes` is whether the machine then looks at what is due.
+    /// Moves the clock. With `wakes`, the machine then applies everything that is due.
     case advance(microseconds: Int64, wakes: Bool)
     case expireLeases
     case wakeDue

@@ -36,6 +36,29 @@ import Testing
         return process
     }
 
+    @Test func `a file that the process must not write is an error that names the file`() async throws {
+        try await withTemporaryFile { path in
+            _ = try await SQLiteStore(path: path)
+            let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
+            try FileManager.default.setAttributes([.posixPermissions: 0o444], ofItemAtPath: path)
+            try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: directory)
+            let process = Process()
+            let worker = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+                .appendingPathComponent("DurableCrashWorker")
+            // Permissions do not bind root.
+            let unprivileged = geteuid() == 0 ? ["setpriv", "--reuid=65534", "--clear-groups"] : []
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments = unprivileged + [worker.path, path, "1"]
+            let errors = Pipe()
+            (process.standardError, process.standardOutput) = (errors, FileHandle.nullDevice)
+            try process.run()
+            let output = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            process.waitUntilExit()
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory)
+            #expect(output.contains("the file '\(path)' is read-only"), "\(output.prefix(500))")
+        }
+    }
+
     private func kill(_ process: Process) {
         // Only the process that the test started.
         Glibc.kill(process.processIdentifier, SIGKILL)

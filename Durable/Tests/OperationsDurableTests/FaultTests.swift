@@ -60,6 +60,59 @@ import Testing
         }
     }
 
+    @Test func `R28: a full disk refuses additions, and everything added before finishes afterward`() async throws {
+        try await withTemporaryFile { path in
+            let store = try await SQLiteStore(path: path)
+            let queue = DurableQueue("q", in: store)
+            let journal = Journal.named("full disk")
+            let held = try await queue.add(Held(journal: "full disk"))
+            try await withWorker(store, [Held.self, Sum.self]) {
+                try await poll("the operation runs") { journal.count("start") == 1 }
+                // SQLite reports a file of the largest size exactly as it reports a full disk.
+                try await store.transaction { database in
+                    let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
+                    try database.execute(sql: "PRAGMA max_page_count = \(pages)")
+                }
+                let big = Note(journal: "full disk", word: String(repeating: "x", count: 200_000))
+                let error = await #expect(throws: DurableError.self) { try await queue.add(big) }
+                #expect("\(try #require(error))".contains("full"))
+                journal.append("open")
+                try await poll("the attempt has ended") { journal.count("end") == 1 }
+                try await store.transaction { try $0.execute(sql: "PRAGMA max_page_count = 1000000") }
+                #expect(try await held.value == 7)
+                #expect(try await queue.add(Sum(a: 1, b: 1)).value == 2)
+            }
+            #expect(journal.count("start") == 1)
+        }
+    }
+
+    @Test func `R28: a removed file is an error of each addition, and a returned file continues`() async throws {
+        try await withTemporaryFile { path in
+            let store = try await SQLiteStore(path: path)
+            let queue = DurableQueue("q", in: store)
+            let journal = Journal.named("removed file")
+            let held = try await queue.add(Held(journal: "removed file"))
+            try await withWorker(store, [Held.self, Sum.self]) {
+                try await poll("the operation runs") { journal.count("start") == 1 }
+                func move(_ from: String, _ to: String) throws {
+                    for suffix in ["", "-wal", "-shm"] {
+                        try FileManager.default.moveItem(
+                            atPath: path + from + suffix, toPath: path + to + suffix)
+                    }
+                }
+                try move("", ".away")
+                let error = await #expect(throws: DurableError.self) { try await queue.add(Sum(a: 1, b: 1)) }
+                #expect("\(try #require(error))".contains("removed or replaced"))
+                journal.append("open")
+                try await poll("the attempt has ended") { journal.count("end") == 1 }
+                try move(".away", "")
+                #expect(try await held.value == 7)
+            }
+            #expect(journal.count("start") == 1)
+            #expect(try await queue.counts() == [.succeeded: 1])
+        }
+    }
+
     @Test func `R26: a migrated file keeps its rows, and a second migration changes nothing`() async throws {
         try await withTemporaryFile { path in
             let first = try await SQLiteStore(path: path)
@@ -259,5 +312,19 @@ import Testing
             #expect(row?.failures == 0)
             #expect(row?.lostLeases == 0)
         }
+    }
+}
+
+/// Runs until its journal has the entry `open`, and returns 7.
+private struct Held: DurableOperation {
+    static let name = "held"
+    var journal: String
+
+    func run(_ context: DurableContext) async throws -> Int {
+        let journal = Journal.named(journal)
+        journal.append("start")
+        try await poll("the gate is open") { journal.count("open") == 1 }
+        journal.append("end")
+        return 7
     }
 }

@@ -29,8 +29,8 @@ extension DurableMachine {
 
     /// Records events for a further minute, and removes old events.
     ///
-    /// - Returns: The number of the last event. If nothing was recorded for a time, one number is left out, so that a caller
-    ///   that reads on from an earlier number notices the gap.
+    /// - Returns: The number of the last event. If nothing was recorded for a time, one number is left out. A caller that
+    ///   reads on from an earlier number therefore notices the gap.
     package mutating func observeEvents() throws -> Int64 {
         let (now, last) = (now, try rows.observedUntil())
         let oldest = now.advanced(byMicroseconds: -limits.eventRetention.microseconds)

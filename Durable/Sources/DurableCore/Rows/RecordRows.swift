@@ -30,7 +30,7 @@ public struct AttemptRow: Sendable, Hashable {
 
 /// One change of the state of an operation. The store records changes only while a caller observes them.
 public struct EventRow: Sendable, Hashable {
-    /// The position among all changes. Numbers are consecutive, except where nobody observed.
+    /// The position among all changes. Numbers are consecutive, except where no caller observed.
     public var number: Int64
     public var operation: OperationID
     public var queue: QueueID

@@ -81,6 +81,7 @@ public struct DurableQueue: Sendable {
         if let priority { new.priority = priority }
         if let retry { new.retry = retry }
         new.after = dependencies.map { .existing($0.id) }
+        new.context = TraceContext.current()
         return new
     }
 

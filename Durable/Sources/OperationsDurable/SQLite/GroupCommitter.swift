@@ -2,6 +2,7 @@ import Dispatch
 import DurableCore
 import Foundation
 import GRDB
+import GRDBSQLite
 import Synchronization
 
 /// A writer that commits the requests of many callers in one transaction.
@@ -104,6 +105,8 @@ final class GroupCommitter: Sendable {
         var errors = [(any Error)?](repeating: nil, count: group.count)
         var effects = Effects()
         try writer.writeWithoutTransaction { database in
+            // SQLite would commit to a removed file, which no other process sees and which nothing keeps.
+            if database.fileHasMoved { throw DurableError.unavailable("the file of the database was removed or replaced") }
             do {
                 try database.inTransaction(.immediate) {
                     (errors, effects) = try apply(group, in: database)
@@ -153,6 +156,17 @@ final class GroupCommitter: Sendable {
             do { try statements(database) } catch { throw StatementsError(cause: error) }
             return .commit
         }
+    }
+}
+
+extension Database {
+    /// Whether the path of the file leads to no file, or to another file than the open file.
+    fileprivate var fileHasMoved: Bool {
+        var hasMoved: CInt = 0
+        guard sqlite3_file_control(sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved) == SQLITE_OK else {
+            return false
+        }
+        return hasMoved != 0
     }
 }
 

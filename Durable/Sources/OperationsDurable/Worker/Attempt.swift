@@ -36,6 +36,9 @@ final class Attempt: AsyncOperation, @unchecked Sendable {
         name = claim.name
     }
 
+    /// The context of the caller that added the durable operation.
+    var context: String? { claim.row.context }
+
     /// Cancels the attempt. The first reason counts, except that a lost lease replaces other reasons.
     func stop(because reason: Stop) {
         stop.withLock { stop in if stop == nil || reason == .lostLease { stop = reason } }

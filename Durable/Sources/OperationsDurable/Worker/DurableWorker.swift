@@ -1,4 +1,5 @@
-import Operations
+public import Logging
+public import Operations
 public import ServiceLifecycle
 
 /// A service that runs durable operations of some queues in this process.
@@ -28,6 +29,14 @@ public final class DurableWorker: Service {
         public var shutdownGrace = Duration.seconds(10)
         /// The longest time between two looks at the queues. The default is 1 s.
         public var idleInterval = Duration.seconds(1)
+        /// The logger of the worker's own messages: registrations, lost leases, and a database that is away. Nil for none.
+        public var logger: Logger?
+        /// A closure that receives the local queue of each durable queue before the worker starts.
+        ///
+        /// Each attempt runs as an operation of the local queue. Logs, metrics, spans, stall reports and events of a local
+        /// queue therefore describe the attempts: `{ $0.log(to: logger) }`. The context of an attempt is the context of the
+        /// caller that added the operation, in any process.
+        public var configureQueue: (@Sendable (OperationQueue) -> Void)?
 
         /// Creates the default options.
         public init() {}

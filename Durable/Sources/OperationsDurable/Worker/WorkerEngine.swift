@@ -1,4 +1,5 @@
 import DurableCore
+import Logging
 import Operations
 import Synchronization
 
@@ -31,6 +32,7 @@ final class WorkerEngine: Sendable {
             uniqueKeysWithValues: limits.map { name, limit in
                 let queue = OperationQueue()
                 (queue.name, queue.maxConcurrentOperationCount) = (name, limit)
+                configuration.configureQueue?(queue)
                 return (name, queue)
             })
     }
@@ -72,11 +74,13 @@ final class WorkerEngine: Sendable {
             let start = ContinuousClock.now
             do {
                 let reply = try await exchange(worker, completions)
+                if backoff.isWaiting { log(.info, "the database has returned", worker) }
                 backoff.reset()
                 state.withLock { $0.hasLostReply = false }
                 pace = reply.claims.isEmpty ? .zero : ContinuousClock.now - start
                 handle(reply, completions)
                 if reply.isExpired {
+                    log(.warning, "the leases of the worker have expired; the worker registers again", worker)
                     heart.cancel()
                     loseLeases()
                     guard let next = await register() else { break }
@@ -87,6 +91,9 @@ final class WorkerEngine: Sendable {
                 let isReady = state.withLock { !$0.completions.isEmpty }
                 if !isReady { await wakeup.wait(atMost: reply.pause(configuration.idleInterval)) }
             } catch {
+                if !backoff.isWaiting {
+                    log(.warning, "the database is away; running operations continue", worker, ["error": "\(error)"])
+                }
                 // The reply may be lost after the commit. The completions permit repetition.
                 state.withLock { state in
                     state.completions = completions + state.completions
@@ -98,6 +105,16 @@ final class WorkerEngine: Sendable {
         heart.cancel()
         graceful?.cancel()
         try? await store.commit { [worker] in try $0.leave(worker) }
+        log(.info, "the worker has stopped", worker)
+    }
+
+    private func log(
+        _ level: Logger.Level, _ message: Logger.Message, _ worker: WorkerID? = nil, _ metadata: Logger.Metadata = [:]
+    ) {
+        guard let logger = configuration.logger else { return }
+        var metadata = metadata
+        if let worker { metadata["worker"] = "\(worker)" }
+        logger.log(level: level, message, metadata: metadata)
     }
 
     /// Waits for the ends of short attempts, so that one commit has all of them.
@@ -125,8 +142,11 @@ final class WorkerEngine: Sendable {
             if let id = try? await store.commit({
                 try $0.register(name, kinds: kinds, queues: names, lease: lease)
             }) {
+                let words: [Logger.MetadataValue] = names.map { "\($0)" }
+                log(.info, "the worker is registered", id, ["name": "\(name)", "queues": .array(words)])
                 return id
             }
+            if !backoff.isWaiting { log(.warning, "the database is away; the worker waits to register") }
             let isDone = state.withLock { $0.isStopping && $0.attempts.isEmpty }
             if isDone { return nil }
             await wakeup.wait(atMost: backoff.next())
@@ -226,7 +246,7 @@ final class WorkerEngine: Sendable {
             return state.isReleasing
         }
         for attempt in attempts {
-            queues[attempt.queueName]?.addOperation(attempt)
+            TraceContext.restore(attempt.context) { queues[attempt.queueName]?.addOperation(attempt) }
             if isReleasing { attempt.stop(because: .shutdown) }
         }
         guard !reply.cancelRequests.isEmpty else { return }
