@@ -43,6 +43,10 @@ let package = Package(
         .executableTarget(
             name: "DurableBenchmarks", dependencies: ["OperationsDurable", database], path: "Benchmarks",
             swiftSettings: settings),
+        // Continues orders after two kills of its worker: `swift run Orders`.
+        .executableTarget(
+            name: "Orders", dependencies: ["OperationsDurable", database], path: "Examples/Orders",
+            exclude: ["README.md"], swiftSettings: settings),
         // A worker that a test kills again and again.
         .executableTarget(
             name: "DurableCrashWorker", dependencies: ["OperationsDurable", database],
