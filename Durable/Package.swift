@@ -42,7 +42,7 @@ let package = Package(
         // Compares the store with a bare loop of SQL: `swift run -c release DurableBenchmarks`.
         .executableTarget(
             name: "DurableBenchmarks", dependencies: ["OperationsDurable", database], path: "Benchmarks",
-            swiftSettings: settings),
+            exclude: ["peers", "compare"], swiftSettings: settings),
         // Continues orders after two kills of its worker: `swift run Orders`.
         .executableTarget(
             name: "Orders", dependencies: ["OperationsDurable", database], path: "Examples/Orders",

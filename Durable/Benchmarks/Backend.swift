@@ -1,0 +1,35 @@
+import OperationsDurable
+
+/// A kind of database that the rows measure. A row uses only these members and `DurableStore`.
+protocol Backend: Sendable {
+    /// The name of the option `--database`.
+    var name: String { get }
+
+    /// Creates an empty database, and returns its address. Another process opens the address with `open(_:)`.
+    func newAddress() throws -> String
+
+    /// Opens a store.
+    func open(_ address: String) async throws -> any DurableStore
+
+    /// Creates a bare loop of SQL with an empty database.
+    func newBareLoop() throws -> BareLoop
+
+    /// Starts to count the commits of a store. The returned closure returns the number of commits since then.
+    func countCommits(of store: any DurableStore) async throws -> @Sendable () -> Int
+
+    /// Removes all databases.
+    func removeFiles()
+}
+
+extension Backend {
+    func newStore() async throws -> any DurableStore { try await open(try newAddress()) }
+}
+
+/// Returns the backend of a name.
+func backend(named name: String) throws -> any Backend {
+    switch name {
+    case "sqlite": SQLiteBackend(isNormal: false)
+    case "sqlite-normal": SQLiteBackend(isNormal: true)
+    default: throw Options.Misuse(text: "unknown database: \(name)\n\(Options.usage)")
+    }
+}

@@ -1,0 +1,50 @@
+import OperationsDurable
+
+extension Row {
+    static let run = Row(
+        number: 3, question: "run operations that do nothing, limit 16", small: [20_000], full: [50_000]
+    ) { backend, count in
+        let bare = try backend.newBareLoop()
+        try bare.add(count, batch: 256)
+        let bareTime = try ContinuousClock().measure { try bare.run(count, batch: 16) }
+        let queue = DurableQueue("q", in: try await backend.newStore())
+        let time = try await timeToRun(count, in: queue)
+        return [Measurement(count, in: time, bareTime: bareTime, atLeast: 0.4)]
+    }
+
+    /// Row 3 in worker processes. The bar is for PostgreSQL. SQLite has one writer at a time.
+    static let processes = Row(
+        number: 4, question: "run in worker processes, limit 16 each", small: [10_000], full: [50_000]
+    ) { backend, count in
+        var measurements: [Measurement] = []
+        for processes in [1, 2, 4] {
+            let address = try backend.newAddress()
+            let queue = DurableQueue("q", in: try await backend.open(address))
+            try await queue.suspend()
+            try await queue.fill(count)
+            let workers = try (0..<processes).map { _ in
+                try WorkerProcess(backend, address, queue: "q", limit: 16)
+            }
+            let time = try await ContinuousClock().measure {
+                try await queue.resume()
+                try await queue.waitForSucceeded(count)
+            }
+            for worker in workers { worker.stop() }
+            let rate = Double(count) / (time / .seconds(1))
+            let one = measurements.first?.value ?? rate
+            measurements.append(
+                Measurement(
+                    "\(processes) processes", count: count, value: rate, unit: "/s", score: rate / one,
+                    "of one process",
+                    bar: processes == 1 ? .none : .atLeast(1)))
+        }
+        return measurements
+    }
+
+    /// Returns the time to run operations that do nothing with a limit of 16.
+    static func timeToRun(_ count: Int, in queue: DurableQueue) async throws -> Duration {
+        try await queue.fill(count - 1)
+        let last = try await queue.add(Nothing(), priority: .veryLow)
+        return try await queue.measureWithWorker(limit: 16) { _ = try await last.outcome }
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import OperationsDurable
+
+/// An operation that does nothing.
+struct Nothing: DurableOperation {
+    static let name = "nothing"
+    func run(_ context: DurableContext) async throws {}
+}
+
+/// An operation that returns the instant of its start.
+struct Stamp: DurableOperation {
+    static let name = "stamp"
+    func run(_ context: DurableContext) async throws -> UInt64 { monotonicNanoseconds() }
+}
+
+/// An operation with some steps that do nothing.
+struct Stepped: DurableOperation {
+    static let name = "stepped"
+    var steps: Int
+
+    func run(_ context: DurableContext) async throws {
+        for step in 0..<steps { _ = try await context.step("step \(step)") { step } }
+    }
+}
+
+/// The clock that all processes of a machine share.
+func monotonicNanoseconds() -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+}
+
+extension DurableQueue {
+    /// Adds operations that do nothing, 256 in one transaction.
+    func fill(_ count: Int) async throws {
+        for start in stride(from: 0, to: count, by: 256) {
+            var graph = DurableGraph()
+            for _ in start..<min(start + 256, count) { try graph.add(Nothing(), to: self) }
+            _ = try await store.add(graph)
+        }
+    }
+
+    /// Waits until the queue has the number of succeeded operations.
+    func waitForSucceeded(_ count: Int) async throws {
+        while try await counts()[.succeeded, default: 0] < count { try await Task.sleep(for: .milliseconds(5)) }
+    }
+
+    /// Runs a worker in this process while the body runs, and returns the time of the body.
+    func measureWithWorker(limit: Int, _ body: () async throws -> Void) async throws -> Duration {
+        let worker = try DurableWorker(
+            store, queues: [name: .limit(limit)], operations: [Nothing.self, Stamp.self, Stepped.self])
+        let running = Task { try await worker.run() }
+        defer { running.cancel() }
+        let time = try await ContinuousClock().measure(body)
+        worker.stop()
+        try await running.value
+        return time
+    }
+}
