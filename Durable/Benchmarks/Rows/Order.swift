@@ -33,11 +33,14 @@ extension Row {
             }
         }
         let added = try await ContinuousClock().measure { [graph] in _ = try await store.add(graph) }
+        let commits = try await backend.countCommits(of: store)
         let run = try await queue.measureWithWorker(limit: 256) { try await queue.waitForSucceeded(count) }
         let each = { (time: Duration) in time / .microseconds(1) / Double(count) }
         return [
             Measurement("add", count: count, value: each(added), unit: "µs"),
             Measurement("run", count: count, value: each(run), unit: "µs"),
+            Measurement(
+                "run", count: count, value: Double(count) / Double(max(1, commits())), unit: "operations a commit"),
             Measurement("add and run", count: count, value: each(added + run), unit: "µs", bar: .atMost(100)),
         ]
     }

@@ -4,12 +4,12 @@ extension Row {
     static let run = Row(
         number: 3, question: "run operations that do nothing, limit 16", small: [20_000], full: [50_000]
     ) { backend, count in
-        let bare = try backend.newBareLoop()
-        try bare.add(count, batch: 256)
-        let bareTime = try ContinuousClock().measure { try bare.run(count, batch: 16) }
-        let queue = DurableQueue("q", in: try await backend.newStore())
-        let time = try await timeToRun(count, in: queue)
-        return [Measurement(count, in: time, bareTime: bareTime, atLeast: 0.4)]
+        try await compared(backend, count, atLeast: 0.4) { bare in
+            try bare.add(count, batch: 256)
+            return try ContinuousClock().measure { try bare.run(count, batch: 16) }
+        } store: { queue in
+            try await timeToRun(count, in: queue)
+        }
     }
 
     /// Row 3 in worker processes. The bar is for PostgreSQL. SQLite has one writer at a time.
