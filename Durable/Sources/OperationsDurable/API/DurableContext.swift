@@ -125,6 +125,9 @@ public struct DurableContext: Sendable {
             throw DurableError.leaseLost(lease.operation)
         }
         let attempt = attempt
-        transaction.afterNextTransaction { _ in attempt.setCompleted() }
+        transaction.afterNextTransaction { database in
+            // A rollback to a savepoint undoes the completion, also when the transaction commits.
+            if (try? store.isRunning(lease, in: database)) == false { attempt.setCompleted() }
+        }
     }
 }

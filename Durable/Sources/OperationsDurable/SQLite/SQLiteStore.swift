@@ -130,6 +130,12 @@ public final class SQLiteStore: DurableStore {
         return reply
     }
 
+    /// Returns whether the operation runs under the lease, in the view of a connection to the file of this store.
+    package func isRunning(_ lease: Lease, in database: Database) throws -> Bool {
+        let rows = SQLiteRows(database, now: clock(), statements: SQLiteStatements())
+        return try rows.operations([lease.operation]).first?.isRunning(under: lease) ?? false
+    }
+
     private static func connection(_ options: Configuration, isReader: Bool) -> GRDB.Configuration {
         var configuration = GRDB.Configuration()
         configuration.journalMode = .wal
