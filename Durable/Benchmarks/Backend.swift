@@ -5,6 +5,9 @@ protocol Backend: Sendable {
     /// The name of the option `--database`.
     var name: String { get }
 
+    /// Whether one process writes at a time.
+    var hasOneWriter: Bool { get }
+
     /// Creates an empty database, and returns its address. Another process opens the address with `open(_:)`.
     func newAddress() throws -> String
 

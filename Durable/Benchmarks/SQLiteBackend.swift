@@ -13,6 +13,8 @@ struct SQLiteBackend: Backend {
 
     var name: String { isNormal ? "sqlite-normal" : "sqlite" }
 
+    var hasOneWriter: Bool { true }
+
     func newAddress() throws -> String {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         return directory.appendingPathComponent("\(UUID().uuidString).db").path

@@ -12,7 +12,7 @@ extension Row {
         }
     }
 
-    /// Row 3 in worker processes. The bar is for PostgreSQL. SQLite has one writer at a time.
+    /// Row 3 in worker processes. The bar applies to databases with several writers.
     static let processes = Row(
         number: 4, question: "run in worker processes, limit 16 each", small: [10_000], full: [50_000]
     ) { backend, count in
@@ -34,9 +34,10 @@ extension Row {
             let one = measurements.first?.value ?? rate
             measurements.append(
                 Measurement(
-                    "\(processes) processes", count: count, value: rate, unit: "/s", score: rate / one,
+                    processes == 1 ? "1 process" : "\(processes) processes", count: count, value: rate, unit: "/s",
+                    score: rate / one,
                     "of one process",
-                    bar: processes == 1 ? .none : .atLeast(1)))
+                    bar: processes == 1 || backend.hasOneWriter ? .none : .atLeast(1)))
         }
         return measurements
     }

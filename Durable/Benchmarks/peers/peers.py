@@ -4,7 +4,7 @@
 Usage: peers.py [--scale N] [--environment DIRECTORY] [PEER...]
 
   --scale N                 divides all sizes
-  --environment DIRECTORY   the virtual environment (default: .build-peers in the repository); made at the first use
+  --environment DIRECTORY   the virtual environment (default: .build-peers in the package); made at the first use
   PEER                      dbos, dbos-sqlite, procrastinate, pgqueuer, huey (default: all)
 
 Each line of the output is a JSON object: the peer, the database, the row of the cost table, the count and the rate a second.
@@ -22,7 +22,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+PACKAGE = os.path.dirname(os.path.dirname(HERE))
 PACKAGES = ["dbos", "procrastinate", "pgqueuer[asyncpg]", "huey"]
 # The program of each peer, and the database that it uses.
 PEERS = {
@@ -90,7 +90,7 @@ def postgres_server():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scale", type=int, default=1)
-    parser.add_argument("--environment", default=os.path.join(ROOT, ".build-peers"))
+    parser.add_argument("--environment", default=os.path.join(PACKAGE, ".build-peers"))
     parser.add_argument("peers", nargs="*", metavar="PEER")
     options = parser.parse_args()
     names = options.peers or list(PEERS)
