@@ -26,6 +26,13 @@ extension DurableMachine {
         }
     }
 
+    /// Records that the operation caught the error of a step.
+    package mutating func recordFailedStep(
+        _ name: String, _ reason: String, _ position: Int64, by lease: Lease
+    ) throws {
+        try recordStep(name, result: Array(cut(reason).utf8), kind: .failedStep, position: position, by: lease)
+    }
+
     /// Adds operations from a running operation, and records the identifiers in the history.
     ///
     /// The history makes the addition happen once, however many attempts request it.
@@ -169,7 +176,7 @@ extension DurableMachine {
     private mutating func repetition(of entry: HistoryEntry, in row: OperationRow) throws -> HistoryEntry? {
         guard entry.position < row.historyCount else { return nil }
         let stored = try rows.history(of: [row.id]).first { $0.position == entry.position }
-        if let stored, stored.kind == entry.kind, stored.name == entry.name { return stored }
+        if let stored, stored.answers(entry.kind, entry.name) { return stored }
         throw DurableError.historyMismatch(
             position: Int(entry.position), stored: stored?.label ?? "no entry", current: entry.label)
     }

@@ -100,7 +100,7 @@ public struct UniqueRow: Sendable, Hashable {
     }
 }
 
-/// One entry of the history of an operation: a step, a sleep or a wait.
+/// One entry of the history of an operation: a step, a sleep, a wait or an addition.
 public struct HistoryEntry: Sendable, Hashable {
     /// The kinds of entries.
     public enum Kind: Int64, Sendable, Hashable {
@@ -109,6 +109,8 @@ public struct HistoryEntry: Sendable, Hashable {
         case signal = 2
         case add = 3
         case operations = 4
+        /// A step whose error the operation caught. The result is the text of the error.
+        case failedStep = 5
     }
 
     public var operation: OperationID
@@ -124,7 +126,12 @@ public struct HistoryEntry: Sendable, Hashable {
     }
 
     /// The description in messages.
-    package var label: String { "\(kind) '\(name)'" }
+    package var label: String { "\(kind == .failedStep ? .step : kind) '\(name)'" }
+
+    /// Whether the stored entry answers a call of the kind and the name.
+    package func answers(_ kind: Kind, _ name: String) -> Bool {
+        self.name == name && (self.kind == kind || self.kind == .failedStep && kind == .step)
+    }
 }
 
 /// A signal that no wait has consumed.

@@ -21,18 +21,27 @@ public struct DurableContext: Sendable {
 
     /// Runs the body once, and records its result. Later attempts receive the recorded result.
     ///
-    /// If the process ends between the body and the record, a later attempt runs the body again.
+    /// If the process ends between the body and the record, a later attempt runs the body again. If the body throws and
+    /// the operation ends with the error, a later attempt runs the body again. If the operation catches the error and makes
+    /// another entry in the history, later attempts receive a `DurableStepFailure` with the text of the error.
     ///
-    /// - Throws: The error of the body, which is not recorded. `DurableError.historyMismatch` if the history has another
+    /// - Throws: The error of the body, or `DurableStepFailure`. `DurableError.historyMismatch` if the history has another
     ///   entry at this position. `DurableError.leaseLost`.
     public func step<Value: Codable & Sendable>(
         _ name: String, _ body: () async throws -> Value
     ) async throws -> Value {
         let (position, stored) = try attempt.next(.step, name)
         if let stored {
+            if stored.kind == .failedStep {
+                throw DurableStepFailure(step: name, reason: String(decoding: stored.result ?? [], as: UTF8.self))
+            }
             return try Payload.decode(Value.self, from: stored.result ?? [], of: "result of step '\(name)'")
         }
-        let value = try await body()
+        let value: Value
+        do { value = try await body() } catch {
+            attempt.stepFailed(name, at: position, error)
+            throw error
+        }
         let bytes = try Payload.encode(value, of: "result of step '\(name)'")
         try await attempt.commit { machine, lease in
             try machine.recordStep(name, result: bytes, position: position, by: lease)
@@ -130,4 +139,14 @@ public struct DurableContext: Sendable {
             if (try? store.isRunning(lease, in: database)) == false { attempt.setCompleted() }
         }
     }
+}
+
+/// The recorded error of a step, which an earlier attempt caught.
+public struct DurableStepFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The name of the step.
+    public let step: String
+    /// The text of the error.
+    public let reason: String
+
+    public var description: String { "step '\(step)' failed: \(reason)" }
 }

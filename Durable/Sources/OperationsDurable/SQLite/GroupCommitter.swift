@@ -106,7 +106,9 @@ final class GroupCommitter: Sendable {
         var effects = Effects()
         try writer.writeWithoutTransaction { database in
             // SQLite would commit to a removed file, which no other process sees and which nothing keeps.
-            if database.fileHasMoved { throw DurableError.unavailable("the file of the database was removed or replaced") }
+            if database.fileHasMoved {
+                throw DurableError.unavailable("the file of the database was removed or replaced")
+            }
             do {
                 try database.inTransaction(.immediate) {
                     (errors, effects) = try apply(group, in: database)

@@ -10,6 +10,10 @@ final class AttemptState: Sendable {
         var position = 0
         var isCompleted = false
         var isSuspended = false
+        /// The error after which the attempt makes no further entry in the history.
+        var interruption: (any Error)?
+        /// A step that failed. The next entry in the history proves that the operation caught the error.
+        var failedStep: (name: String, reason: String, position: Int64)?
     }
 
     let store: any DurableStore
@@ -36,17 +40,29 @@ final class AttemptState: Sendable {
     func next(_ kind: HistoryEntry.Kind, _ name: String) throws -> (position: Int64, stored: HistoryEntry?) {
         let position = try state.withLock { state in
             // A body that catches the suspension must not continue, because another worker may run the operation.
-            if state.isSuspended { throw Suspension() }
+            if let interruption = state.interruption { throw interruption }
             defer { state.position += 1 }
             return state.position
         }
         guard position < history.count else { return (Int64(position), nil) }
         let stored = history[position]
         let current = HistoryEntry(operation: row.id, position: Int64(position), kind: kind, name: name, result: nil)
-        guard stored.kind == kind, stored.name == name else {
+        guard stored.answers(kind, name) else {
             throw DurableError.historyMismatch(position: position, stored: stored.label, current: current.label)
         }
         return (Int64(position), stored)
+    }
+
+    /// Keeps the error of a step. If the operation continues with another entry, the history also has the failed step, so
+    /// that later attempts continue in the same way.
+    func stepFailed(_ name: String, at position: Int64, _ error: any Error) {
+        state.withLock { state in
+            if error is CancellationError {
+                state.interruption = error
+            } else {
+                state.failedStep = (name, "\(error)", position)
+            }
+        }
     }
 
     /// Applies an event with the lease. Repeats the event while the database is away: each such event permits repetition.
@@ -55,11 +71,17 @@ final class AttemptState: Sendable {
     func commit<Reply: Sendable>(
         _ event: @escaping @Sendable (inout DurableMachine, Lease) throws -> Reply
     ) async throws -> Reply {
+        let failed = state.withLock { $0.failedStep.take() }
         var delay = Backoff()
         while true {
-            do { return try await store.commit { [lease] in try event(&$0, lease) } } catch DurableError.unavailable {
-                try await Task.sleep(for: delay.next())
-            }
+            do {
+                return try await store.commit { [lease] machine in
+                    if let failed {
+                        try machine.recordFailedStep(failed.name, failed.reason, failed.position, by: lease)
+                    }
+                    return try event(&machine, lease)
+                }
+            } catch DurableError.unavailable { try await Task.sleep(for: delay.next()) }
         }
     }
 
@@ -68,7 +90,7 @@ final class AttemptState: Sendable {
         switch try await commit(event) {
         case .resumed(let result): return result
         case .suspended:
-            state.withLock { $0.isSuspended = true }
+            state.withLock { ($0.isSuspended, $0.interruption) = (true, Suspension()) }
             throw Suspension()
         }
     }
