@@ -19,11 +19,9 @@ enum TraceContext {
         return String(decoding: data, as: UTF8.self)
     }
 
-    /// Calls the body with the stored context as the context of the task. An unreadable context has no effect.
+    /// Calls the body with the stored context as the context of the task, and not with that of the worker.
     static func restore<Result>(_ text: String?, _ body: () throws -> Result) rethrows -> Result {
-        guard let text, let carrier = try? JSONDecoder().decode([String: String].self, from: Data(text.utf8)) else {
-            return try body()
-        }
+        let carrier = text.flatMap { try? JSONDecoder().decode([String: String].self, from: Data($0.utf8)) } ?? [:]
         var context = ServiceContext.topLevel
         InstrumentationSystem.instrument.extract(carrier, into: &context, using: Fields())
         return try ServiceContext.withValue(context, operation: body)

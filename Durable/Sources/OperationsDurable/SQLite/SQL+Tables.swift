@@ -33,20 +33,28 @@ extension SQL {
         case .nextKey: "SELECT min(wake_at) FROM durable_key WHERE wake_at IS NOT NULL"
         case .saveKey:
             """
-            INSERT OR REPLACE INTO durable_key(queue, \(Self.keyColumns)) \
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+            INSERT INTO durable_key(queue, \(Self.keyColumns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) \
+            ON CONFLICT (queue, key) DO UPDATE SET max_running = ?3, running = ?4, ready = ?5, blocked = ?6, \
+            rate_count = ?7, rate_period = ?8, rate_filled_at = ?9, wake_at = ?10
             """
         case .removeKey: "DELETE FROM durable_key WHERE queue = ?1 AND key = ?2"
         case .unique: "SELECT operation, held_until FROM durable_unique WHERE kind = ?1 AND key = ?2"
         case .saveUnique:
-            "INSERT OR REPLACE INTO durable_unique(kind, key, operation, held_until) VALUES (?1, ?2, ?3, ?4)"
+            """
+            INSERT INTO durable_unique(kind, key, operation, held_until) VALUES (?1, ?2, ?3, ?4) \
+            ON CONFLICT (kind, key) DO UPDATE SET operation = ?3, held_until = ?4
+            """
         case .history:
             "SELECT position, kind, name, result FROM durable_history WHERE operation = ?1 ORDER BY position"
         case .insertHistory:
             "INSERT INTO durable_history(operation, position, kind, name, result) VALUES (?1, ?2, ?3, ?4, ?5)"
         case .attempts: "SELECT \(Self.attemptColumns) FROM durable_attempt WHERE operation = ?1 ORDER BY fence"
         case .insertAttempt:
-            "INSERT OR REPLACE INTO durable_attempt(\(Self.attemptColumns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
+            """
+            INSERT INTO durable_attempt(\(Self.attemptColumns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) \
+            ON CONFLICT (operation, fence) DO UPDATE SET worker = ?3, started_at = ?4, ended_at = ?5, outcome = ?6, \
+            reason = ?7
+            """
         case .trimAttempts:
             """
             DELETE FROM durable_attempt WHERE operation = ?1 AND fence <= (SELECT fence FROM durable_attempt \
@@ -68,7 +76,10 @@ extension SQL {
         case .worker: "SELECT id, name, lease_end, kinds, queues FROM durable_worker WHERE id = ?1"
         case .workers: "SELECT id, name, lease_end, kinds, queues FROM durable_worker ORDER BY id"
         case .saveWorker:
-            "INSERT OR REPLACE INTO durable_worker(id, name, lease_end, kinds, queues) VALUES (?1, ?2, ?3, ?4, ?5)"
+            """
+            INSERT INTO durable_worker(id, name, lease_end, kinds, queues) VALUES (?1, ?2, ?3, ?4, ?5) \
+            ON CONFLICT (id) DO UPDATE SET name = ?2, lease_end = ?3, kinds = ?4, queues = ?5
+            """
         case .removeWorker: "DELETE FROM durable_worker WHERE id = ?1"
         case .schedule: "SELECT \(Self.scheduleColumns) FROM durable_schedule WHERE name = ?1"
         case .schedules: "SELECT \(Self.scheduleColumns) FROM durable_schedule ORDER BY name"
@@ -77,8 +88,10 @@ extension SQL {
         case .nextSchedule: "SELECT min(next_at) FROM durable_schedule"
         case .saveSchedule:
             """
-            INSERT OR REPLACE INTO durable_schedule(\(Self.scheduleColumns)) \
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+            INSERT INTO durable_schedule(\(Self.scheduleColumns)) \
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT (name) DO UPDATE SET cron = ?2, \
+            missed = ?3, next_at = ?4, kind = ?5, queue = ?6, input = ?7, priority = ?8, retry = ?9, key = ?10, \
+            timeout = ?11
             """
         case .removeSchedule: "DELETE FROM durable_schedule WHERE name = ?1"
         case .meta: "SELECT value FROM durable_meta WHERE name = ?1"

@@ -1,5 +1,6 @@
 /// The statements of a store in SQLite. All values are parameters.
 ///
+/// No statement replaces a row. A row may have columns of a newer version, which an update of the other columns keeps.
 /// Constants in a condition name states: 2 is blocked, 3 is ready, 4 is running, and states from 7 are ended.
 enum SQL: Int, CaseIterable {
     case insertOperation, updateOperation, operation, input, insertInput, output, insertOutput
@@ -68,7 +69,8 @@ enum SQL: Int, CaseIterable {
             """
         case .insertInput: "INSERT INTO durable_input(id, data) VALUES (?1, ?2)"
         case .output: "SELECT data FROM durable_output WHERE id = ?1"
-        case .insertOutput: "INSERT OR REPLACE INTO durable_output(id, data) VALUES (?1, ?2)"
+        case .insertOutput:
+            "INSERT INTO durable_output(id, data) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET data = ?2"
         case .removeEdges: "DELETE FROM durable_edge WHERE dependency = ?1"
         case .edgesTo:
             "SELECT dependency, dependent, is_await FROM durable_edge WHERE dependent = ?1 ORDER BY dependency"

@@ -61,7 +61,7 @@ enum Schema {
             key TEXT, timeout INTEGER) WITHOUT ROWID;
         CREATE INDEX durable_schedule_next ON durable_schedule(next_at);
         """,
-        // A worker of version 1 ignores the new columns and tables, and keeps working.
+        // A worker of version 1 ignores the new columns and tables, and keeps working. It forgets the rates of keys.
         """
         INSERT INTO durable_meta VALUES ('oldest_reader', 1), ('next_event', 1), ('observed_until', 0);
         ALTER TABLE durable_operation ADD COLUMN context TEXT;
