@@ -13,6 +13,9 @@ public struct DurableContext: Sendable {
     /// The identifier of the operation.
     public var id: OperationID { attempt.lease.operation }
 
+    /// The store of the operation.
+    public var store: any DurableStore { attempt.store }
+
     /// The number of this attempt, which begins at 1. Sleeps, waits and snoozes do not count.
     public var number: Int { Int(attempt.row.failures + attempt.row.lostLeases) + 1 }
 

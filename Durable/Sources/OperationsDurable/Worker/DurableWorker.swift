@@ -74,6 +74,9 @@ public final class DurableWorker: Service {
     ///
     /// The call does not end because the database is away. A graceful shutdown starts no operation, waits for running
     /// operations, and releases the others after `shutdownGrace`. A cancellation releases running operations at once.
+    ///
+    /// Operations inherit the task-local values of the caller. A task-local value is therefore a way to pass systems to
+    /// operations, which are stored values.
     public func run() async throws {
         await withTaskCancellationHandler {
             await withGracefulShutdownHandler {
