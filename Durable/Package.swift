@@ -21,7 +21,13 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "OperationsDurable", targets: ["OperationsDurable"]),
+        .library(name: "OperationsDurablePostgres", targets: ["OperationsDurablePostgres"]),
         .library(name: "DurableTesting", targets: ["DurableTesting"]),
+    ],
+    traits: [
+        .trait(
+            name: "Postgres",
+            description: "OperationsDurablePostgres stores operations in PostgreSQL. Needs libpq (Debian: libpq-dev).")
     ],
     dependencies: [
         .package(name: "swift-operations", path: ".."),
@@ -38,6 +44,14 @@ let package = Package(
                 "DurableCore", operations("Operations"), database, sqlite, lifecycle, logging, instrumentation,
             ],
             swiftSettings: settings),
+        .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+        // Empty without the trait: nothing asks for libpq then.
+        .target(
+            name: "OperationsDurablePostgres",
+            dependencies: [
+                "DurableCore", "OperationsDurable", .target(name: "CPostgres", condition: .when(traits: ["Postgres"])),
+            ],
+            swiftSettings: settings),
         .target(name: "DurableTesting", dependencies: ["DurableCore", "OperationsDurable"], swiftSettings: settings),
         // Compares the store with a bare loop of SQL: `swift run -c release DurableBenchmarks`.
         .executableTarget(
@@ -51,13 +65,21 @@ let package = Package(
         .executableTarget(
             name: "DurableCrashWorker", dependencies: ["OperationsDurable", database],
             path: "Tests/DurableCrashWorker", swiftSettings: settings),
+        // The worker of the tests that need PostgreSQL. Empty without the trait.
+        .executableTarget(
+            name: "DurablePostgresWorker",
+            dependencies: ["OperationsDurable", "OperationsDurablePostgres", "CShiftedClock"],
+            path: "Tests/DurablePostgresWorker", swiftSettings: settings),
+        // A clock of the machine that a test moves, for one process.
+        .target(name: "CShiftedClock", path: "Tests/CShiftedClock"),
         .testTarget(
             name: "DurableCoreTests", dependencies: ["DurableCore", "DurableTesting", operations("OperationsTesting")],
             swiftSettings: settings),
         .testTarget(
             name: "OperationsDurableTests",
             dependencies: [
-                "DurableCore", "DurableCrashWorker", "DurableTesting", "OperationsDurable",
+                "DurableCore", "DurableCrashWorker", "DurablePostgresWorker", "DurableTesting", "OperationsDurable",
+                "OperationsDurablePostgres",
                 operations("Operations"), operations("OperationsTesting"), database, sqlite, logging, instrumentation,
                 lifecycle,
             ],

@@ -9,6 +9,12 @@ import Testing
 /// The stores of the conformance suite.
 enum StoreKind: CaseIterable, CustomTestStringConvertible {
     case memory, sqlite
+    #if Postgres
+    case postgres
+
+    /// PostgreSQL takes part if its programs are installed.
+    static var allCases: [StoreKind] { [.memory, .sqlite] + (PostgresServer.isInstalled ? [.postgres] : []) }
+    #endif
 
     var testDescription: String { "\(self)" }
 }
@@ -52,6 +58,9 @@ func withStore(
                     store.notices.publishUnknownChange()
                 })
         }
+    #if Postgres
+    case .postgres: try await withPostgresStore(limits, body)
+    #endif
     }
 }
 

@@ -8,7 +8,7 @@ public import GRDB
 /// makes the same calls in the same order, and receives the recorded results. The calls of one operation therefore do not
 /// run concurrently.
 public struct DurableContext: Sendable {
-    let attempt: AttemptState
+    package let attempt: AttemptState
 
     /// The identifier of the operation.
     public var id: OperationID { attempt.lease.operation }

@@ -72,7 +72,7 @@ public struct DurableQueue: Sendable {
         return DurableHandle(id: id, store: store)
     }
 
-    func newOperation<Work: DurableOperation>(
+    package func newOperation<Work: DurableOperation>(
         _ operation: Work, _ priority: DurablePriority?, _ dependencies: [any DurableReference], _ retry: RetryRule?,
         _ options: DurableOptions
     ) throws -> NewOperation {

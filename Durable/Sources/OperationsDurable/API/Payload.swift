@@ -2,7 +2,7 @@ import DurableCore
 import Foundation
 
 /// The encoding of values as JSON.
-enum Payload {
+package enum Payload {
     private static let encoder = {
         let encoder = JSONEncoder()
         // One form for one value, so that unique keys and comparisons may use the bytes.
@@ -12,7 +12,7 @@ enum Payload {
     private static let decoder = JSONDecoder()
 
     /// Returns the JSON of a value. `Void` has no bytes.
-    static func encode(_ value: Any, of subject: String) throws -> [UInt8] {
+    package static func encode(_ value: Any, of subject: String) throws -> [UInt8] {
         if value is Void { return [] }
         guard let value = value as? any Encodable else {
             throw DurableError.invalidValue("the \(subject) is of type \(type(of: value)), which is not Encodable")
@@ -23,7 +23,7 @@ enum Payload {
     /// Returns the value of a JSON text.
     ///
     /// - Throws: `DurableError.undecodable` with the reason.
-    static func decode<Value>(_ type: Value.Type, from bytes: [UInt8], of subject: String) throws -> Value {
+    package static func decode<Value>(_ type: Value.Type, from bytes: [UInt8], of subject: String) throws -> Value {
         if let nothing = () as? Value { return nothing }
         guard let decodable = type as? any Decodable.Type else {
             throw DurableError.invalidValue("the \(subject) is of type \(type), which is not Decodable")

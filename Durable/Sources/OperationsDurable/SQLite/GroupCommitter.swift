@@ -1,9 +1,6 @@
-import Dispatch
 import DurableCore
-import Foundation
 import GRDB
 import GRDBSQLite
-import Synchronization
 
 /// A writer that commits the requests of many callers in one transaction.
 ///
@@ -24,20 +21,11 @@ final class GroupCommitter: Sendable {
         var finish: @Sendable ((any Error)?) -> Void
     }
 
-    private struct State {
-        var pending: [Request] = []
-        var isDraining = false
-    }
-
-    /// The largest number of requests in one transaction.
-    private static let groupSize = 1_024
-
     private let writer: DatabaseQueue
     private let limits: DurableLimits
     private let clock: @Sendable () -> DurableInstant
     private let publish: @Sendable (Effects) -> Void
-    private let queue = DispatchQueue(label: "swift-operations-durable.commit")
-    private let state = Mutex(State())
+    private let requests = GroupDrain<Request>(label: "swift-operations-durable.commit")
     /// Used only inside `writer`'s write access, which is serial.
     private let connection = ConnectionState()
 
@@ -48,14 +36,7 @@ final class GroupCommitter: Sendable {
         (self.writer, self.limits, self.clock, self.publish) = (writer, limits, clock, publish)
     }
 
-    func submit(_ request: Request) {
-        let mustStart = state.withLock { state in
-            state.pending.append(request)
-            defer { state.isDraining = true }
-            return !state.isDraining
-        }
-        if mustStart { queue.async { self.drain() } }
-    }
+    func submit(_ request: Request) { requests.submit(request) { self.commitTogether($0) } }
 
     /// Returns whether another connection has committed since the last call.
     func otherConnectionCommitted() throws -> Bool {
@@ -66,34 +47,13 @@ final class GroupCommitter: Sendable {
         }
     }
 
-    private func drain() {
-        // The last group predicts the number of callers that submit again after their commit.
-        var (lastCount, lastTime) = (1, Duration.zero)
-        while true {
-            waitForCallers(lastCount, atMost: min(lastTime / 4, .microseconds(500)))
-            let group = state.withLock { state in
-                let group = Array(state.pending.prefix(Self.groupSize))
-                state.pending.removeFirst(group.count)
-                state.isDraining = !group.isEmpty
-                return group
-            }
-            if group.isEmpty { return }
-            let start = ContinuousClock.now
-            defer { (lastCount, lastTime) = (group.count, ContinuousClock.now - start) }
-            do { try commit(group) } catch {
-                // The database refused the group. One request may be the cause, so that each request has a transaction.
-                for request in group {
-                    if group.count == 1 { request.finish(error) } else { commitAlone(request) }
-                }
+    private func commitTogether(_ group: [Request]) {
+        do { try commit(group) } catch {
+            // The database refused the group. One request may be the cause, so that each request has a transaction.
+            for request in group {
+                if group.count == 1 { request.finish(error) } else { commitAlone(request) }
             }
         }
-    }
-
-    /// Waits until as many requests are pending as the last group had, so that one commit has all of them.
-    private func waitForCallers(_ count: Int, atMost time: Duration) {
-        guard count > 1, time > .zero else { return }
-        let end = ContinuousClock.now + time
-        while ContinuousClock.now < end, state.withLock({ $0.pending.count }) < count { usleep(20) }
     }
 
     private func commitAlone(_ request: Request) {

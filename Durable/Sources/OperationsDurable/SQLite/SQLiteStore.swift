@@ -1,8 +1,6 @@
-import Dispatch
 public import DurableCore
 import Foundation
 public import GRDB
-import Synchronization
 
 /// A store in a file of SQLite. Any number of processes of one machine may share the file.
 ///
@@ -83,7 +81,7 @@ public final class SQLiteStore: DurableStore {
         return try await withCheckedThrowingContinuation { continuation in
             committer.submit(
                 GroupCommitter.Request(work: .event { try reply.set(event(&$0)) }) { error in
-                    continuation.resume(with: reply.result(error))
+                    continuation.resume(with: reply.result(error.map(DurableError.wrapping)))
                 })
         }
     }
@@ -111,7 +109,7 @@ public final class SQLiteStore: DurableStore {
         return try await withCheckedThrowingContinuation { continuation in
             committer.submit(
                 GroupCommitter.Request(work: .statements { try reply.set(statements($0)) }) { error in
-                    continuation.resume(with: reply.result(error))
+                    continuation.resume(with: reply.result(error.map(DurableError.wrapping)))
                 })
         }
     }
@@ -159,17 +157,4 @@ public final class SQLiteStore: DurableStore {
 private final class ReadStatements: @unchecked Sendable {
     // Sendable: only used inside the serial access of the reader.
     let statements = SQLiteStatements()
-}
-
-/// The reply of one request. The commit thread writes the reply before the caller resumes.
-private final class ReplyBox<Reply: Sendable>: Sendable {
-    private let value = Mutex<Reply?>(nil)
-
-    func set(_ reply: Reply) { value.withLock { $0 = reply } }
-
-    func result(_ error: (any Error)?) -> Result<Reply, any Error> {
-        if let error { return .failure(DurableError.wrapping(error)) }
-        guard let reply = value.withLock({ $0 }) else { return .failure(CancellationError()) }
-        return .success(reply)
-    }
 }

@@ -1,8 +1,8 @@
-import DurableCore
+package import DurableCore
 import Synchronization
 
 /// The state of one attempt that its context shares with the worker.
-final class AttemptState: Sendable {
+package final class AttemptState: Sendable {
     /// The error that unwinds an attempt that has released its lease.
     struct Suspension: Error {}
 
@@ -16,10 +16,10 @@ final class AttemptState: Sendable {
         var failedStep: (name: String, reason: String, position: Int64)?
     }
 
-    let store: any DurableStore
+    package let store: any DurableStore
     let row: OperationRow
     let queue: String
-    let lease: Lease
+    package let lease: Lease
     private let history: [HistoryEntry]
     private let state = Mutex(State())
 
@@ -32,7 +32,7 @@ final class AttemptState: Sendable {
     /// operation released its lease.
     var isDone: Bool { state.withLock { $0.isCompleted || $0.isSuspended } }
 
-    func setCompleted() { state.withLock { $0.isCompleted = true } }
+    package func setCompleted() { state.withLock { $0.isCompleted = true } }
 
     /// Returns the next position of the history, and the entry that is stored there.
     ///

@@ -1,0 +1,82 @@
+#if Postgres
+import DurableCore
+
+extension PostgresRecord {
+    func instant(_ column: Int) -> DurableInstant? { optionalInt(column).map { DurableInstant(microseconds: $0) } }
+
+    /// The row with the columns of `PostgresSQL.operationColumns`.
+    var operationRow: OperationRow {
+        var row = OperationRow(
+            id: OperationID(int(0)), queue: QueueID(int(1)), kind: KindID(int(2)), epoch: int(3),
+            priority: DurablePriority(rawValue: int(4)) ?? .normal, state: DurableState(rawValue: int(5)) ?? .failed,
+            readyAt: DurableInstant(microseconds: int(6)), addedAt: DurableInstant(microseconds: int(21)))
+        row.wakeAt = instant(7)
+        (row.pending, row.children) = (int(8), int(9))
+        row.parent = optionalInt(10).map { OperationID($0) }
+        row.failurePolicy = DurableFailurePolicy(rawValue: int(11)) ?? .runAnyway
+        row.rootCause = optionalInt(12).map { OperationID($0) }
+        row.key = optionalText(13)
+        row.worker = optionalInt(14).map { WorkerID($0) }
+        (row.fence, row.failures, row.lostLeases) = (int(15), int(16), int(17))
+        if let text = optionalText(18) { row.retry = RetryRule(text: text) }
+        row.timeout = optionalInt(19)
+        (row.deadline, row.startedAt, row.endedAt, row.purgeAt) = (instant(20), instant(22), instant(23), instant(24))
+        (row.isCancelRequested, row.historyCount) = (int(25) != 0, int(26))
+        row.signal = optionalText(27)
+        row.workOutcome = optionalInt(28).flatMap { DurableState(rawValue: $0) }
+        row.reason = optionalText(29)
+        return row
+    }
+
+    /// The row with the columns of `PostgresSQL.queueColumns`.
+    var queueRow: QueueRow {
+        var row = QueueRow(id: QueueID(int(0)), name: text(1))
+        row.isSuspended = int(2) != 0
+        (row.limit, row.limitPerKey) = (optionalInt(3), optionalInt(4))
+        if let count = optionalInt(5), let period = optionalInt(6) { row.rate = RateRule(count: count, period: period) }
+        row.rateFilledAt = instant(7)
+        (row.currentEpoch, row.lastEpoch) = (int(8), int(9))
+        return row
+    }
+
+    func counter(of queue: QueueID) -> (Counter, Int64) {
+        let state = DurableState(rawValue: int(2)) ?? .failed
+        return (Counter(queue: queue, epoch: int(0), kind: KindID(int(1)), state: state), int(3))
+    }
+
+    func keyRow(in queue: QueueID) -> KeyRow {
+        var row = KeyRow(name: KeyName(queue: queue, key: text(0)))
+        row.limit = optionalInt(1)
+        (row.running, row.ready, row.blocked) = (int(2), int(3), int(4))
+        return row
+    }
+
+    var edge: Edge {
+        Edge(dependency: OperationID(int(0)), dependent: OperationID(int(1)), isAwait: int(2) != 0)
+    }
+
+    var historyEntry: HistoryEntry {
+        HistoryEntry(
+            operation: OperationID(int(0)), position: int(1), kind: HistoryEntry.Kind(rawValue: int(2)) ?? .step,
+            name: text(3), result: optionalBytes(4))
+    }
+
+    var workerRow: WorkerRow {
+        WorkerRow(
+            id: WorkerID(int(0)), name: text(1), leaseEnd: DurableInstant(microseconds: int(2)),
+            kinds: text(3).split(separator: "\n").map(String.init),
+            queues: text(4).split(separator: "\n").map(String.init))
+    }
+
+    /// The row with the columns of `PostgresSQL.scheduleColumns`.
+    var scheduleRow: ScheduleRow {
+        var row = ScheduleRow(
+            name: text(0), cron: text(1), missed: MissedTimes(rawValue: int(2)) ?? .once,
+            nextAt: DurableInstant(microseconds: int(3)), kind: text(4), queue: text(5), input: bytes(6))
+        row.priority = DurablePriority(rawValue: int(7)) ?? .normal
+        row.retry = RetryRule(text: optionalText(8))
+        (row.key, row.timeout) = (optionalText(9), optionalInt(10))
+        return row
+    }
+}
+#endif

@@ -1,0 +1,147 @@
+#if Postgres
+import DurableCore
+
+extension PostgresRows {
+    func operations(_ ids: [OperationID]) throws -> [OperationRow] {
+        let missing = ids.filter { operations[$0] == nil }
+        if !missing.isEmpty {
+            for row in try run(.operations, { $0.append(missing) }).map(\.operationRow) { operations[row.id] = row }
+        }
+        return ids.compactMap { operations[$0] }
+    }
+
+    func operations(matching filter: DurableFilter) throws -> [OperationID] {
+        var (queue, kind): (Int64?, Int64?)
+        if let name = filter.queue {
+            guard let found = try existingQueue(named: name) else { return [] }
+            queue = found.id.rawValue
+        }
+        if let name = filter.name {
+            guard let found = try run(.kindByName, { $0.append(name) }).first else { return [] }
+            kind = found.int(0)
+        }
+        try flushOperations()
+        return try ids(.matching) { parameters in
+            parameters.append(0)
+            parameters.append(filter.state?.rawValue)
+            parameters.append(queue)
+            parameters.append(kind)
+            parameters.append(Int64(filter.limit))
+        }
+    }
+
+    func inputs(of ids: [OperationID]) throws -> [OperationID: [UInt8]] {
+        try flushOperations()
+        let found = try run(.inputs) { $0.append(ids) }.map { (OperationID($0.int(0)), $0.bytes(1)) }
+        return Dictionary(uniqueKeysWithValues: found)
+    }
+
+    func output(of id: OperationID) throws -> [UInt8]? {
+        try flushOperations()
+        return try run(.output) { $0.append(id.rawValue) }.first?.bytes(0)
+    }
+
+    func removeEdges(from dependencies: [OperationID]) throws -> [Edge] {
+        try flushEdges()
+        return try edges(.removeEdges, dependencies)
+    }
+
+    func edges(to dependents: [OperationID]) throws -> [Edge] {
+        try flushEdges()
+        return try edges(.edgesTo, dependents)
+    }
+
+    func edges(from dependencies: [OperationID]) throws -> [Edge] {
+        try flushEdges()
+        return try edges(.edgesFrom, dependencies)
+    }
+
+    private func edges(_ sql: PostgresSQL, _ ids: [OperationID]) throws -> [Edge] {
+        if ids.isEmpty { return [] }
+        return try run(sql) { $0.append(ids) }.map(\.edge).sorted {
+            ($0.dependency, $0.dependent) < ($1.dependency, $1.dependent)
+        }
+    }
+
+    func unfinishedChildren(of parents: [OperationID]) throws -> [OperationID] {
+        try flushOperations()
+        return try ids(.children) { $0.append(parents) }.sorted()
+    }
+
+    func ready(queue: QueueID, epoch: Int64, kind: KindID, limit: Int) throws -> [ReadyEntry] {
+        try flushOperations()
+        return try run(.ready) { parameters in
+            parameters.append(queue.rawValue)
+            parameters.append(epoch)
+            parameters.append(kind.rawValue)
+            parameters.append(Int64(limit))
+        }.map {
+            ReadyEntry(
+                priority: $0.int(0), readyAt: DurableInstant(microseconds: $0.int(1)), id: OperationID($0.int(2)))
+        }
+    }
+
+    func due(limit: Int) throws -> [OperationID] {
+        try flushOperations()
+        return try ids(.due) { $0.append(now, limit) }
+    }
+
+    func nextWake() throws -> DurableInstant? {
+        try flushOperations()
+        return try run(.nextWake).first?.instant(0)
+    }
+
+    func firstBlocked(of key: KeyName, limit: Int) throws -> [OperationID] {
+        try flushOperations()
+        return try ids(.firstBlocked) { $0.append(key, limit) }
+    }
+
+    func lastReady(of key: KeyName, limit: Int) throws -> [OperationID] {
+        try flushOperations()
+        return try ids(.lastReady) { $0.append(key, limit) }
+    }
+
+    func running(of worker: WorkerID) throws -> [OperationID] {
+        try flushOperations()
+        return try ids(.running) { $0.append(worker.rawValue) }.sorted()
+    }
+
+    func cancelRequests(of worker: WorkerID) throws -> [OperationID] {
+        try flushOperations()
+        return try ids(.cancelRequests) { $0.append(worker.rawValue) }.sorted()
+    }
+
+    func purgeable(limit: Int) throws -> [OperationID] {
+        try flushOperations()
+        return try ids(.purgeable) { $0.append(now, limit) }
+    }
+
+    func remove(_ ids: [OperationID]) throws {
+        if ids.isEmpty { return }
+        try flushOperations()
+        try flushEdges()
+        try flushRecords()
+        let all: [PostgresSQL] = [
+            .removeOperations, .removeInputs, .removeOutputs, .removeEdgesTo, .removeUniques, .removeHistory,
+            .removeSignals,
+        ]
+        for sql in all { try run(sql) { $0.append(ids) } }
+        for id in ids { operations[id] = nil }
+    }
+}
+
+extension PostgresParameters {
+    mutating func append(_ ids: [OperationID]) { append(PostgresArray(ids.lazy.map(\.rawValue))) }
+
+    fileprivate mutating func append(_ now: DurableInstant, _ limit: Int) {
+        append(now.microseconds)
+        append(Int64(limit))
+    }
+
+    fileprivate mutating func append(_ key: KeyName, _ limit: Int) {
+        append(key.queue.rawValue)
+        append(key.key)
+        append(Int64(limit))
+    }
+}
+#endif

@@ -1,0 +1,92 @@
+#if Postgres
+import DurableCore
+
+extension PostgresRows {
+    func key(_ name: KeyName) throws -> KeyRow? {
+        if let known = keys[name] { return known }
+        let row = try run(.key) { parameters in
+            parameters.append(name.queue.rawValue)
+            parameters.append(name.key)
+        }.first?.keyRow(in: name.queue)
+        keys[name] = .some(row)
+        return row
+    }
+
+    func keys(of queue: QueueID) throws -> [KeyRow] {
+        try flushKeys()
+        return try run(.keys) { $0.append(queue.rawValue) }.map { $0.keyRow(in: queue) }
+    }
+
+    func unique(kind: KindID, key: String) throws -> UniqueRow? {
+        if let changed = changes.uniques[PostgresChanges.UniqueName(kind: kind, key: key)] { return changed }
+        return try run(.unique) { parameters in
+            parameters.append(kind.rawValue)
+            parameters.append(key)
+        }.first.map {
+            UniqueRow(kind: kind, key: key, operation: OperationID($0.int(0)), heldUntil: $0.instant(1))
+        }
+    }
+
+    func history(of ids: [OperationID]) throws -> [HistoryEntry] {
+        try flushRecords()
+        return try run(.history) { $0.append(ids) }.map(\.historyEntry).sorted {
+            ($0.operation, $0.position) < ($1.operation, $1.position)
+        }
+    }
+
+    func signal(_ name: String, for operation: OperationID) throws -> SignalRow? {
+        try run(.signal) { parameters in
+            parameters.append(operation.rawValue)
+            parameters.append(name)
+        }.first.map { SignalRow(operation: operation, name: name, number: $0.int(0), payload: $0.bytes(1)) }
+    }
+
+    func nextSignalNumber(for operation: OperationID) throws -> Int64 {
+        (try run(.lastSignal) { $0.append(operation.rawValue) }.first?.optionalInt(0) ?? 0) + 1
+    }
+
+    func worker(_ id: WorkerID) throws -> WorkerRow? { try run(.worker) { $0.append(id.rawValue) }.first?.workerRow }
+
+    func workers() throws -> [WorkerRow] { try run(.workers).map(\.workerRow) }
+
+    func schedule(named name: String) throws -> ScheduleRow? {
+        try run(.schedule) { $0.append(name) }.first?.scheduleRow
+    }
+
+    func schedules() throws -> [ScheduleRow] { try run(.schedules).map(\.scheduleRow) }
+
+    func dueSchedules() throws -> [ScheduleRow] {
+        try run(.dueSchedules) { $0.append(now.microseconds) }.map(\.scheduleRow).sorted { $0.name < $1.name }
+    }
+
+    func save(_ saved: Changes) throws {
+        for row in saved.inserted {
+            operations[row.id] = row
+            changes.inserted.insert(row.id)
+            changes.inputs[row.id] = saved.inputs[row.id] ?? []
+        }
+        for row in saved.updated {
+            operations[row.id] = row
+            if !changes.inserted.contains(row.id) { changes.updated.insert(row.id) }
+        }
+        changes.outputs.merge(saved.outputs) { $1 }
+        changes.edges += saved.edges
+        for (counter, change) in saved.counters { count(counter, by: change) }
+        for row in saved.queues { save(row) }
+        for row in saved.keys {
+            keys[row.name] = row
+            changes.keys.insert(row.name)
+        }
+        for row in saved.uniques { changes.uniques[PostgresChanges.UniqueName(kind: row.kind, key: row.key)] = row }
+        changes.history += saved.history
+        try run(.removeSignal, set: saved.consumedSignals, PostgresColumn.numbers)
+        try run(.insertSignals, set: saved.signals, PostgresColumn.signals)
+        try run(.saveWorkers, set: saved.workers, PostgresColumn.workers)
+        if !saved.removedWorkers.isEmpty {
+            try run(.removeWorkers) { $0.append(PostgresArray(saved.removedWorkers.lazy.map(\.rawValue))) }
+        }
+        for row in saved.schedules { try run(.saveSchedule) { $0.append(row) } }
+        try run(.removeSchedule, set: saved.removedSchedules, [PostgresColumn(text: { $0 })])
+    }
+}
+#endif

@@ -1,0 +1,176 @@
+#if Postgres
+import DurableCore
+
+/// The rows of one transaction in PostgreSQL.
+///
+/// Changes stay in memory until a query needs them in the database, or until `flush()`. The events of a group therefore share
+/// statements. Rows stay in memory until the end of the transaction: writing transactions take turns.
+///
+/// Not safe for concurrent use: the queue of the connection makes all calls.
+final class PostgresRows: DurableRows {
+    let connection: PostgresConnection
+    let now: DurableInstant
+    /// The names of operations, which never change once they are committed.
+    var kinds = KindCache()
+
+    /// The operations that the transaction has loaded or changed.
+    var operations: [OperationID: OperationRow] = [:]
+    var changes = PostgresChanges()
+    /// The keys that the transaction has loaded or changed; nil for a key without a row.
+    var keys: [KeyName: KeyRow?] = [:]
+
+    private var queuesByID: [QueueID: QueueRow] = [:]
+    private var queueIDs: [String: QueueID] = [:]
+    private var changedQueues: Set<QueueID> = []
+    private var counters: [QueueID: [Counter: Int64]] = [:]
+    private var counterChanges: [Counter: Int64] = [:]
+    private var reserved: [String: Int64] = [:]
+
+    /// The largest number of bytes of an input in the row of its operation. A longer input has a row of its own, so that
+    /// a change of state does not copy the input.
+    static let inlineBytes = 512
+
+    init(_ connection: PostgresConnection, now: DurableInstant) { (self.connection, self.now) = (connection, now) }
+
+    struct KindCache {
+        var ids: [String: KindID] = [:]
+        var names: [KindID: String] = [:]
+    }
+
+    // MARK: - Execution
+
+    /// Executes a statement whose parameters the closure appends.
+    @discardableResult
+    func run(_ sql: PostgresSQL, _ append: (inout PostgresParameters) -> Void = { _ in }) throws -> PostgresResult {
+        var parameters = PostgresParameters()
+        append(&parameters)
+        return try connection.run(sql, parameters)
+    }
+
+    /// Executes a statement with the columns of a set as arrays, unless the set is empty.
+    func run<Element>(_ sql: PostgresSQL, set: some Collection<Element>, _ columns: [PostgresColumn<Element>]) throws {
+        if set.isEmpty { return }
+        try run(sql) { parameters in
+            for column in columns { parameters.append(column.array(of: set)) }
+        }
+    }
+
+    func ids(_ sql: PostgresSQL, _ append: (inout PostgresParameters) -> Void) throws -> [OperationID] {
+        try run(sql, append).map { OperationID($0.int(0)) }
+    }
+
+    /// Writes the rows that the transaction keeps in memory.
+    func flush() throws {
+        try flushOperations()
+        try flushEdges()
+        try flushRecords()
+        try flushKeys()
+        for id in changedQueues.sorted() {
+            guard let row = queuesByID[id] else { continue }
+            try run(.updateQueue) { $0.append(row) }
+        }
+        let counters = counterChanges.filter { $0.value != 0 }.sorted { $0.key.order < $1.key.order }
+        try run(.addCounters, set: counters, PostgresColumn.counters)
+        let less = counters.filter { $0.value < 0 }
+        try run(.removeCounters, set: less, Array(PostgresColumn.counters.dropLast()))
+        let numbers = reserved.sorted { $0.key < $1.key }
+        try run(.setMeta, set: numbers, [PostgresColumn(text: \.key), PostgresColumn(int: \.value)])
+        forget()
+    }
+
+    /// Discards the rows in memory, so that the next event loads them again.
+    func forget() {
+        (operations, changes, keys) = ([:], PostgresChanges(), [:])
+        (queuesByID, queueIDs, changedQueues) = ([:], [:], [])
+        (counters, counterChanges, reserved) = ([:], [:], [:])
+    }
+
+    // MARK: - Identifiers
+
+    func reserveOperationIDs(_ count: Int) throws -> OperationID { OperationID(try reserve("next_operation", count)) }
+
+    func reserveWorkerID() throws -> WorkerID { WorkerID(try reserve("next_worker", 1)) }
+
+    private func reserve(_ name: String, _ count: Int) throws -> Int64 {
+        let next = try reserved[name] ?? run(.meta) { $0.append(name) }.first?.optionalInt(0)
+        guard let next else { throw DurableError.noSchema }
+        reserved[name] = next + Int64(count)
+        return next
+    }
+
+    // MARK: - Queues and kinds
+
+    func queue(named name: String) throws -> QueueRow {
+        if let known = try existingQueue(named: name) { return known }
+        try run(.insertQueue) { $0.append(name) }
+        guard let row = try existingQueue(named: name) else { throw DurableError.unknownQueue(name) }
+        return row
+    }
+
+    func existingQueue(named name: String) throws -> QueueRow? {
+        if let id = queueIDs[name] { return queuesByID[id] }
+        guard let row = try run(.queueByName, { $0.append(name) }).first?.queueRow else { return nil }
+        queueIDs[name] = row.id
+        if queuesByID[row.id] == nil { queuesByID[row.id] = row }
+        return queuesByID[row.id]
+    }
+
+    func queue(_ id: QueueID) throws -> QueueRow {
+        if let known = queuesByID[id] { return known }
+        guard let row = try run(.queueByID, { $0.append(id.rawValue) }).first?.queueRow else {
+            throw DurableError.unknownQueue("\(id)")
+        }
+        queuesByID[id] = row
+        return row
+    }
+
+    func queues() throws -> [QueueRow] { try run(.queues).map(\.queueRow).map { queuesByID[$0.id] ?? $0 } }
+
+    func save(_ row: QueueRow) {
+        queuesByID[row.id] = row
+        queueIDs[row.name] = row.id
+        changedQueues.insert(row.id)
+    }
+
+    func kind(named name: String) throws -> KindID {
+        if let known = kinds.ids[name] { return known }
+        let record = try run(.kindByName) { $0.append(name) }.first ?? run(.insertKind) { $0.append(name) }.first
+        let found = KindID(record?.int(0) ?? 0)
+        (kinds.ids[name], kinds.names[found]) = (found, name)
+        return found
+    }
+
+    func name(of kind: KindID) throws -> String {
+        if let known = kinds.names[kind] { return known }
+        let name = try run(.kindByID) { $0.append(kind.rawValue) }.first?.text(0) ?? ""
+        (kinds.ids[name], kinds.names[kind]) = (kind, name)
+        return name
+    }
+
+    // MARK: - Counters
+
+    func counters(of queue: QueueID) throws -> [Counter: Int64] {
+        if let known = counters[queue] { return known }
+        var found: [Counter: Int64] = [:]
+        for (counter, count) in try run(.counters, { $0.append(queue.rawValue) }).map({ $0.counter(of: queue) }) {
+            found[counter] = count
+        }
+        for (counter, change) in counterChanges where counter.queue == queue { found[counter, default: 0] += change }
+        found = found.filter { $0.value != 0 }
+        counters[queue] = found
+        return found
+    }
+
+    func count(_ counter: Counter, by change: Int64) {
+        counterChanges[counter, default: 0] += change
+        guard counters[counter.queue] != nil else { return }
+        let sum = (counters[counter.queue]?[counter] ?? 0) + change
+        counters[counter.queue]?[counter] = sum == 0 ? nil : sum
+    }
+}
+
+extension Counter {
+    /// The position in the order in which a transaction locks the rows of counters.
+    fileprivate var order: (Int64, Int64, Int64, Int64) { (queue.rawValue, epoch, kind.rawValue, state.rawValue) }
+}
+#endif

@@ -1,0 +1,151 @@
+#if Postgres
+extension PostgresSQL {
+    static let queueColumns = """
+        id, name, is_suspended, max_running, max_per_key, rate_count, rate_period, rate_filled_at, current_epoch, \
+        last_epoch
+        """
+    static let scheduleColumns = "name, cron, missed, next_at, kind, queue, input, priority, retry, key, timeout"
+
+    /// The statements on all tables except operations and their payloads.
+    var tableText: String? {
+        switch self {
+        case .insertQueue:
+            "INSERT INTO durable_queue(id, name) SELECT coalesce(max(id), 0) + 1, $1::text FROM durable_queue"
+        case .queueByName: "SELECT \(Self.queueColumns) FROM durable_queue WHERE name = $1::text"
+        case .queueByID: "SELECT \(Self.queueColumns) FROM durable_queue WHERE id = $1::bigint"
+        case .queues: "SELECT \(Self.queueColumns) FROM durable_queue ORDER BY id"
+        case .updateQueue:
+            """
+            UPDATE durable_queue SET is_suspended = $2, max_running = $3, max_per_key = $4, rate_count = $5, \
+            rate_period = $6, rate_filled_at = $7, current_epoch = $8, last_epoch = $9 WHERE id = $1
+            """
+        case .insertKind:
+            "INSERT INTO durable_kind(id, name) SELECT coalesce(max(id), 0) + 1, $1::text FROM durable_kind RETURNING id"
+        case .kindByName: "SELECT id FROM durable_kind WHERE name = $1::text"
+        case .kindByID: "SELECT name FROM durable_kind WHERE id = $1::bigint"
+        case .counters: "SELECT epoch, kind, state, count FROM durable_counter WHERE queue = $1::bigint"
+        case .addCounters:
+            """
+            INSERT INTO durable_counter(queue, epoch, kind, state, count) \
+            SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[]) \
+            ON CONFLICT (queue, epoch, kind, state) DO UPDATE SET count = durable_counter.count + excluded.count
+            """
+        case .removeCounters:
+            """
+            DELETE FROM durable_counter USING \
+            unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS old(queue, epoch, kind, state) \
+            WHERE durable_counter.queue = old.queue AND durable_counter.epoch = old.epoch \
+            AND durable_counter.kind = old.kind AND durable_counter.state = old.state AND count = 0
+            """
+        case .key:
+            """
+            SELECT key, max_running, running, ready, blocked FROM durable_key \
+            WHERE queue = $1::bigint AND key = $2::text
+            """
+        case .keys:
+            "SELECT key, max_running, running, ready, blocked FROM durable_key WHERE queue = $1::bigint ORDER BY key"
+        case .saveKeys:
+            """
+            INSERT INTO durable_key(queue, key, max_running, running, ready, blocked) \
+            SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) \
+            ON CONFLICT (queue, key) DO UPDATE SET max_running = excluded.max_running, running = excluded.running, \
+            ready = excluded.ready, blocked = excluded.blocked
+            """
+        case .removeKeys:
+            """
+            DELETE FROM durable_key USING unnest($1::bigint[], $2::text[]) AS old(queue, key) \
+            WHERE durable_key.queue = old.queue AND durable_key.key = old.key
+            """
+        case .unique:
+            "SELECT operation, held_until FROM durable_unique WHERE kind = $1::bigint AND key = $2::text"
+        case .saveUniques:
+            """
+            INSERT INTO durable_unique(kind, key, operation, held_until) \
+            SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) \
+            ON CONFLICT (kind, key) DO UPDATE SET operation = excluded.operation, held_until = excluded.held_until
+            """
+        case .history:
+            """
+            SELECT operation, position, kind, name, result FROM durable_history WHERE operation = ANY($1::bigint[])
+            """
+        case .insertHistory:
+            """
+            INSERT INTO durable_history(operation, position, kind, name, result) \
+            SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::bytea[])
+            """
+        case .signal:
+            """
+            SELECT number, payload FROM durable_signal WHERE operation = $1::bigint AND name = $2::text \
+            ORDER BY operation, number LIMIT 1
+            """
+        case .lastSignal: "SELECT max(number) FROM durable_signal WHERE operation = $1::bigint"
+        case .insertSignals:
+            """
+            INSERT INTO durable_signal(operation, number, name, payload) \
+            SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bytea[])
+            """
+        case .removeSignal:
+            """
+            DELETE FROM durable_signal USING unnest($1::bigint[], $2::bigint[]) AS old(operation, number) \
+            WHERE durable_signal.operation = old.operation AND durable_signal.number = old.number
+            """
+        case .worker: "SELECT id, name, lease_end, kinds, queues FROM durable_worker WHERE id = $1::bigint"
+        case .workers: "SELECT id, name, lease_end, kinds, queues FROM durable_worker ORDER BY id"
+        case .saveWorkers:
+            """
+            INSERT INTO durable_worker(id, name, lease_end, kinds, queues) \
+            SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[]) \
+            ON CONFLICT (id) DO UPDATE SET name = excluded.name, lease_end = excluded.lease_end, \
+            kinds = excluded.kinds, queues = excluded.queues
+            """
+        case .removeWorkers: "DELETE FROM durable_worker WHERE id = ANY($1::bigint[])"
+        case .schedule: "SELECT \(Self.scheduleColumns) FROM durable_schedule WHERE name = $1::text"
+        case .schedules: "SELECT \(Self.scheduleColumns) FROM durable_schedule ORDER BY name"
+        case .dueSchedules: "SELECT \(Self.scheduleColumns) FROM durable_schedule WHERE next_at <= $1::bigint"
+        case .saveSchedule:
+            """
+            INSERT INTO durable_schedule(\(Self.scheduleColumns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
+            ON CONFLICT (name) DO UPDATE SET cron = excluded.cron, missed = excluded.missed, \
+            next_at = excluded.next_at, kind = excluded.kind, queue = excluded.queue, input = excluded.input, \
+            priority = excluded.priority, retry = excluded.retry, key = excluded.key, timeout = excluded.timeout
+            """
+        case .removeSchedule: "DELETE FROM durable_schedule WHERE name = ANY($1::text[])"
+        case .meta: "SELECT number FROM durable_meta WHERE name = $1::text"
+        case .setMeta:
+            """
+            INSERT INTO durable_meta(name, number) SELECT * FROM unnest($1::text[], $2::bigint[]) \
+            ON CONFLICT (name) DO UPDATE SET number = excluded.number
+            """
+        case .identity: "SELECT text FROM durable_meta WHERE name = 'store'"
+        default: nil
+        }
+    }
+
+    /// The statements of sessions and transactions.
+    var sessionText: String {
+        switch self {
+        case .setting: "SELECT set_config($1::text, $2::text, false)"
+        // One key for each schema, so that the stores of two schemas do not wait for each other.
+        case .lockKey: "SELECT hashtextextended('swift-operations-durable ' || current_schema(), 0)"
+        // The clock is read after the lock: the instants of transactions follow the order of the transactions.
+        case .lock:
+            """
+            WITH lock AS MATERIALIZED (SELECT pg_advisory_xact_lock($1::bigint)) \
+            SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint FROM lock
+            """
+        case .now: "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+        // The second column is 1 if all commits that the snapshot contains are durable.
+        case .snapshot:
+            """
+            SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, \
+            (pg_current_wal_insert_lsn() <= pg_current_wal_flush_lsn())::int::bigint
+            """
+        // The commit of a message flushes all earlier commits.
+        case .flush: "SELECT pg_logical_emit_message(true, 'durable', '')::text"
+        case .notify: "SELECT pg_notify('durable_change', $1::text)"
+        case .exists: "SELECT (to_regclass('durable_meta') IS NOT NULL)::int::bigint"
+        default: preconditionFailure("the statement \(self) has no text")
+        }
+    }
+}
+#endif

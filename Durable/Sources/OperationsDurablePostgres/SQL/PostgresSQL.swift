@@ -1,0 +1,142 @@
+#if Postgres
+
+/// The statements of a store in PostgreSQL. All values are parameters, and one array of a parameter stands for a set.
+///
+/// Constants in a condition name states: 2 is blocked, 3 is ready, 4 is running, and states from 7 are ended.
+enum PostgresSQL: Int, CaseIterable {
+    case setting, lockKey, lock, now, snapshot, flush, notify, exists
+    case operations, insertOperations, updateOperations, inputs, insertInputs, output, saveOutputs
+    case removeEdges, edgesTo, edgesFrom, insertEdges
+    case matching, children, ready, due, nextWake, firstBlocked, lastReady, running, cancelRequests, purgeable
+    case removeOperations, removeInputs, removeOutputs, removeEdgesTo, removeUniques, removeHistory, removeSignals
+    case insertQueue, queueByName, queueByID, queues, updateQueue
+    case insertKind, kindByName, kindByID
+    case counters, addCounters, removeCounters
+    case key, keys, saveKeys, removeKeys
+    case unique, saveUniques
+    case history, insertHistory
+    case signal, lastSignal, insertSignals, removeSignal
+    case worker, workers, saveWorkers, removeWorkers
+    case schedule, schedules, dueSchedules, saveSchedule, removeSchedule
+    case meta, setMeta, identity
+
+    /// The name of the prepared statement.
+    var name: String { Self.names[rawValue] }
+    var text: String { Self.texts[rawValue] }
+
+    private static let names: [String] = allCases.map { "durable_\($0)" }
+    private static let texts: [String] = allCases.map { $0.operationText ?? $0.tableText ?? $0.sessionText }
+
+    /// The columns of `durable_operation` without the input, and their types.
+    static let operationColumns: [(name: String, type: PostgresArray.Element)] = [
+        ("id", .bigint), ("queue", .bigint), ("kind", .bigint), ("epoch", .bigint), ("priority", .bigint),
+        ("state", .bigint), ("ready_at", .bigint), ("wake_at", .bigint), ("pending", .bigint), ("children", .bigint),
+        ("parent", .bigint), ("failure_policy", .bigint), ("root_cause", .bigint), ("key", .text), ("worker", .bigint),
+        ("fence", .bigint), ("failures", .bigint), ("lost_leases", .bigint), ("retry", .text), ("timeout", .bigint),
+        ("deadline", .bigint), ("added_at", .bigint), ("started_at", .bigint), ("ended_at", .bigint),
+        ("purge_at", .bigint), ("is_cancel_requested", .bigint), ("history_count", .bigint), ("signal", .text),
+        ("work_outcome", .bigint), ("reason", .text),
+    ]
+
+    private static let operationNames = operationColumns.map(\.name).joined(separator: ", ")
+    private static let operationArrays = arrays(operationColumns.map(\.type))
+    private static let operationChanges =
+        operationColumns.dropFirst().map { "\($0.name) = new.\($0.name)" }.joined(separator: ", ")
+
+    /// Returns parameters of array types, in their order.
+    private static func arrays(_ types: [PostgresArray.Element]) -> String {
+        types.enumerated().map { "$\($0 + 1)::\($1)[]" }.joined(separator: ", ")
+    }
+
+    private var operationText: String? {
+        switch self {
+        case .operations: "SELECT \(Self.operationNames) FROM durable_operation WHERE id = ANY($1::bigint[])"
+        case .insertOperations:
+            """
+            INSERT INTO durable_operation(\(Self.operationNames), input) \
+            SELECT * FROM unnest(\(Self.arrays(Self.operationColumns.map(\.type) + [.bytea])))
+            """
+        case .updateOperations:
+            """
+            UPDATE durable_operation SET \(Self.operationChanges) \
+            FROM unnest(\(Self.operationArrays)) AS new(\(Self.operationNames)) WHERE durable_operation.id = new.id
+            """
+        case .inputs:
+            """
+            SELECT durable_operation.id, coalesce(durable_operation.input, durable_input.data) FROM durable_operation \
+            LEFT JOIN durable_input ON durable_input.id = durable_operation.id \
+            WHERE durable_operation.id = ANY($1::bigint[])
+            """
+        case .insertInputs: "INSERT INTO durable_input(id, data) SELECT * FROM unnest($1::bigint[], $2::bytea[])"
+        case .output: "SELECT data FROM durable_output WHERE id = $1::bigint"
+        case .saveOutputs:
+            """
+            INSERT INTO durable_output(id, data) SELECT * FROM unnest($1::bigint[], $2::bytea[]) \
+            ON CONFLICT (id) DO UPDATE SET data = excluded.data
+            """
+        case .removeEdges:
+            """
+            DELETE FROM durable_edge WHERE dependency = ANY($1::bigint[]) RETURNING dependency, dependent, is_await
+            """
+        case .edgesTo: "SELECT dependency, dependent, is_await FROM durable_edge WHERE dependent = ANY($1::bigint[])"
+        case .edgesFrom:
+            "SELECT dependency, dependent, is_await FROM durable_edge WHERE dependency = ANY($1::bigint[])"
+        case .insertEdges:
+            """
+            INSERT INTO durable_edge(dependency, dependent, is_await) \
+            SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[])
+            """
+        case .matching:
+            """
+            SELECT id FROM durable_operation WHERE id > $1::bigint AND ($2::bigint IS NULL OR state = $2) \
+            AND ($3::bigint IS NULL OR queue = $3) AND ($4::bigint IS NULL OR kind = $4) ORDER BY id LIMIT $5::bigint
+            """
+        case .children:
+            """
+            SELECT id FROM durable_operation WHERE parent IS NOT NULL AND parent = ANY($1::bigint[]) AND state < 7
+            """
+        case .ready:
+            """
+            SELECT priority, ready_at, id FROM durable_operation WHERE queue = $1::bigint AND epoch = $2::bigint \
+            AND kind = $3::bigint AND state = 3 ORDER BY priority DESC, ready_at, id LIMIT $4::bigint
+            """
+        case .due:
+            """
+            SELECT id FROM durable_operation WHERE state IN (1, 5) AND wake_at <= $1::bigint \
+            ORDER BY wake_at, id LIMIT $2::bigint
+            """
+        case .nextWake:
+            """
+            SELECT least((SELECT min(wake_at) FROM durable_operation WHERE state IN (1, 5)), \
+            (SELECT min(next_at) FROM durable_schedule))
+            """
+        case .firstBlocked:
+            """
+            SELECT id FROM durable_operation WHERE queue = $1::bigint AND key = $2::text AND state = 2 \
+            ORDER BY epoch, priority DESC, ready_at, id LIMIT $3::bigint
+            """
+        case .lastReady:
+            """
+            SELECT id FROM durable_operation WHERE queue = $1::bigint AND key = $2::text AND state = 3 \
+            ORDER BY epoch DESC, priority, ready_at DESC, id DESC LIMIT $3::bigint
+            """
+        case .running: "SELECT id FROM durable_operation WHERE worker = $1::bigint AND state = 4"
+        case .cancelRequests:
+            "SELECT id FROM durable_operation WHERE worker = $1::bigint AND is_cancel_requested = 1 AND state = 4"
+        case .purgeable:
+            """
+            SELECT id FROM durable_operation WHERE purge_at IS NOT NULL AND purge_at <= $1::bigint \
+            ORDER BY purge_at, id LIMIT $2::bigint
+            """
+        case .removeOperations: "DELETE FROM durable_operation WHERE id = ANY($1::bigint[])"
+        case .removeInputs: "DELETE FROM durable_input WHERE id = ANY($1::bigint[])"
+        case .removeOutputs: "DELETE FROM durable_output WHERE id = ANY($1::bigint[])"
+        case .removeEdgesTo: "DELETE FROM durable_edge WHERE dependent = ANY($1::bigint[])"
+        case .removeUniques: "DELETE FROM durable_unique WHERE operation = ANY($1::bigint[])"
+        case .removeHistory: "DELETE FROM durable_history WHERE operation = ANY($1::bigint[])"
+        case .removeSignals: "DELETE FROM durable_signal WHERE operation = ANY($1::bigint[])"
+        default: nil
+        }
+    }
+}
+#endif

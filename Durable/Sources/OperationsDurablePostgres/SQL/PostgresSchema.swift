@@ -1,0 +1,72 @@
+#if Postgres
+/// The versioned schema of a store in PostgreSQL. Each migration runs once, under a lock.
+///
+/// The versions are those of the schema in SQLite.
+enum PostgresSchema {
+    /// The version that this library reads and writes.
+    static let version = migrations.count
+
+    /// The migrations, in order. A published migration never changes.
+    static let migrations: [StaticString] = [
+        """
+        CREATE TABLE durable_meta(name text COLLATE "C" PRIMARY KEY, number bigint, text text) WITH (fillfactor = 50);
+        INSERT INTO durable_meta(name, number) VALUES ('next_operation', 1), ('next_worker', 1);
+        INSERT INTO durable_meta(name, text) VALUES ('store', replace(gen_random_uuid()::text, '-', ''));
+        CREATE TABLE durable_queue(
+            id bigint PRIMARY KEY, name text COLLATE "C" NOT NULL UNIQUE, is_suspended bigint NOT NULL DEFAULT 0,
+            max_running bigint, max_per_key bigint, rate_count bigint, rate_period bigint, rate_filled_at bigint,
+            current_epoch bigint NOT NULL DEFAULT 0, last_epoch bigint NOT NULL DEFAULT 0) WITH (fillfactor = 50);
+        CREATE TABLE durable_kind(id bigint PRIMARY KEY, name text COLLATE "C" NOT NULL UNIQUE);
+        CREATE TABLE durable_operation(
+            id bigint PRIMARY KEY, queue bigint NOT NULL, kind bigint NOT NULL, epoch bigint NOT NULL,
+            priority bigint NOT NULL, state bigint NOT NULL, ready_at bigint NOT NULL, wake_at bigint,
+            pending bigint NOT NULL, children bigint NOT NULL, parent bigint, failure_policy bigint NOT NULL,
+            root_cause bigint, key text COLLATE "C", worker bigint, fence bigint NOT NULL, failures bigint NOT NULL,
+            lost_leases bigint NOT NULL, retry text, timeout bigint, deadline bigint, added_at bigint NOT NULL,
+            started_at bigint, ended_at bigint, purge_at bigint, is_cancel_requested bigint NOT NULL,
+            history_count bigint NOT NULL, signal text, work_outcome bigint, reason text, input bytea)
+            WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
+        CREATE INDEX durable_ready ON durable_operation(queue, epoch, kind, priority DESC, ready_at, id)
+            WHERE state = 3;
+        CREATE INDEX durable_wake ON durable_operation(wake_at, id) WHERE state IN (1, 5);
+        CREATE INDEX durable_key_ready ON durable_operation(queue, key, epoch, priority DESC, ready_at, id)
+            WHERE key IS NOT NULL AND state = 3;
+        CREATE INDEX durable_key_blocked ON durable_operation(queue, key, epoch, priority DESC, ready_at, id)
+            WHERE key IS NOT NULL AND state = 2;
+        CREATE INDEX durable_running ON durable_operation(worker, is_cancel_requested) WHERE state = 4;
+        CREATE INDEX durable_children ON durable_operation(parent) WHERE parent IS NOT NULL AND state < 7;
+        CREATE INDEX durable_purge ON durable_operation(purge_at, id) WHERE purge_at IS NOT NULL;
+        CREATE TABLE durable_input(id bigint PRIMARY KEY, data bytea NOT NULL);
+        CREATE TABLE durable_output(id bigint PRIMARY KEY, data bytea NOT NULL);
+        CREATE TABLE durable_edge(
+            dependency bigint NOT NULL, dependent bigint NOT NULL, is_await bigint NOT NULL,
+            PRIMARY KEY (dependency, dependent));
+        CREATE INDEX durable_edge_dependent ON durable_edge(dependent);
+        CREATE TABLE durable_counter(
+            queue bigint NOT NULL, epoch bigint NOT NULL, kind bigint NOT NULL, state bigint NOT NULL,
+            count bigint NOT NULL, PRIMARY KEY (queue, epoch, kind, state)) WITH (fillfactor = 50);
+        CREATE TABLE durable_key(
+            queue bigint NOT NULL, key text COLLATE "C" NOT NULL, max_running bigint, running bigint NOT NULL,
+            ready bigint NOT NULL, blocked bigint NOT NULL, PRIMARY KEY (queue, key)) WITH (fillfactor = 50);
+        CREATE TABLE durable_unique(
+            kind bigint NOT NULL, key text COLLATE "C" NOT NULL, operation bigint NOT NULL, held_until bigint,
+            PRIMARY KEY (kind, key));
+        CREATE INDEX durable_unique_operation ON durable_unique(operation);
+        CREATE TABLE durable_history(
+            operation bigint NOT NULL, position bigint NOT NULL, kind bigint NOT NULL, name text NOT NULL,
+            result bytea, PRIMARY KEY (operation, position));
+        CREATE TABLE durable_signal(
+            operation bigint NOT NULL, number bigint NOT NULL, name text COLLATE "C" NOT NULL, payload bytea NOT NULL,
+            PRIMARY KEY (operation, number));
+        CREATE TABLE durable_worker(
+            id bigint PRIMARY KEY, name text NOT NULL, lease_end bigint NOT NULL, kinds text NOT NULL,
+            queues text NOT NULL) WITH (fillfactor = 50);
+        CREATE TABLE durable_schedule(
+            name text COLLATE "C" PRIMARY KEY, cron text NOT NULL, missed bigint NOT NULL, next_at bigint NOT NULL,
+            kind text NOT NULL, queue text NOT NULL, input bytea NOT NULL, priority bigint NOT NULL, retry text,
+            key text, timeout bigint);
+        CREATE INDEX durable_schedule_next ON durable_schedule(next_at);
+        """
+    ]
+}
+#endif

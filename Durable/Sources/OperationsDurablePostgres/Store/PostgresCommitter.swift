@@ -1,0 +1,179 @@
+#if Postgres
+import Dispatch
+import DurableCore
+import OperationsDurable
+
+/// A writer that commits the requests of many callers in one transaction.
+///
+/// Writing transactions of all processes take turns by a lock of the database, so that each sees the rows of all earlier
+/// transactions. The lock is free again before the commit is durable: the callers resume after a flush by `PostgresFlusher`.
+final class PostgresCommitter: Sendable {
+    /// One request of a caller.
+    struct Request: Sendable {
+        enum Work: Sendable {
+            /// An event of the machine. An event that throws a `DurableError` has changed nothing.
+            case event(@Sendable (inout DurableMachine) throws -> Void)
+            /// Statements of the application, which a savepoint separates from the other requests.
+            case statements(ObjectIdentifier, @Sendable (PostgresTransaction) throws -> Void)
+        }
+
+        var work: Work
+        /// Called after the commit with nil, or with the error of the request.
+        var finish: @Sendable ((any Error)?) -> Void
+    }
+
+    /// The replies of one transaction.
+    private struct Outcome: Sendable {
+        var errors: [(any Error)?] = []
+        var effects = Effects()
+        var hooks: [@Sendable () -> Void] = []
+    }
+
+    /// The number of repetitions of a transaction after deadlocks and conflicts.
+    private static let repetitions = 5
+
+    private let session: PostgresSession
+    private let flusher: PostgresFlusher?
+    private let limits: DurableLimits
+    private let clock: @Sendable (DurableInstant) -> DurableInstant
+    private let sender: UInt64
+    private let publish: @Sendable (Effects) -> Void
+    private let requests = GroupDrain<Request>(label: "swift-operations-durable.postgres.commit")
+
+    /// - Parameters:
+    ///   - session: A session that only the committer uses.
+    ///   - flusher: The flusher of commits; nil if each commit waits until it is durable.
+    ///   - sender: The number of the store in notices.
+    init(
+        _ session: PostgresSession, flusher: PostgresFlusher?, limits: DurableLimits,
+        clock: @escaping @Sendable (DurableInstant) -> DurableInstant, sender: UInt64,
+        publish: @escaping @Sendable (Effects) -> Void
+    ) {
+        (self.session, self.flusher, self.limits, self.clock) = (session, flusher, limits, clock)
+        (self.sender, self.publish) = (sender, publish)
+    }
+
+    func submit(_ request: Request) { requests.submit(request) { self.commitTogether($0) } }
+
+    private func commitTogether(_ group: [Request]) {
+        for repetition in 0... {
+            do { return try commit(group) } catch let failure as PostgresFailure {
+                if failure.kind == .refused, failure.permitsRepetition, repetition < Self.repetitions { continue }
+                if failure.kind == .refused, group.count > 1 { return commitAlone(group) }
+                for request in group { request.finish(failure.durableError) }
+                return
+            } catch {
+                if group.count > 1 { return commitAlone(group) }
+                for request in group { request.finish(error) }
+                return
+            }
+        }
+    }
+
+    /// Commits each request in a transaction of its own, because one request may be the cause of the error of the group.
+    private func commitAlone(_ group: [Request]) { for request in group { commitTogether([request]) } }
+
+    /// Applies the requests in one transaction, and resumes the callers when the transaction is durable.
+    private func commit(_ group: [Request]) throws {
+        let (outcome, generation) = try session.withConnection { connection in
+            let generation = try flusher?.prepare(for: connection.backend)
+            try connection.execute("BEGIN")
+            let outcome = try apply(group, in: connection)
+            try connection.commit()
+            return (outcome, generation)
+        }
+        guard let flusher, let generation else { return acknowledge(group, outcome, nil) }
+        flusher.submit(generation) { self.acknowledge(group, outcome, $0) }
+    }
+
+    /// Migrates the schema, and returns the identity of the database. No request precedes the migration.
+    ///
+    /// - Throws: `DurableError`.
+    func migrate() async throws -> String {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async { [session] in
+                let result = Result { try session.withConnection { try PostgresMigrator.migrate($0) } }
+                continuation.resume(with: result.mapError { DurableError.wrapping(postgres: $0) })
+            }
+        }
+    }
+
+    private func acknowledge(_ group: [Request], _ outcome: Outcome, _ error: (any Error)?) {
+        publish(outcome.effects)
+        if error == nil { for hook in outcome.hooks { hook() } }
+        for (request, own) in zip(group, outcome.errors) { request.finish(own ?? error) }
+    }
+
+    private func apply(_ group: [Request], in connection: PostgresConnection) throws -> Outcome {
+        var key = PostgresParameters()
+        key.append(connection.lockKey)
+        let now = DurableInstant(microseconds: try connection.run(.lock, key).first?.int(0) ?? 0)
+        let rows = PostgresRows(connection, now: clock(now))
+        rows.kinds = session.kinds
+        var machine = DurableMachine(rows: rows, limits: limits)
+        var outcome = Outcome()
+        for request in group {
+            do {
+                switch request.work {
+                case .event(let event): try event(&machine)
+                case .statements(let store, let statements):
+                    let transaction = PostgresTransaction(rows, limits: limits, storeID: store)
+                    try isolate(statements, transaction, rows)
+                    outcome.effects.merge(transaction.effects)
+                    outcome.hooks += transaction.hooks
+                }
+                outcome.errors.append(nil)
+            } catch let error as DurableError {
+                outcome.errors.append(error)
+            } catch let error as StatementsError {
+                outcome.errors.append(error.cause)
+            }
+        }
+        try rows.flush()
+        outcome.effects.merge(machine.takeEffects())
+        if outcome.effects != Effects() {
+            var parameters = PostgresParameters()
+            let notice = PostgresNotice(schema: connection.lockKey, sender: sender, effects: outcome.effects)
+            parameters.append(notice.text)
+            try connection.run(.notify, parameters)
+        }
+        session.kinds = rows.kinds
+        return outcome
+    }
+
+    /// An error of the application's statements, after the rollback to the savepoint.
+    private struct StatementsError: Error {
+        let cause: any Error
+    }
+
+    private func isolate(
+        _ statements: (PostgresTransaction) throws -> Void, _ transaction: PostgresTransaction, _ rows: PostgresRows
+    ) throws {
+        try rows.flush()
+        let kinds = rows.kinds
+        // The application's statements have the standard plans.
+        try rows.connection.execute(
+            """
+            SAVEPOINT durable; SET LOCAL enable_seqscan = on; SET LOCAL enable_bitmapscan = on;
+            SET LOCAL enable_sort = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on
+            """)
+        do {
+            defer { transaction.close() }
+            try statements(transaction)
+            if let fatal = transaction.fatal { throw fatal }
+            try rows.connection.execute(
+                """
+                RELEASE SAVEPOINT durable; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;
+                SET LOCAL enable_sort = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off
+                """)
+        } catch {
+            if let fatal = transaction.fatal { throw fatal }
+            if let failure = error as? PostgresFailure, failure.kind != .refused { throw failure }
+            rows.forget()
+            rows.kinds = kinds
+            try rows.connection.execute("ROLLBACK TO SAVEPOINT durable; RELEASE SAVEPOINT durable")
+            throw StatementsError(cause: DurableError.wrapping(postgres: error))
+        }
+    }
+}
+#endif

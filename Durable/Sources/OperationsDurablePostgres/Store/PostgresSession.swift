@@ -1,0 +1,73 @@
+#if Postgres
+import DurableCore
+
+/// The connection of one serial queue. The session connects again after a loss.
+final class PostgresSession: @unchecked Sendable {
+    // Sendable: only the serial queue of the owner uses the session.
+
+    /// The settings of a connection, by their names in PostgreSQL.
+    typealias Settings = [(name: String, value: String)]
+
+    private let address: PostgresAddress
+    private let timeout: Duration
+    private let settings: Settings
+    private var connection: PostgresConnection?
+    /// The names of operations that are committed.
+    var kinds = PostgresRows.KindCache()
+
+    init(_ address: PostgresAddress, timeout: Duration, settings: Settings = []) {
+        (self.address, self.timeout, self.settings) = (address, timeout, settings)
+    }
+
+    var isOpen: Bool { connection != nil }
+
+    /// Returns the connection. Connects if necessary.
+    ///
+    /// - Throws: `PostgresFailure` of kind `lost`.
+    func open() throws -> PostgresConnection {
+        if let connection { return connection }
+        let new = try PostgresConnection(address, timeout: timeout)
+        for setting in settings {
+            var parameters = PostgresParameters()
+            parameters.append(setting.name)
+            parameters.append(setting.value)
+            try new.run(.setting, parameters)
+        }
+        connection = new
+        return new
+    }
+
+    /// Removes and returns the connection.
+    func take() -> PostgresConnection? {
+        kinds = PostgresRows.KindCache()
+        return connection.take()
+    }
+
+    /// Ends a transaction that failed. Closes a connection that is lost.
+    func abandon(after error: any Error) {
+        kinds = PostgresRows.KindCache()
+        if let failure = error as? PostgresFailure, failure.kind != .refused {
+            connection = nil
+        } else {
+            connection?.rollBack()
+        }
+    }
+
+    /// Calls the body with the connection. If an idle connection was lost, repeats the call once with a new connection.
+    ///
+    /// - Parameter body: Statements that permit repetition unless they fail with an unknown outcome.
+    func withConnection<Result>(_ body: (PostgresConnection) throws -> Result) throws -> Result {
+        let wasOpen = isOpen
+        do { return try attempt(body) } catch let failure as PostgresFailure where failure.kind == .lost && wasOpen {
+            return try attempt(body)
+        }
+    }
+
+    private func attempt<Result>(_ body: (PostgresConnection) throws -> Result) throws -> Result {
+        do { return try body(open()) } catch {
+            abandon(after: error)
+            throw error
+        }
+    }
+}
+#endif

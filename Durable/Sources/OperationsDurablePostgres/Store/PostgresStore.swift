@@ -1,0 +1,114 @@
+#if Postgres
+public import DurableCore
+public import OperationsDurable
+
+/// A store in a database of PostgreSQL. Any number of processes on any number of machines may share the database.
+///
+/// The tables are in the first schema of the connection's search path. The store commits the requests of many callers in one
+/// transaction. All instants are those of the server's clock.
+public final class PostgresStore: DurableStore {
+    /// The options of a store.
+    public struct Configuration: Sendable {
+        /// The limits of names, payloads and retention.
+        public var limits = DurableLimits()
+        /// The time after which an attempt to connect fails. The default is 10 seconds.
+        public var connectTimeout = Duration.seconds(10)
+        /// The time for which a transaction waits for other processes. The default is 30 seconds.
+        public var lockTimeout = Duration.seconds(30)
+        /// The time after which the server ends a transaction whose process is silent. The default is 10 seconds.
+        ///
+        /// The time limits how long a frozen process delays other processes.
+        public var transactionTimeout = Duration.seconds(10)
+        /// The time between two checks for changes of other processes whose notices did not arrive. The default is 2 seconds.
+        public var pollInterval = Duration.seconds(2)
+        /// Converts the server's instant to the instant of the store. Tests replace the conversion.
+        package var clock: @Sendable (DurableInstant) -> DurableInstant = { $0 }
+        /// Whether commits release the lock of the writers before they are durable.
+        package var flushesSeparately = true
+
+        /// Creates the default options.
+        public init() {}
+    }
+
+    public let limits: DurableLimits
+    public let identity: String
+    public let notices = StoreNotices()
+    private let committer: PostgresCommitter
+    private let reader: PostgresReader
+    private let listener: PostgresListener
+
+    /// Connects to the database, and migrates its schema.
+    ///
+    /// - Parameters:
+    ///   - url: The address: `postgresql://user:password@host/database`, or a list of options of libpq.
+    ///   - configuration: Further options.
+    /// - Throws: `DurableError.unavailable` if the connection fails, and `newerSchema`. No error contains a part of the
+    ///   address.
+    public init(_ url: String, configuration: Configuration = Configuration()) async throws {
+        let (address, timeout) = (try PostgresAddress(url), configuration.connectTimeout)
+        limits = configuration.limits
+        let settings: PostgresSession.Settings = [
+            ("lock_timeout", "\(configuration.lockTimeout.milliseconds)"),
+            ("idle_in_transaction_session_timeout", "\(configuration.transactionTimeout.milliseconds)"),
+            ("synchronous_commit", configuration.flushesSeparately ? "off" : "on"),
+        ]
+        let writer = PostgresSession(address, timeout: timeout, settings: settings)
+        let flusher = configuration.flushesSeparately ? PostgresFlusher(address, timeout: timeout) : nil
+        let sender = UInt64.random(in: 1...UInt64(Int64.max))
+        // Weak: the notices hold the listener, and closures of callers hold the committer.
+        committer = PostgresCommitter(
+            writer, flusher: flusher, limits: limits, clock: configuration.clock, sender: sender
+        ) { [weak notices] in notices?.publish($0) }
+        reader = PostgresReader(
+            PostgresSession(address, timeout: timeout), flusher: flusher, limits: limits, clock: configuration.clock)
+        listener = PostgresListener(
+            PostgresSession(address, timeout: timeout), sender: sender, interval: configuration.pollInterval,
+            notices: notices)
+        identity = try await committer.migrate()
+        notices.setUseObserver { [listener] in listener.setActive($0) }
+    }
+
+    deinit { listener.setActive(false) }
+
+    public func commit<Reply: Sendable>(
+        _ event: @escaping @Sendable (inout DurableMachine) throws -> Reply
+    ) async throws -> Reply {
+        try await submit { reply in .event { try reply.set(event(&$0)) } }
+    }
+
+    public func read<Reply: Sendable>(
+        _ question: @escaping @Sendable (inout DurableMachine) throws -> Reply
+    ) async throws -> Reply {
+        try await reader.read(question)
+    }
+
+    /// Executes statements of the application, and returns when they are durable.
+    ///
+    /// The statements share a transaction with other requests, and other writers wait for its end. A savepoint separates the
+    /// statements: an error undoes only the statements of the closure. After a deadlock or the loss of an idle connection,
+    /// the store calls the closure again.
+    ///
+    /// - Throws: The error of the closure, or `DurableError.unavailable`. After `unavailable`, the statements may be durable.
+    public func transaction<Reply: Sendable>(
+        _ statements: @escaping @Sendable (PostgresTransaction) throws -> Reply
+    ) async throws -> Reply {
+        let id = ObjectIdentifier(self)
+        return try await submit { reply in .statements(id) { try reply.set(statements($0)) } }
+    }
+
+    private func submit<Reply: Sendable>(
+        _ work: (ReplyBox<Reply>) -> PostgresCommitter.Request.Work
+    ) async throws -> Reply {
+        let reply = ReplyBox<Reply>()
+        return try await withCheckedThrowingContinuation { continuation in
+            committer.submit(
+                PostgresCommitter.Request(work: work(reply)) { continuation.resume(with: reply.result($0)) })
+        }
+    }
+}
+
+extension Duration {
+    /// The whole milliseconds, at least 1, within the range of PostgreSQL's settings.
+    fileprivate var milliseconds: Int32 { Int32(clamping: max(1, microseconds / 1_000)) }
+}
+#endif

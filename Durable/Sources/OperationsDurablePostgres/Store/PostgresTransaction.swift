@@ -1,0 +1,79 @@
+#if Postgres
+import DurableCore
+
+/// A connection of the store in an open transaction of the application.
+///
+/// The object is valid during the call that received the object.
+public final class PostgresTransaction {
+    private let rows: PostgresRows
+    private let limits: DurableLimits
+    private let storeID: ObjectIdentifier
+    private var isOpen = true
+    /// The error after which the store repeats the transaction, or reports the loss of the connection.
+    private(set) var fatal: PostgresFailure?
+    private(set) var effects = Effects()
+    private(set) var hooks: [@Sendable () -> Void] = []
+
+    init(_ rows: PostgresRows, limits: DurableLimits, storeID: ObjectIdentifier) {
+        (self.rows, self.limits, self.storeID) = (rows, limits, storeID)
+    }
+
+    /// Executes one statement, with all values as parameters: `$1` is the first.
+    ///
+    /// - Throws: `PostgresError` if the server refuses the statement. The transaction then rolls back.
+    @discardableResult
+    public func execute(_ sql: String, _ parameters: [PostgresValue?] = []) throws -> [PostgresRow] {
+        guard isOpen else { throw PostgresError(sqlState: "25000", message: "the transaction has ended") }
+        guard !Self.endsTransaction(sql) else {
+            throw PostgresError(sqlState: "2D000", message: "the store begins and ends the transaction")
+        }
+        do {
+            let result = try rows.connection.run(text: sql, parameters)
+            return (0..<result.count).map { PostgresRow(result, $0) }
+        } catch let failure as PostgresFailure {
+            if failure.kind != .refused || failure.permitsRepetition { fatal = failure }
+            throw PostgresError(sqlState: failure.sqlState, message: failure.text)
+        }
+    }
+
+    /// Whether the statement would begin or end a transaction.
+    private static func endsTransaction(_ sql: String) -> Bool {
+        let word = sql.drop { $0.isWhitespace || $0 == ";" }.prefix { $0.isLetter }.lowercased()
+        return ["begin", "start", "commit", "end", "rollback", "abort", "savepoint", "release", "prepare"].contains(word)
+    }
+
+    /// Applies an event of the store in the transaction.
+    ///
+    /// - Throws: `DurableError.noSchema` for the transaction of another store, and the errors of the event.
+    func apply<Reply>(to store: PostgresStore, _ event: (inout DurableMachine) throws -> Reply) throws -> Reply {
+        guard isOpen, storeID == ObjectIdentifier(store) else { throw DurableError.noSchema }
+        var machine = DurableMachine(rows: rows, limits: limits)
+        do {
+            let reply = try event(&machine)
+            try rows.flush()
+            effects.merge(machine.takeEffects())
+            return reply
+        } catch let failure as PostgresFailure {
+            if failure.kind != .refused || failure.permitsRepetition { fatal = failure }
+            throw DurableError.wrapping(postgres: failure)
+        }
+    }
+
+    /// Calls the closure after the commit.
+    func afterCommit(_ hook: @escaping @Sendable () -> Void) { hooks.append(hook) }
+
+    func close() { isOpen = false }
+}
+
+/// An error of the server about a statement of the application.
+public struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The five characters of SQLSTATE; empty for a lost connection.
+    public let sqlState: String
+    /// The text of the server.
+    public let message: String
+
+    public var description: String {
+        sqlState.isEmpty ? "PostgreSQL: \(message)" : "PostgreSQL error \(sqlState): \(message)"
+    }
+}
+#endif

@@ -1,0 +1,76 @@
+#if Postgres
+import CShiftedClock
+import Foundation
+import OperationsDurable
+import OperationsDurablePostgres
+
+/// A worker in a process of its own, which a test kills, freezes or cuts off.
+///
+/// Arguments: the address, the number of operations at a time, and the seconds by which the clock of the process is wrong.
+struct Effect: DurableOperation {
+    static let name = "effect"
+    var number: Int
+
+    func run(_ context: DurableContext) async throws {
+        let step = try await context.step("prepare") { number * 2 }
+        try await context.write(number, step)
+    }
+}
+
+/// Waits for a file, and then writes its effect.
+struct Hold: DurableOperation {
+    static let name = "hold"
+    var number: Int
+    var file: String
+
+    func run(_ context: DurableContext) async throws {
+        while !FileManager.default.fileExists(atPath: file) { try await Task.sleep(for: .milliseconds(1)) }
+        try await context.write(number, 0)
+    }
+}
+
+extension DurableContext {
+    /// Writes an effect in the transaction of the completion. Repeats the transaction while the database is away.
+    fileprivate func write(_ number: Int, _ step: Int) async throws {
+        guard let store = PostgresWorker.store else { throw CancellationError() }
+        while true {
+            do {
+                return try await store.transaction { transaction in
+                    try transaction.execute(
+                        "INSERT INTO effect(number, step) VALUES ($1, $2)", [.int(Int64(number)), .int(Int64(step))])
+                    try complete(in: transaction)
+                }
+            } catch DurableError.unavailable {
+                try await Task.sleep(for: .milliseconds(10))
+            } catch DurableError.leaseLost {
+                // Another worker runs the operation, or the transaction with the lost reply was committed.
+                return
+            }
+        }
+    }
+}
+
+/// Returns the time of the process's clock.
+struct Clock: DurableOperation {
+    static let name = "clock"
+
+    func run(_ context: DurableContext) async throws -> Double { Date().timeIntervalSince1970 }
+}
+
+enum PostgresWorker {
+    // Written once before the worker starts.
+    nonisolated(unsafe) static var store: PostgresStore?
+}
+
+shifted_clock_move(Int(CommandLine.arguments[3]) ?? 0)
+var options = PostgresStore.Configuration()
+options.transactionTimeout = .milliseconds(300)
+let store = try await PostgresStore(CommandLine.arguments[1], configuration: options)
+PostgresWorker.store = store
+var configuration = DurableWorker.Configuration()
+configuration.lease = .milliseconds(600)
+let worker = try DurableWorker(
+    store, queues: ["q": .limit(Int(CommandLine.arguments[2]) ?? 8)],
+    operations: [Effect.self, Hold.self, Clock.self], configuration: configuration)
+try await worker.run()
+#endif

@@ -1,0 +1,131 @@
+#if Postgres
+import DurableCore
+import DurableTesting
+import Foundation
+import Testing
+
+@testable import OperationsDurable
+@testable import OperationsDurablePostgres
+
+@Suite(.enabled(if: PostgresServer.isInstalled)) struct PostgresRowsTests {
+    static let programs = Int(ProcessInfo.processInfo.environment["DURABLE_PROGRAMS"] ?? "") ?? 5
+    static let firstSeed = UInt64(ProcessInfo.processInfo.environment["DURABLE_SEED"] ?? "") ?? 1
+
+    @Test func `the rows in PostgreSQL equal the rows in memory after each event of random programs`() async throws {
+        for seed in Self.firstSeed..<Self.firstSeed + UInt64(Self.programs) {
+            try await withPostgres { server, schema in try compare(seed, server.connection(schema)) }
+        }
+    }
+
+    private func compare(_ seed: UInt64, _ connection: PostgresConnection) throws {
+        _ = try PostgresMigrator.migrate(connection)
+        try connection.execute("SET synchronous_commit = off")
+        var explorer = Explorer(seed: seed)
+        let memory = MemoryRows(now: Explorer.start)
+        for _ in 0..<250 {
+            let (event, _) = explorer.next()
+            memory.now = explorer.reference.now
+            var machine = explorer.machine(on: memory)
+            let expected = try machine.reply(to: event)
+            try connection.execute("BEGIN")
+            let rows = PostgresRows(connection, now: memory.now)
+            var stored = explorer.machine(on: rows)
+            let reply = try stored.reply(to: event)
+            try rows.flush()
+            try connection.commit()
+            let label = "seed \(seed), event \(explorer.count) \(event)"
+            try #require(reply == expected, "\(label)")
+            try #require(try Dump(connection) == Dump(memory), "\(label)")
+        }
+    }
+
+    /// The contents of all tables.
+    private struct Dump: Equatable {
+        var operations: [OperationRow]
+        var inputs: [OperationID: [UInt8]]
+        var outputs: [OperationID: [UInt8]]
+        var edges: [Edge]
+        var queues: [QueueRow]
+        var counters: [[Counter: Int64]]
+        var keys: [KeyRow]
+        var history: [HistoryEntry]
+        var signals: [SignalRow]
+        var workers: [WorkerRow]
+        var schedules: [ScheduleRow]
+
+        init(_ memory: MemoryRows) {
+            let tables = memory.tables
+            operations = tables.operations.values.sorted { $0.id < $1.id }
+            let ids = operations.map(\.id)
+            (inputs, outputs, edges) = (tables.inputs, tables.outputs, memory.edges(from: ids))
+            queues = tables.queues
+            counters = queues.map { memory.counters(of: $0.id) }
+            keys = queues.flatMap { memory.keys(of: $0.id) }
+            history = memory.history(of: ids)
+            signals = tables.signals.sorted { ($0.operation, $0.number) < ($1.operation, $1.number) }
+            workers = memory.workers()
+            schedules = memory.schedules()
+        }
+
+        init(_ connection: PostgresConnection) throws {
+            let rows = PostgresRows(connection, now: Explorer.start)
+            func texts(_ sql: String) throws -> [PostgresRow] {
+                let result = try connection.run(text: sql, [])
+                return (0..<result.count).map { PostgresRow(result, $0) }
+            }
+            let ids = try texts("SELECT id FROM durable_operation ORDER BY id").compactMap {
+                $0.int("id").map { OperationID($0) }
+            }
+            operations = try rows.operations(ids)
+            inputs = try rows.inputs(of: ids)
+            outputs = [:]
+            for row in try texts("SELECT id, data FROM durable_output") {
+                outputs[OperationID(row.int("id") ?? 0)] = row.bytes("data")
+            }
+            edges = try rows.edges(from: ids)
+            queues = try rows.queues()
+            counters = try queues.map { try rows.counters(of: $0.id) }
+            keys = try queues.flatMap { try rows.keys(of: $0.id) }
+            history = try rows.history(of: ids)
+            signals = try texts("SELECT * FROM durable_signal ORDER BY operation, number").map {
+                SignalRow(
+                    operation: OperationID($0.int("operation") ?? 0), name: $0["name"] ?? "",
+                    number: $0.int("number") ?? 0, payload: $0.bytes("payload") ?? [])
+            }
+            workers = try rows.workers()
+            schedules = try rows.schedules()
+        }
+    }
+
+    @Test func `each statement on a growing table of PostgreSQL uses an index`() async throws {
+        let growing = ["operation", "input", "output", "edge", "unique", "history", "signal", "counter", "key"]
+        try await withPostgres { server, schema in
+            let connection = try server.connection(schema)
+            _ = try PostgresMigrator.migrate(connection)
+            for sql in PostgresSQL.allCases {
+                // A generic plan has no values, as the plans of prepared statements in the store.
+                _ = try connection.run(text: "PREPARE test_\(sql.name) AS \(sql.text)", [])
+                let count = sql.parameterCount
+                let nulls = count == 0 ? "" : "(\(Array(repeating: "NULL", count: count).joined(separator: ", ")))"
+                let plan = try connection.run(text: "EXPLAIN EXECUTE test_\(sql.name)\(nulls)", [])
+                for row in 0..<plan.count {
+                    let step = plan.text(row, 0)
+                    for table in growing {
+                        let name = "durable_\(table)"
+                        #expect(!step.contains("Seq Scan on \(name)"), "\(sql): \(step)")
+                        #expect(!step.contains("Sort") && !step.contains("Hash Join"), "\(sql): \(step)")
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension PostgresSQL {
+    /// The largest number of a parameter in the text.
+    fileprivate var parameterCount: Int {
+        text.split(separator: "$", omittingEmptySubsequences: false).dropFirst()
+            .compactMap { Int($0.prefix { $0.isNumber }) }.max() ?? 0
+    }
+}
+#endif

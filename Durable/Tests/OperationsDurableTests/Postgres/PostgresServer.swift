@@ -1,0 +1,156 @@
+#if Postgres
+import Foundation
+import Synchronization
+import Testing
+
+@testable import OperationsDurable
+@testable import OperationsDurablePostgres
+
+/// A server of PostgreSQL with a directory of its own. The server listens on a socket in the directory.
+///
+/// A shell watches the test process: when the process ends for any reason, the shell stops the server and removes the
+/// directory.
+final class PostgresServer: Sendable {
+    private let directory: String
+    private let binaries: String
+    /// The standard input of the shell. Its end means the end of the test process.
+    private let pipe = Pipe()
+    private let schemas = Mutex(0)
+
+    /// The server of all tests that do not stop their server.
+    static let shared = Result { try PostgresServer() }
+
+    /// The directory of the programs of PostgreSQL, or nil.
+    private static let installed: String? = {
+        var candidates = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
+        if let configured = try? output(of: ["pg_config", "--bindir"]) { candidates.append(configured) }
+        return candidates.first { FileManager.default.isExecutableFile(atPath: $0 + "/initdb") }
+    }()
+
+    static var isInstalled: Bool { installed != nil }
+
+    private static let script = """
+        set -eu
+        directory=$1 binaries=$2
+        mkdir -m 700 "$directory"
+        cd "$directory"
+        as_owner=
+        if [ "$(id -u)" -eq 0 ]; then
+            chown postgres "$directory"
+            as_owner="setpriv --reuid postgres --regid postgres --clear-groups"
+        fi
+        trap '' INT TERM HUP
+        $as_owner "$binaries/initdb" -D data -U postgres -A trust -E UTF8 --locale=C --no-sync > initdb.log 2>&1
+        cat > data/pg_hba.conf << END
+        local all guarded scram-sha-256
+        local all all trust
+        END
+        cat >> data/postgresql.conf << END
+        listen_addresses = ''
+        unix_socket_directories = '$directory'
+        max_connections = 200
+        shared_buffers = 64MB
+        END
+        $as_owner "$binaries/pg_ctl" -D data -l data/server.log -w start > /dev/null
+        echo ready
+        cat > /dev/null
+        $as_owner "$binaries/pg_ctl" -D data -m immediate stop > /dev/null 2>&1 || true
+        cd /
+        rm -rf "$directory"
+        """
+
+    init() throws {
+        binaries = try #require(Self.installed, "PostgreSQL is not installed")
+        let name = "durable-\(UUID().uuidString.prefix(8))"
+        directory = FileManager.default.temporaryDirectory.appendingPathComponent(name).path
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", Self.script, "sh", directory, binaries]
+        let reply = Pipe()
+        (process.standardInput, process.standardOutput) = (pipe, reply)
+        // Other processes of the tests must not hold the pipe open.
+        _ = fcntl(pipe.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        try process.run()
+        let line = String(decoding: reply.fileHandleForReading.availableData, as: UTF8.self)
+        try #require(line == "ready\n", "the server does not start")
+    }
+
+    deinit { try? pipe.fileHandleForWriting.close() }
+
+    /// Stops the server at once, without a checkpoint.
+    func stop() throws { try control(["-m", "immediate", "stop"]) }
+
+    func start() throws { try control(["-l", "data/server.log", "-w", "start"]) }
+
+    private func control(_ arguments: [String]) throws {
+        let owner = getuid() == 0 ? ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--clear-groups"] : []
+        _ = try Self.output(
+            of: owner + [binaries + "/pg_ctl", "-D", "data"] + arguments, directory: directory)
+    }
+
+    /// Runs a program, and returns the first line of its output.
+    private static func output(of command: [String], directory: String? = nil) throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = command
+        if let directory { process.currentDirectoryURL = URL(fileURLWithPath: directory) }
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0, "\(command.last ?? "") failed")
+        // A server that the program started may hold the pipe, so that the output has no end.
+        let text = command.last == "start" ? "" : String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
+        return text.split(separator: "\n").first.map(String.init) ?? ""
+    }
+
+    // MARK: - Addresses
+
+    /// Returns the address of a schema. The options replace the user, and add a password.
+    func url(schema: String = "public", user: String = "postgres", password: String? = nil) -> String {
+        "postgresql://\(user)\(password.map { ":\($0)" } ?? "")@/postgres?host=\(directory)"
+            + "&options=-csearch_path%3D\(schema)"
+    }
+
+    /// Connects to the schema, for statements of tests.
+    func connection(_ schema: String = "public") throws -> PostgresConnection {
+        try PostgresConnection(PostgresAddress(url(schema: schema)), timeout: .seconds(10))
+    }
+
+    /// Calls the body with the name of an empty schema, and removes the schema afterward.
+    func withSchema(_ body: (String) async throws -> Void) async throws {
+        let name = schemas.withLock { number in
+            number += 1
+            return "test\(number)"
+        }
+        _ = try connection().run(text: "CREATE SCHEMA \(name)", [])
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(name)) } catch { result = .failure(error) }
+        // A test that stopped the server removes the whole directory.
+        _ = try? connection().run(text: "DROP SCHEMA \(name) CASCADE", [])
+        try result.get()
+    }
+}
+
+/// Calls the body with a new schema on the shared server.
+func withPostgres(_ body: (PostgresServer, String) async throws -> Void) async throws {
+    let server = try PostgresServer.shared.get()
+    try await server.withSchema { try await body(server, $0) }
+}
+
+/// Calls the body with a store whose clock the test moves.
+func withPostgresStore(_ limits: DurableLimits, _ body: (TestStore) async throws -> Void) async throws {
+    try await withPostgres { server, schema in
+        let clock = TestClock()
+        var configuration = PostgresStore.Configuration()
+        (configuration.limits, configuration.clock) = (limits, { _ in clock.now })
+        let store = try await PostgresStore(server.url(schema: schema), configuration: configuration)
+        try await body(
+            TestStore(store: store) {
+                clock.advance(by: $0)
+                store.notices.publishUnknownChange()
+            })
+    }
+}
+#endif
