@@ -58,10 +58,15 @@ struct Clock: DurableOperation {
 }
 
 enum PostgresWorker {
-    // Written once before the worker starts.
+    // Written once, before the worker starts.
     nonisolated(unsafe) static var store: PostgresStore?
 }
 
+// The worker ends with the process that started it.
+Thread.detachNewThread {
+    while let data = try? FileHandle.standardInput.read(upToCount: 1), !data.isEmpty {}
+    _exit(0)
+}
 shifted_clock_move(Int(CommandLine.arguments[3]) ?? 0)
 var options = PostgresStore.Configuration()
 options.transactionTimeout = .milliseconds(300)

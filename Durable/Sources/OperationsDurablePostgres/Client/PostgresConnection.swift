@@ -106,16 +106,16 @@ final class PostgresConnection {
 
     // MARK: - Notifications
 
-    /// Reads what the server has sent.
+    /// Reads what the server has sent, and returns the texts of notifications. Does not wait.
     ///
     /// - Throws: `PostgresFailure` of kind `lost`.
-    func notifications() throws -> [(backend: Int32, payload: String)] {
+    func notifications() throws -> [String] {
         guard PQconsumeInput(handle) == 1 else {
             throw PostgresFailure(kind: .lost, text: "the connection to PostgreSQL is lost")
         }
-        var found: [(backend: Int32, payload: String)] = []
+        var found: [String] = []
         while let notification = PQnotifies(handle) {
-            found.append((notification.pointee.be_pid, String(cString: notification.pointee.extra)))
+            found.append(String(cString: notification.pointee.extra))
             PQfreemem(notification)
         }
         return found
@@ -132,7 +132,8 @@ final class PostgresConnection {
         let status = PQresultStatus(handle)
         if status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK || status == PGRES_EMPTY_QUERY { return result }
         let state = Self.field("C", of: handle)
-        let isLost = PQstatus(self.handle) != CONNECTION_OK || PostgresFailure.endsSession(state)
+        // An error without a state is an error of libpq: the connection is unusable.
+        let isLost = state.isEmpty || PQstatus(self.handle) != CONNECTION_OK || PostgresFailure.endsSession(state)
         let text = isLost ? "the connection to PostgreSQL is lost" : Self.field("M", of: handle)
         throw PostgresFailure(
             kind: isLost ? .lost : .refused, sqlState: state,

@@ -34,8 +34,7 @@ final class PostgresCommitter: Sendable {
 
     private let session: PostgresSession
     private let flusher: PostgresFlusher?
-    private let limits: DurableLimits
-    private let clock: @Sendable (DurableInstant) -> DurableInstant
+    private let configuration: PostgresStore.Configuration
     private let sender: UInt64
     private let publish: @Sendable (Effects) -> Void
     private let requests = GroupDrain<Request>(label: "swift-operations-durable.postgres.commit")
@@ -45,11 +44,10 @@ final class PostgresCommitter: Sendable {
     ///   - flusher: The flusher of commits; nil if each commit waits until it is durable.
     ///   - sender: The number of the store in notices.
     init(
-        _ session: PostgresSession, flusher: PostgresFlusher?, limits: DurableLimits,
-        clock: @escaping @Sendable (DurableInstant) -> DurableInstant, sender: UInt64,
-        publish: @escaping @Sendable (Effects) -> Void
+        _ session: PostgresSession, flusher: PostgresFlusher?, _ configuration: PostgresStore.Configuration,
+        sender: UInt64, publish: @escaping @Sendable (Effects) -> Void
     ) {
-        (self.session, self.flusher, self.limits, self.clock) = (session, flusher, limits, clock)
+        (self.session, self.flusher, self.configuration) = (session, flusher, configuration)
         (self.sender, self.publish) = (sender, publish)
     }
 
@@ -79,11 +77,18 @@ final class PostgresCommitter: Sendable {
             let generation = try flusher?.prepare(for: connection.backend)
             try connection.execute("BEGIN")
             let outcome = try apply(group, in: connection)
-            try connection.commit()
+            try commit(connection)
             return (outcome, generation)
         }
         guard let flusher, let generation else { return acknowledge(group, outcome, nil) }
         flusher.submit(generation) { self.acknowledge(group, outcome, $0) }
+    }
+
+    private func commit(_ connection: PostgresConnection) throws {
+        let fault = configuration.fault()
+        if fault == .lostConnection { throw PostgresFailure(kind: .lost, text: "an injected fault") }
+        try connection.commit()
+        if fault == .lostReply { throw PostgresFailure(kind: .unknownOutcome, text: "an injected fault") }
     }
 
     /// Migrates the schema, and returns the identity of the database. No request precedes the migration.
@@ -98,9 +103,10 @@ final class PostgresCommitter: Sendable {
         }
     }
 
-    private func acknowledge(_ group: [Request], _ outcome: Outcome, _ error: (any Error)?) {
+    private func acknowledge(_ group: [Request], _ outcome: Outcome, _ failure: PostgresFlusher.Failure?) {
         publish(outcome.effects)
-        if error == nil { for hook in outcome.hooks { hook() } }
+        if failure == nil { for hook in outcome.hooks { hook() } }
+        let error = failure.map { _ in DurableError.unavailable("the connection to PostgreSQL ended during a commit") }
         for (request, own) in zip(group, outcome.errors) { request.finish(own ?? error) }
     }
 
@@ -108,16 +114,16 @@ final class PostgresCommitter: Sendable {
         var key = PostgresParameters()
         key.append(connection.lockKey)
         let now = DurableInstant(microseconds: try connection.run(.lock, key).first?.int(0) ?? 0)
-        let rows = PostgresRows(connection, now: clock(now))
+        let rows = PostgresRows(connection, now: configuration.clock(now))
         rows.kinds = session.kinds
-        var machine = DurableMachine(rows: rows, limits: limits)
+        var machine = DurableMachine(rows: rows, limits: configuration.limits)
         var outcome = Outcome()
         for request in group {
             do {
                 switch request.work {
                 case .event(let event): try event(&machine)
                 case .statements(let store, let statements):
-                    let transaction = PostgresTransaction(rows, limits: limits, storeID: store)
+                    let transaction = PostgresTransaction(rows, limits: configuration.limits, storeID: store)
                     try isolate(statements, transaction, rows)
                     outcome.effects.merge(transaction.effects)
                     outcome.hooks += transaction.hooks

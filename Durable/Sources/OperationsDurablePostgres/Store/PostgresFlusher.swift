@@ -13,6 +13,9 @@ final class PostgresFlusher: Sendable {
     /// The number of a connection. Each connection has a new number.
     typealias Generation = Int
 
+    /// The connection ended before the flush. The fate of the commits is unknown.
+    struct Failure: Error {}
+
     private struct State {
         var connection: Box?
         var generation = 0
@@ -28,7 +31,7 @@ final class PostgresFlusher: Sendable {
 
     private struct Request: Sendable {
         var generation: Generation
-        var finish: @Sendable ((any Error)?) -> Void
+        var finish: @Sendable (Failure?) -> Void
     }
 
     private let address: PostgresAddress
@@ -59,13 +62,11 @@ final class PostgresFlusher: Sendable {
     /// - Parameters:
     ///   - generation: The reply of the `prepare` that preceded the commits.
     ///   - finish: Receives an error if the fate of the commits is unknown.
-    func submit(_ generation: Generation, _ finish: @escaping @Sendable ((any Error)?) -> Void) {
+    func submit(_ generation: Generation, _ finish: @escaping @Sendable (Failure?) -> Void) {
         requests.submit(Request(generation: generation, finish: finish)) { group in
             let flushed = self.flush()
             for request in group {
-                let isDurable = request.generation == flushed
-                request.finish(
-                    isDurable ? nil : DurableError.unavailable("the connection to PostgreSQL ended during a commit"))
+                request.finish(request.generation == flushed ? nil : Failure())
             }
         }
     }

@@ -1,105 +1,152 @@
 #if Postgres
-import Dispatch
 import DurableCore
+import Foundation
 import OperationsDurable
+import Synchronization
 
 /// The connection that receives notices of other processes, while tasks of this process wait.
 ///
-/// A slow poll stands in for notices that do not arrive.
-final class PostgresListener: @unchecked Sendable {
-    // Sendable: `queue` guards all mutable fields.
+/// A thread owns the connection, and ends when no task waits. A slow poll stands in for notices that do not arrive.
+final class PostgresListener: Sendable {
+    private struct State {
+        var isActive = false
+        var hasThread = false
+    }
 
     private let session: PostgresSession
     private let sender: UInt64
     private let interval: Duration
-    private weak let notices: StoreNotices?
-    private let queue = DispatchQueue(label: "swift-operations-durable.postgres.listen")
-    private var isActive = false
-    private var source: (any DispatchSourceRead)?
-    private var poll: (any DispatchSourceTimer)?
-    private var retryDelay = PostgresListener.firstDelay
+    private let notices: WeakNotices
+    private let state = Mutex(State())
+    private let bell: Bell
 
-    private static let firstDelay = 20
-    private static let longestDelay = 1_000
+    /// The longest time between two attempts to connect, in milliseconds.
+    private static let longestDelay: Int32 = 1_000
 
     /// - Parameters:
     ///   - session: A session that only the listener uses.
     ///   - sender: The number of the store, whose own notices the listener ignores.
     ///   - interval: The time between two polls.
-    init(_ session: PostgresSession, sender: UInt64, interval: Duration, notices: StoreNotices) {
-        (self.session, self.sender, self.interval, self.notices) = (session, sender, interval, notices)
+    /// - Throws: `DurableError.unavailable` if the process has no free file descriptors.
+    init(_ session: PostgresSession, sender: UInt64, interval: Duration, notices: StoreNotices) throws {
+        (self.session, self.sender, self.interval) = (session, sender, interval)
+        self.notices = WeakNotices(notices)
+        bell = try Bell()
     }
 
     func setActive(_ isActive: Bool) {
-        queue.async {
-            guard self.isActive != isActive else { return }
-            self.isActive = isActive
-            if isActive { self.start() } else { self.stop() }
+        let mustStart = state.withLock { state in
+            state.isActive = isActive
+            defer { state.hasThread = state.hasThread || isActive }
+            return isActive && !state.hasThread
         }
+        if mustStart { Thread.detachNewThread { self.listen() } } else { bell.ring() }
     }
 
-    private func start() {
-        let timer = DispatchSource.makeTimerSource(queue: queue)
-        let period = DispatchTimeInterval.microseconds(Int(clamping: interval.microseconds))
-        timer.schedule(deadline: .now() + period, repeating: period, leeway: .milliseconds(10))
-        timer.setEventHandler { [weak notices] in notices?.publishUnknownChange() }
-        timer.activate()
-        poll = timer
-        connect()
-    }
-
-    private func stop() {
-        poll?.cancel()
-        poll = nil
-        disconnect()
-    }
-
-    private func connect() {
-        guard isActive, source == nil else { return }
-        do {
-            let connection = try session.open()
-            try connection.execute("LISTEN durable_change")
-            let source = DispatchSource.makeReadSource(fileDescriptor: connection.socket, queue: queue)
-            source.setEventHandler { [weak self] in self?.receive() }
-            self.source = source
-            source.activate()
-            retryDelay = Self.firstDelay
-            // A change may precede the subscription.
-            notices?.publishUnknownChange()
-        } catch {
-            disconnect()
-            retry()
-        }
-    }
-
-    private func retry() {
-        let delay = retryDelay
-        retryDelay = min(2 * delay, Self.longestDelay)
-        queue.asyncAfter(deadline: .now() + .milliseconds(delay)) { [weak self] in self?.connect() }
-    }
-
-    private func disconnect() {
-        // The source must not outlive the descriptor: its cancellation closes the connection.
-        nonisolated(unsafe) let connection = session.take()
-        source?.setCancelHandler { withExtendedLifetime(connection) {} }
-        source?.cancel()
-        source = nil
-    }
-
-    private func receive() {
-        guard source != nil else { return }
-        do {
-            let connection = try session.open()
-            for (_, payload) in try connection.notifications() {
-                guard let notice = PostgresNotice(text: payload), notice.schema == connection.lockKey,
-                    notice.sender != sender
-                else { continue }
-                if notice.isIncomplete { notices?.publishUnknownChange() } else { notices?.publish(notice.effects) }
+    private func listen() {
+        var isConnected = false
+        var delay: Int32 = 20
+        let pause = Int32(clamping: max(1, interval.microseconds / 1_000))
+        while true {
+            // The next thread may use the session as soon as `hasThread` is false.
+            let (isDone, old) = state.withLock { state -> (Bool, Handover) in
+                if state.isActive { return (false, Handover(connection: nil)) }
+                state.hasThread = false
+                return (true, Handover(connection: session.take()))
             }
-        } catch {
-            disconnect()
-            retry()
+            if isDone { return withExtendedLifetime(old) {} }
+            do {
+                if !isConnected {
+                    try session.open().execute("LISTEN durable_change")
+                    (isConnected, delay) = (true, 20)
+                    // A change may precede the subscription.
+                    notices.value?.publishUnknownChange()
+                }
+                switch bell.wait(for: try session.open().socket, milliseconds: pause) {
+                case .data: try receive()
+                case .timeout: notices.value?.publishUnknownChange()
+                case .bell: break
+                }
+            } catch {
+                _ = session.take()
+                isConnected = false
+                _ = bell.wait(for: -1, milliseconds: delay)
+                delay = min(2 * delay, Self.longestDelay)
+            }
         }
+    }
+
+    private func receive() throws {
+        let connection = try session.open()
+        for payload in try connection.notifications() {
+            guard let notice = PostgresNotice(text: payload), notice.schema == connection.lockKey,
+                notice.sender != sender
+            else { continue }
+            if notice.isIncomplete {
+                notices.value?.publishUnknownChange()
+            } else {
+                notices.value?.publish(notice.effects)
+            }
+        }
+    }
+}
+
+/// A connection that leaves the lock of the listener, to be closed outside.
+private struct Handover: @unchecked Sendable {
+    // Sendable: the value has one owner.
+    let connection: PostgresConnection?
+}
+
+/// A reference that does not keep the notices alive.
+private final class WeakNotices: @unchecked Sendable {
+    // Sendable: the weak reference is written once, in the initializer.
+    private(set) weak var value: StoreNotices?
+
+    init(_ value: StoreNotices) { self.value = value }
+}
+
+/// A pipe by which any thread interrupts the wait of one thread.
+private final class Bell: Sendable {
+    enum Event {
+        case data, timeout, bell
+    }
+
+    private let (reading, writing): (Int32, Int32)
+
+    init() throws {
+        var descriptors: [Int32] = [0, 0]
+        guard pipe(&descriptors) == 0 else { throw DurableError.unavailable("the process has too many open files") }
+        for descriptor in descriptors {
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        }
+        (reading, writing) = (descriptors[0], descriptors[1])
+    }
+
+    deinit {
+        close(reading)
+        close(writing)
+    }
+
+    func ring() {
+        // A full pipe rings already.
+        var byte: UInt8 = 1
+        _ = write(writing, &byte, 1)
+    }
+
+    /// Waits for data on the socket, for a ring, or until the time has passed.
+    ///
+    /// - Parameter socket: The descriptor; -1 for none.
+    func wait(for socket: Int32, milliseconds: Int32) -> Event {
+        var entries = [
+            pollfd(fd: reading, events: Int16(POLLIN), revents: 0), pollfd(fd: socket, events: Int16(POLLIN), revents: 0),
+        ]
+        guard poll(&entries, 2, milliseconds) > 0 else { return .timeout }
+        if entries[0].revents != 0 {
+            var bytes = [UInt8](repeating: 0, count: 64)
+            while read(reading, &bytes, bytes.count) > 0 {}
+        }
+        return entries[1].revents != 0 ? .data : .bell
     }
 }
 #endif

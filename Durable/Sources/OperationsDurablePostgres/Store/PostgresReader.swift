@@ -4,6 +4,8 @@ import DurableCore
 
 /// The connection that answers questions, one at a time. Each question has a consistent snapshot.
 final class PostgresReader: Sendable {
+    private static let repetitions = 3
+
     private let session: PostgresSession
     private let flusher: PostgresFlusher?
     private let limits: DurableLimits
@@ -20,6 +22,16 @@ final class PostgresReader: Sendable {
 
     /// Answers a question. The answer contains only durable commits: a crash of the server does not undo the answer.
     func read<Reply: Sendable>(
+        _ question: @escaping @Sendable (inout DurableMachine) throws -> Reply
+    ) async throws -> Reply {
+        // A question changes nothing. The reader therefore asks again if a flush fails.
+        for _ in 0..<Self.repetitions {
+            do { return try await ask(question) } catch is PostgresFlusher.Failure { continue }
+        }
+        throw DurableError.unavailable("the connection to PostgreSQL ended during a flush")
+    }
+
+    private func ask<Reply: Sendable>(
         _ question: @escaping @Sendable (inout DurableMachine) throws -> Reply
     ) async throws -> Reply {
         try await withCheckedThrowingContinuation { continuation in

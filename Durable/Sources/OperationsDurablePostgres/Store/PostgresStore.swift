@@ -25,6 +25,16 @@ public final class PostgresStore: DurableStore {
         package var clock: @Sendable (DurableInstant) -> DurableInstant = { $0 }
         /// Whether commits release the lock of the writers before they are durable.
         package var flushesSeparately = true
+        /// Returns the fault of the next commit. Only tests inject faults.
+        package var fault: @Sendable () -> Fault? = { nil }
+
+        /// A fault of one commit.
+        package enum Fault: Sendable {
+            /// The connection ends after the commit and before its reply.
+            case lostReply
+            /// The connection ends before the commit.
+            case lostConnection
+        }
 
         /// Creates the default options.
         public init() {}
@@ -57,11 +67,11 @@ public final class PostgresStore: DurableStore {
         let sender = UInt64.random(in: 1...UInt64(Int64.max))
         // Weak: the notices hold the listener, and closures of callers hold the committer.
         committer = PostgresCommitter(
-            writer, flusher: flusher, limits: limits, clock: configuration.clock, sender: sender
+            writer, flusher: flusher, configuration, sender: sender
         ) { [weak notices] in notices?.publish($0) }
         reader = PostgresReader(
             PostgresSession(address, timeout: timeout), flusher: flusher, limits: limits, clock: configuration.clock)
-        listener = PostgresListener(
+        listener = try PostgresListener(
             PostgresSession(address, timeout: timeout), sender: sender, interval: configuration.pollInterval,
             notices: notices)
         identity = try await committer.migrate()

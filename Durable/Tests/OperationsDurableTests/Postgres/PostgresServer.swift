@@ -13,8 +13,9 @@ import Testing
 final class PostgresServer: Sendable {
     private let directory: String
     private let binaries: String
-    /// The standard input of the shell. Its end means the end of the test process.
-    private let pipe = Pipe()
+    /// The commands to the shell. Their end means the end of the test process.
+    private let commands = Pipe()
+    private let replies = Pipe()
     private let schemas = Mutex(0)
 
     /// The server of all tests that do not stop their server.
@@ -51,10 +52,15 @@ final class PostgresServer: Sendable {
         max_connections = 200
         shared_buffers = 64MB
         END
-        $as_owner "$binaries/pg_ctl" -D data -l data/server.log -w start > /dev/null
-        echo ready
-        cat > /dev/null
-        $as_owner "$binaries/pg_ctl" -D data -m immediate stop > /dev/null 2>&1 || true
+        start() { $as_owner "$binaries/pg_ctl" -D data -l data/server.log -w start > /dev/null; }
+        stop() { $as_owner "$binaries/pg_ctl" -D data -m immediate stop > /dev/null 2>&1; }
+        start
+        echo done
+        while read -r command; do
+            "$command"
+            echo done
+        done
+        stop || true
         cd /
         rm -rf "$directory"
         """
@@ -66,42 +72,42 @@ final class PostgresServer: Sendable {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = ["-c", Self.script, "sh", directory, binaries]
-        let reply = Pipe()
-        (process.standardInput, process.standardOutput) = (pipe, reply)
+        (process.standardInput, process.standardOutput) = (commands, replies)
         // Other processes of the tests must not hold the pipe open.
-        _ = fcntl(pipe.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(commands.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
         try process.run()
-        let line = String(decoding: reply.fileHandleForReading.availableData, as: UTF8.self)
-        try #require(line == "ready\n", "the server does not start")
+        try awaitReply()
     }
 
-    deinit { try? pipe.fileHandleForWriting.close() }
+    deinit { try? commands.fileHandleForWriting.close() }
 
     /// Stops the server at once, without a checkpoint.
-    func stop() throws { try control(["-m", "immediate", "stop"]) }
+    func stop() throws { try control("stop") }
 
-    func start() throws { try control(["-l", "data/server.log", "-w", "start"]) }
+    func start() throws { try control("start") }
 
-    private func control(_ arguments: [String]) throws {
-        let owner = getuid() == 0 ? ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--clear-groups"] : []
-        _ = try Self.output(
-            of: owner + [binaries + "/pg_ctl", "-D", "data"] + arguments, directory: directory)
+    private func control(_ command: String) throws {
+        try commands.fileHandleForWriting.write(contentsOf: Data("\(command)\n".utf8))
+        try awaitReply()
+    }
+
+    private func awaitReply() throws {
+        let line = String(decoding: replies.fileHandleForReading.availableData, as: UTF8.self)
+        try #require(line == "done\n", "the server does not start or stop")
     }
 
     /// Runs a program, and returns the first line of its output.
-    private static func output(of command: [String], directory: String? = nil) throws -> String {
+    private static func output(of command: [String]) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = command
-        if let directory { process.currentDirectoryURL = URL(fileURLWithPath: directory) }
         let pipe = Pipe()
         process.standardOutput = pipe
         process.standardError = FileHandle.nullDevice
         try process.run()
         process.waitUntilExit()
         try #require(process.terminationStatus == 0, "\(command.last ?? "") failed")
-        // A server that the program started may hold the pipe, so that the output has no end.
-        let text = command.last == "start" ? "" : String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
+        let text = String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
         return text.split(separator: "\n").first.map(String.init) ?? ""
     }
 
@@ -110,12 +116,19 @@ final class PostgresServer: Sendable {
     /// Returns the address of a schema. The options replace the user, and add a password.
     func url(schema: String = "public", user: String = "postgres", password: String? = nil) -> String {
         "postgresql://\(user)\(password.map { ":\($0)" } ?? "")@/postgres?host=\(directory)"
-            + "&options=-csearch_path%3D\(schema)"
+            + "&options=-csearch_path%3D\(schema)&application_name=\(schema)"
     }
 
     /// Connects to the schema, for statements of tests.
     func connection(_ schema: String = "public") throws -> PostgresConnection {
         try PostgresConnection(PostgresAddress(url(schema: schema)), timeout: .seconds(10))
+    }
+
+    /// Ends all sessions of the schema's stores.
+    func cutConnections(of schema: String) throws {
+        _ = try connection().run(
+            text: "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1",
+            [.text(schema)])
     }
 
     /// Calls the body with the name of an empty schema, and removes the schema afterward.
