@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// A list of requests that one serial queue takes in groups.
+/// A list of requests that one serial queue handles in groups.
 ///
 /// Requests that arrive while the queue works on a group go together into the next group.
 package final class GroupDrain<Request: Sendable>: Sendable {

@@ -106,7 +106,7 @@ final class PostgresConnection {
 
     // MARK: - Notifications
 
-    /// Reads what the server has sent, and returns the texts of notifications. Does not wait.
+    /// Reads the data that the server has sent, and returns the texts of notifications. Does not wait.
     ///
     /// - Throws: `PostgresFailure` of kind `lost`.
     func notifications() throws -> [String] {

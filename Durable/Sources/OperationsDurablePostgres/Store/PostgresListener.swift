@@ -139,7 +139,8 @@ private final class Bell: Sendable {
     /// - Parameter socket: The descriptor; -1 for none.
     func wait(for socket: Int32, milliseconds: Int32) -> Event {
         var entries = [
-            pollfd(fd: reading, events: Int16(POLLIN), revents: 0), pollfd(fd: socket, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: reading, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: socket, events: Int16(POLLIN), revents: 0),
         ]
         guard poll(&entries, 2, milliseconds) > 0 else { return .timeout }
         if entries[0].revents != 0 {

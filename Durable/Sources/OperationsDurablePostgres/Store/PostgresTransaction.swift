@@ -39,7 +39,8 @@ public final class PostgresTransaction {
     /// Whether the statement would begin or end a transaction.
     private static func endsTransaction(_ sql: String) -> Bool {
         let word = sql.drop { $0.isWhitespace || $0 == ";" }.prefix { $0.isLetter }.lowercased()
-        return ["begin", "start", "commit", "end", "rollback", "abort", "savepoint", "release", "prepare"].contains(word)
+        return ["begin", "start", "commit", "end", "rollback", "abort", "savepoint", "release", "prepare"].contains(
+            word)
     }
 
     /// Applies an event of the store in the transaction.

@@ -48,7 +48,8 @@ import Testing
         }
     }
 
-    @Test func `a reply that is lost after COMMIT is reported as unavailable, and the change is durable`() async throws {
+    @Test func `a reply that is lost after COMMIT is reported as unavailable, and the change is durable`() async throws
+    {
         try await withPostgres { server, schema in
             let fault = Mutex<PostgresStore.Configuration.Fault?>(nil)
             var configuration = PostgresStore.Configuration()
@@ -56,7 +57,9 @@ import Testing
             let store = try await PostgresStore(server.url(schema: schema), configuration: configuration)
             let queue = DurableQueue("q", in: store)
             fault.withLock { $0 = .lostReply }
-            await #expect(throws: DurableError.unavailable("an injected fault")) { try await queue.add(Sum(a: 1, b: 2)) }
+            await #expect(throws: DurableError.unavailable("an injected fault")) {
+                try await queue.add(Sum(a: 1, b: 2))
+            }
             #expect(try await queue.counts() == [.ready: 1])
             try await queue.add(Sum(a: 1, b: 2))
             // The store repeats a transaction that the server has certainly rolled back.
@@ -176,7 +179,9 @@ import Testing
     /// Calls the body until the store is available.
     private func withRepetition<Value>(_ body: () async throws -> Value) async throws -> Value {
         while true {
-            do { return try await body() } catch DurableError.unavailable { try await Task.sleep(for: .milliseconds(5)) }
+            do { return try await body() } catch DurableError.unavailable {
+                try await Task.sleep(for: .milliseconds(5))
+            }
         }
     }
 }

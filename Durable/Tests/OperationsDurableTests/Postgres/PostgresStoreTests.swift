@@ -58,7 +58,8 @@ import Testing
                         } else {
                             await #expect(throws: PostgresError.self) {
                                 try await store.transaction { transaction in
-                                    try transaction.execute("INSERT INTO effect VALUES ($1, 'a')", [.int(Int64(number))])
+                                    try transaction.execute(
+                                        "INSERT INTO effect VALUES ($1, 'a')", [.int(Int64(number))])
                                     try transaction.execute("SELECT 1 / $1::bigint", [0])
                                 }
                             }
@@ -75,8 +76,9 @@ import Testing
     @Test func `the closure of a transaction cannot end the transaction`() async throws {
         try await withStore { _, _, store in
             for statement in ["COMMIT", " rollback", "; end", "BEGIN"] {
-                await #expect(throws: PostgresError(
-                    sqlState: "2D000", message: "the store begins and ends the transaction")
+                await #expect(
+                    throws: PostgresError(
+                        sqlState: "2D000", message: "the store begins and ends the transaction")
                 ) {
                     try await store.transaction { try $0.execute(statement) }
                 }
