@@ -11,6 +11,14 @@ struct PostgresChanges {
     var keys: Set<KeyName> = []
     var uniques: [UniqueName: UniqueRow] = [:]
     var history: [HistoryEntry] = []
+    var attempts: [AttemptName: AttemptRow] = [:]
+    var keptAttempts: [OperationID: Int] = [:]
+    var events: [EventRow] = []
+
+    struct AttemptName: Hashable {
+        var operation: OperationID
+        var fence: Int64
+    }
 
     struct UniqueName: Hashable {
         var kind: KindID
@@ -49,11 +57,19 @@ extension PostgresRows {
         changes.edges = []
     }
 
-    /// Writes changed unique keys and histories.
+    /// Writes changed unique keys, histories, records of attempts and events.
     func flushRecords() throws {
         try run(.saveUniques, set: changes.uniques.values, PostgresColumn.uniques)
         try run(.insertHistory, set: changes.history, PostgresColumn.history)
-        (changes.uniques, changes.history) = ([:], [])
+        try run(.saveAttempts, set: changes.attempts.values, PostgresColumn.attempts)
+        let kept = [
+            PostgresColumn<(key: OperationID, value: Int)>(int: \.key.rawValue),
+            PostgresColumn(int: { Int64($0.value) }),
+        ]
+        try run(.trimAttempts, set: changes.keptAttempts, kept)
+        try run(.insertEvents, set: changes.events, PostgresColumn.events)
+        (changes.uniques, changes.history, changes.events) = ([:], [], [])
+        (changes.attempts, changes.keptAttempts) = ([:], [:])
     }
 
     func flushKeys() throws {

@@ -33,6 +33,7 @@ extension PostgresColumn<OperationRow> {
             Self(int: \.startedAt?.microseconds), Self(int: \.endedAt?.microseconds),
             Self(int: \.purgeAt?.microseconds), Self(int: { $0.isCancelRequested ? 1 : 0 }),
             Self(int: \.historyCount), Self(text: \.signal), Self(int: \.workOutcome?.rawValue), Self(text: \.reason),
+            Self(text: \.context),
         ]
     }
 }
@@ -49,7 +50,11 @@ extension PostgresColumn<(key: Counter, value: Int64)> {
 
 extension PostgresColumn<KeyRow> {
     static var keys: [Self] {
-        names + [Self(int: \.limit), Self(int: \.running), Self(int: \.ready), Self(int: \.blocked)]
+        names + [
+            Self(int: \.limit), Self(int: \.running), Self(int: \.ready), Self(int: \.blocked),
+            Self(int: \.rate?.count), Self(int: \.rate?.period), Self(int: \.rateFilledAt?.microseconds),
+            Self(int: \.wakeAt?.microseconds),
+        ]
     }
 
     static var names: [Self] { [Self(int: \.name.queue.rawValue), Self(text: \.name.key)] }
@@ -87,6 +92,28 @@ extension PostgresColumn<SignalRow> {
     static var numbers: [Self] { [Self(int: \.operation.rawValue), Self(int: \.number)] }
 }
 
+extension PostgresColumn<AttemptRow> {
+    /// The columns of `PostgresSQL.attemptColumns`.
+    static var attempts: [Self] {
+        [
+            Self(int: \.operation.rawValue), Self(int: \.fence), Self(text: \.worker),
+            Self(int: \.startedAt.microseconds), Self(int: \.endedAt.microseconds), Self(int: \.outcome.rawValue),
+            Self(text: \.reason),
+        ]
+    }
+}
+
+extension PostgresColumn<EventRow> {
+    /// The columns of `PostgresSQL.eventColumns`.
+    static var events: [Self] {
+        [
+            Self(int: \.number), Self(int: \.operation.rawValue), Self(int: \.queue.rawValue),
+            Self(int: \.kind.rawValue), Self(int: \.state.rawValue), Self(int: \.fence), Self(int: \.at.microseconds),
+            Self(text: \.reason),
+        ]
+    }
+}
+
 extension PostgresColumn<WorkerRow> {
     /// The columns of workers. Lists of names are separated by line ends, which no name contains.
     static var workers: [Self] {
@@ -109,6 +136,8 @@ extension PostgresParameters {
         append(row.rateFilledAt?.microseconds)
         append(row.currentEpoch)
         append(row.lastEpoch)
+        append(row.ratePerKey?.count)
+        append(row.ratePerKey?.period)
     }
 
     /// Appends the columns of `PostgresSQL.scheduleColumns`.

@@ -24,7 +24,7 @@ extension PostgresRecord {
         (row.isCancelRequested, row.historyCount) = (int(25) != 0, int(26))
         row.signal = optionalText(27)
         row.workOutcome = optionalInt(28).flatMap { DurableState(rawValue: $0) }
-        row.reason = optionalText(29)
+        (row.reason, row.context) = (optionalText(29), optionalText(30))
         return row
     }
 
@@ -33,10 +33,15 @@ extension PostgresRecord {
         var row = QueueRow(id: QueueID(int(0)), name: text(1))
         row.isSuspended = int(2) != 0
         (row.limit, row.limitPerKey) = (optionalInt(3), optionalInt(4))
-        if let count = optionalInt(5), let period = optionalInt(6) { row.rate = RateRule(count: count, period: period) }
-        row.rateFilledAt = instant(7)
+        (row.rate, row.ratePerKey, row.rateFilledAt) = (rate(5), rate(10), instant(7))
         (row.currentEpoch, row.lastEpoch) = (int(8), int(9))
         return row
+    }
+
+    /// The rate in a column and the next column.
+    private func rate(_ column: Int) -> RateRule? {
+        guard let count = optionalInt(column), let period = optionalInt(column + 1) else { return nil }
+        return RateRule(count: count, period: period)
     }
 
     func counter(of queue: QueueID) -> (Counter, Int64) {
@@ -48,6 +53,7 @@ extension PostgresRecord {
         var row = KeyRow(name: KeyName(queue: queue, key: text(0)))
         row.limit = optionalInt(1)
         (row.running, row.ready, row.blocked) = (int(2), int(3), int(4))
+        (row.rate, row.rateFilledAt, row.wakeAt) = (rate(5), instant(7), instant(8))
         return row
     }
 
@@ -59,6 +65,22 @@ extension PostgresRecord {
         HistoryEntry(
             operation: OperationID(int(0)), position: int(1), kind: HistoryEntry.Kind(rawValue: int(2)) ?? .step,
             name: text(3), result: optionalBytes(4))
+    }
+
+    /// The row with the columns of `PostgresSQL.attemptColumns`.
+    var attemptRow: AttemptRow {
+        AttemptRow(
+            operation: OperationID(int(0)), fence: int(1), worker: text(2),
+            startedAt: DurableInstant(microseconds: int(3)), endedAt: DurableInstant(microseconds: int(4)),
+            outcome: AttemptRow.Outcome(rawValue: int(5)) ?? .failed, reason: text(6))
+    }
+
+    /// The row with the columns of `PostgresSQL.eventColumns`.
+    var eventRow: EventRow {
+        EventRow(
+            number: int(0), operation: OperationID(int(1)), queue: QueueID(int(2)), kind: KindID(int(3)),
+            state: DurableState(rawValue: int(4)) ?? .failed, fence: int(5),
+            at: DurableInstant(microseconds: int(6)), reason: optionalText(7))
     }
 
     var workerRow: WorkerRow {

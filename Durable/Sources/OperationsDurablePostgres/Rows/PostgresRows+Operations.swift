@@ -86,8 +86,14 @@ extension PostgresRows {
         return try ids(.due) { $0.append(now, limit) }
     }
 
+    func expired(limit: Int) throws -> [OperationID] {
+        try flushOperations()
+        return try ids(.expired) { $0.append(now, limit) }
+    }
+
     func nextWake() throws -> DurableInstant? {
         try flushOperations()
+        try flushKeys()
         return try run(.nextWake).first?.instant(0)
     }
 
@@ -123,7 +129,7 @@ extension PostgresRows {
         try flushRecords()
         let all: [PostgresSQL] = [
             .removeOperations, .removeInputs, .removeOutputs, .removeEdgesTo, .removeUniques, .removeHistory,
-            .removeSignals,
+            .removeSignals, .removeAttempts,
         ]
         for sql in all { try run(sql) { $0.append(ids) } }
         for id in ids { operations[id] = nil }
@@ -133,7 +139,7 @@ extension PostgresRows {
 extension PostgresParameters {
     mutating func append(_ ids: [OperationID]) { append(PostgresArray(ids.lazy.map(\.rawValue))) }
 
-    fileprivate mutating func append(_ now: DurableInstant, _ limit: Int) {
+    mutating func append(_ now: DurableInstant, _ limit: Int) {
         append(now.microseconds)
         append(Int64(limit))
     }

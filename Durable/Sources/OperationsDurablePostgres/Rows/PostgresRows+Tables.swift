@@ -17,6 +17,13 @@ extension PostgresRows {
         return try run(.keys) { $0.append(queue.rawValue) }.map { $0.keyRow(in: queue) }
     }
 
+    func dueKeys(limit: Int) throws -> [KeyName] {
+        try flushKeys()
+        return try run(.dueKeys) { $0.append(now, limit) }.map {
+            KeyName(queue: QueueID($0.int(0)), key: $0.text(1))
+        }
+    }
+
     func unique(kind: KindID, key: String) throws -> UniqueRow? {
         if let changed = changes.uniques[PostgresChanges.UniqueName(kind: kind, key: key)] { return changed }
         return try run(.unique) { parameters in
@@ -59,6 +66,28 @@ extension PostgresRows {
         try run(.dueSchedules) { $0.append(now.microseconds) }.map(\.scheduleRow).sorted { $0.name < $1.name }
     }
 
+    // MARK: - Records
+
+    func attempts(of operation: OperationID) throws -> [AttemptRow] {
+        try flushRecords()
+        return try run(.attempts) { $0.append(operation.rawValue) }.map(\.attemptRow)
+    }
+
+    func events(after number: Int64, limit: Int) throws -> [EventRow] {
+        try flushRecords()
+        return try run(.events) { parameters in
+            parameters.append(number)
+            parameters.append(Int64(limit))
+        }.map(\.eventRow)
+    }
+
+    func removeEvents(before instant: DurableInstant, limit: Int) throws {
+        try flushRecords()
+        try run(.removeEvents) { $0.append(instant, limit) }
+    }
+
+    // MARK: - Changes
+
     func save(_ saved: Changes) throws {
         for row in saved.inserted {
             operations[row.id] = row
@@ -79,6 +108,12 @@ extension PostgresRows {
         }
         for row in saved.uniques { changes.uniques[PostgresChanges.UniqueName(kind: row.kind, key: row.key)] = row }
         changes.history += saved.history
+        for row in saved.attempts {
+            changes.attempts[PostgresChanges.AttemptName(operation: row.operation, fence: row.fence)] = row
+        }
+        changes.keptAttempts.merge(saved.keptAttempts) { $1 }
+        changes.events += saved.events
+        if let instant = saved.observedUntil { setObservedUntil(instant) }
         try run(.removeSignal, set: saved.consumedSignals, PostgresColumn.numbers)
         try run(.insertSignals, set: saved.signals, PostgresColumn.signals)
         try run(.saveWorkers, set: saved.workers, PostgresColumn.workers)

@@ -24,7 +24,9 @@ final class PostgresRows: DurableRows {
     private var changedQueues: Set<QueueID> = []
     private var counters: [QueueID: [Counter: Int64]] = [:]
     private var counterChanges: [Counter: Int64] = [:]
-    private var reserved: [String: Int64] = [:]
+    /// The numbers of the store; nil before the transaction loads them.
+    private var numbers: [String: Int64]?
+    private var changedNumbers: [String: Int64] = [:]
 
     /// The largest number of bytes of an input in the row of its operation. A longer input has a row of its own, so that
     /// a change of state does not copy the input.
@@ -73,8 +75,8 @@ final class PostgresRows: DurableRows {
         try run(.addCounters, set: counters, PostgresColumn.counters)
         let less = counters.filter { $0.value < 0 }
         try run(.removeCounters, set: less, Array(PostgresColumn.counters.dropLast()))
-        let numbers = reserved.sorted { $0.key < $1.key }
-        try run(.setMeta, set: numbers, [PostgresColumn(text: \.key), PostgresColumn(int: \.value)])
+        let changed = changedNumbers.sorted { $0.key < $1.key }
+        try run(.setNumbers, set: changed, [PostgresColumn(text: \.key), PostgresColumn(int: \.value)])
         forget()
     }
 
@@ -82,7 +84,7 @@ final class PostgresRows: DurableRows {
     func forget() {
         (operations, changes, keys) = ([:], PostgresChanges(), [:])
         (queuesByID, queueIDs, changedQueues) = ([:], [:], [])
-        (counters, counterChanges, reserved) = ([:], [:], [:])
+        (counters, counterChanges, numbers, changedNumbers) = ([:], [:], nil, [:])
     }
 
     // MARK: - Identifiers
@@ -91,11 +93,28 @@ final class PostgresRows: DurableRows {
 
     func reserveWorkerID() throws -> WorkerID { WorkerID(try reserve("next_worker", 1)) }
 
+    func reserveEventNumbers(_ count: Int) throws -> Int64 { try reserve("next_event", count) }
+
+    func lastEventNumber() throws -> Int64 { try number("next_event") - 1 }
+
+    func observedUntil() throws -> DurableInstant { DurableInstant(microseconds: try number("observed_until")) }
+
+    func setObservedUntil(_ instant: DurableInstant) { changedNumbers["observed_until"] = instant.microseconds }
+
     private func reserve(_ name: String, _ count: Int) throws -> Int64 {
-        let next = try reserved[name] ?? run(.meta) { $0.append(name) }.first?.optionalInt(0)
-        guard let next else { throw DurableError.noSchema }
-        reserved[name] = next + Int64(count)
+        let next = try number(name)
+        changedNumbers[name] = next + Int64(count)
         return next
+    }
+
+    private func number(_ name: String) throws -> Int64 {
+        if let changed = changedNumbers[name] { return changed }
+        if numbers == nil {
+            let all = try run(.numbers).map { ($0.text(0), $0.int(1)) }
+            numbers = Dictionary(uniqueKeysWithValues: all)
+        }
+        guard let number = numbers?[name] else { throw DurableError.noSchema }
+        return number
     }
 
     // MARK: - Queues and kinds

@@ -30,7 +30,7 @@ enum PostgresMigrator {
                 var parameters = PostgresParameters()
                 parameters.append(names)
                 parameters.append(PostgresArray(CollectionOfOne(Int64(version))))
-                try connection.run(.setMeta, parameters)
+                try connection.run(.setNumbers, parameters)
             }
             let identity = try connection.run(.identity).first?.text(0) ?? ""
             try connection.commit()
@@ -44,7 +44,7 @@ enum PostgresMigrator {
     private static func number(_ name: String, _ connection: PostgresConnection) throws -> Int64? {
         var parameters = PostgresParameters()
         parameters.append(name)
-        return try connection.run(.meta, parameters).first?.optionalInt(0)
+        return try connection.run(.number, parameters).first?.optionalInt(0)
     }
 }
 #endif

@@ -2,8 +2,12 @@
 extension PostgresSQL {
     static let queueColumns = """
         id, name, is_suspended, max_running, max_per_key, rate_count, rate_period, rate_filled_at, current_epoch, \
-        last_epoch
+        last_epoch, key_rate_count, key_rate_period
         """
+    static let keyColumns =
+        "key, max_running, running, ready, blocked, rate_count, rate_period, rate_filled_at, wake_at"
+    static let attemptColumns = "operation, fence, worker, started_at, ended_at, outcome, reason"
+    static let eventColumns = "number, operation, queue, kind, state, fence, at, reason"
     static let scheduleColumns = "name, cron, missed, next_at, kind, queue, input, priority, retry, key, timeout"
 
     /// The statements on all tables except operations and their payloads.
@@ -17,7 +21,8 @@ extension PostgresSQL {
         case .updateQueue:
             """
             UPDATE durable_queue SET is_suspended = $2, max_running = $3, max_per_key = $4, rate_count = $5, \
-            rate_period = $6, rate_filled_at = $7, current_epoch = $8, last_epoch = $9 WHERE id = $1
+            rate_period = $6, rate_filled_at = $7, current_epoch = $8, last_epoch = $9, key_rate_count = $10, \
+            key_rate_period = $11 WHERE id = $1
             """
         case .insertKind:
             "INSERT INTO durable_kind(id, name) SELECT coalesce(max(id), 0) + 1, $1::text FROM durable_kind RETURNING id"
@@ -37,19 +42,21 @@ extension PostgresSQL {
             WHERE durable_counter.queue = old.queue AND durable_counter.epoch = old.epoch \
             AND durable_counter.kind = old.kind AND durable_counter.state = old.state AND count = 0
             """
-        case .key:
+        case .key: "SELECT \(Self.keyColumns) FROM durable_key WHERE queue = $1::bigint AND key = $2::text"
+        case .keys: "SELECT \(Self.keyColumns) FROM durable_key WHERE queue = $1::bigint ORDER BY key"
+        case .dueKeys:
             """
-            SELECT key, max_running, running, ready, blocked FROM durable_key \
-            WHERE queue = $1::bigint AND key = $2::text
+            SELECT queue, key FROM durable_key WHERE wake_at IS NOT NULL AND wake_at <= $1::bigint \
+            ORDER BY wake_at, queue, key LIMIT $2::bigint
             """
-        case .keys:
-            "SELECT key, max_running, running, ready, blocked FROM durable_key WHERE queue = $1::bigint ORDER BY key"
         case .saveKeys:
             """
-            INSERT INTO durable_key(queue, key, max_running, running, ready, blocked) \
-            SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) \
+            INSERT INTO durable_key(queue, \(Self.keyColumns)) \
+            SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], \
+            $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[]) \
             ON CONFLICT (queue, key) DO UPDATE SET max_running = excluded.max_running, running = excluded.running, \
-            ready = excluded.ready, blocked = excluded.blocked
+            ready = excluded.ready, blocked = excluded.blocked, rate_count = excluded.rate_count, \
+            rate_period = excluded.rate_period, rate_filled_at = excluded.rate_filled_at, wake_at = excluded.wake_at
             """
         case .removeKeys:
             """
@@ -110,8 +117,37 @@ extension PostgresSQL {
             priority = excluded.priority, retry = excluded.retry, key = excluded.key, timeout = excluded.timeout
             """
         case .removeSchedule: "DELETE FROM durable_schedule WHERE name = ANY($1::text[])"
-        case .meta: "SELECT number FROM durable_meta WHERE name = $1::text"
-        case .setMeta:
+        case .attempts: "SELECT \(Self.attemptColumns) FROM durable_attempt WHERE operation = $1::bigint ORDER BY fence"
+        case .saveAttempts:
+            """
+            INSERT INTO durable_attempt(\(Self.attemptColumns)) \
+            SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], \
+            $7::text[]) ON CONFLICT (operation, fence) DO UPDATE SET worker = excluded.worker, \
+            started_at = excluded.started_at, ended_at = excluded.ended_at, outcome = excluded.outcome, \
+            reason = excluded.reason
+            """
+        case .trimAttempts:
+            """
+            DELETE FROM durable_attempt USING unnest($1::bigint[], $2::bigint[]) AS kept(operation, count) \
+            WHERE durable_attempt.operation = kept.operation AND fence <= (SELECT last.fence FROM durable_attempt last \
+            WHERE last.operation = kept.operation ORDER BY last.fence DESC LIMIT 1 OFFSET kept.count)
+            """
+        case .events:
+            "SELECT \(Self.eventColumns) FROM durable_event WHERE number > $1::bigint ORDER BY number LIMIT $2::bigint"
+        case .insertEvents:
+            """
+            INSERT INTO durable_event(\(Self.eventColumns)) \
+            SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], \
+            $7::bigint[], $8::text[])
+            """
+        case .removeEvents:
+            """
+            DELETE FROM durable_event WHERE number < (SELECT min(number) FROM durable_event) + $2::bigint \
+            AND at < $1::bigint
+            """
+        case .number: "SELECT number FROM durable_meta WHERE name = $1::text"
+        case .numbers: "SELECT name, number FROM durable_meta WHERE number IS NOT NULL"
+        case .setNumbers:
             """
             INSERT INTO durable_meta(name, number) SELECT * FROM unnest($1::text[], $2::bigint[]) \
             ON CONFLICT (name) DO UPDATE SET number = excluded.number

@@ -7,18 +7,22 @@ enum PostgresSQL: Int, CaseIterable {
     case setting, lockKey, lock, now, snapshot, flush, notify, exists
     case operations, insertOperations, updateOperations, inputs, insertInputs, output, saveOutputs
     case removeEdges, edgesTo, edgesFrom, insertEdges
-    case matching, children, ready, due, nextWake, firstBlocked, lastReady, running, cancelRequests, purgeable
+    case matching, children, ready, due, expired, nextWake, firstBlocked, lastReady
+    case running, cancelRequests, purgeable
     case removeOperations, removeInputs, removeOutputs, removeEdgesTo, removeUniques, removeHistory, removeSignals
+    case removeAttempts
     case insertQueue, queueByName, queueByID, queues, updateQueue
     case insertKind, kindByName, kindByID
     case counters, addCounters, removeCounters
-    case key, keys, saveKeys, removeKeys
+    case key, keys, saveKeys, removeKeys, dueKeys
     case unique, saveUniques
     case history, insertHistory
     case signal, lastSignal, insertSignals, removeSignal
     case worker, workers, saveWorkers, removeWorkers
     case schedule, schedules, dueSchedules, saveSchedule, removeSchedule
-    case meta, setMeta, identity
+    case attempts, saveAttempts, trimAttempts
+    case events, insertEvents, removeEvents
+    case number, numbers, setNumbers, identity
 
     /// The name of the prepared statement.
     var name: String { Self.names[rawValue] }
@@ -35,7 +39,7 @@ enum PostgresSQL: Int, CaseIterable {
         ("fence", .bigint), ("failures", .bigint), ("lost_leases", .bigint), ("retry", .text), ("timeout", .bigint),
         ("deadline", .bigint), ("added_at", .bigint), ("started_at", .bigint), ("ended_at", .bigint),
         ("purge_at", .bigint), ("is_cancel_requested", .bigint), ("history_count", .bigint), ("signal", .text),
-        ("work_outcome", .bigint), ("reason", .text),
+        ("work_outcome", .bigint), ("reason", .text), ("context", .text),
     ]
 
     private static let operationNames = operationColumns.map(\.name).joined(separator: ", ")
@@ -105,9 +109,16 @@ enum PostgresSQL: Int, CaseIterable {
             SELECT id FROM durable_operation WHERE state IN (1, 5) AND wake_at <= $1::bigint \
             ORDER BY wake_at, id LIMIT $2::bigint
             """
+        case .expired:
+            """
+            SELECT id FROM durable_operation WHERE deadline IS NOT NULL AND state IN (0, 1, 2, 3, 5) \
+            AND deadline <= $1::bigint ORDER BY deadline, id LIMIT $2::bigint
+            """
         case .nextWake:
             """
             SELECT least((SELECT min(wake_at) FROM durable_operation WHERE state IN (1, 5)), \
+            (SELECT min(deadline) FROM durable_operation WHERE deadline IS NOT NULL AND state IN (0, 1, 2, 3, 5)), \
+            (SELECT min(wake_at) FROM durable_key WHERE wake_at IS NOT NULL), \
             (SELECT min(next_at) FROM durable_schedule))
             """
         case .firstBlocked:
@@ -135,6 +146,7 @@ enum PostgresSQL: Int, CaseIterable {
         case .removeUniques: "DELETE FROM durable_unique WHERE operation = ANY($1::bigint[])"
         case .removeHistory: "DELETE FROM durable_history WHERE operation = ANY($1::bigint[])"
         case .removeSignals: "DELETE FROM durable_signal WHERE operation = ANY($1::bigint[])"
+        case .removeAttempts: "DELETE FROM durable_attempt WHERE operation = ANY($1::bigint[])"
         default: nil
         }
     }

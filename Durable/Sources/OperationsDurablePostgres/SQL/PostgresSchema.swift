@@ -66,7 +66,24 @@ enum PostgresSchema {
             kind text NOT NULL, queue text NOT NULL, input bytea NOT NULL, priority bigint NOT NULL, retry text,
             key text, timeout bigint);
         CREATE INDEX durable_schedule_next ON durable_schedule(next_at);
+        """,
+        // A worker of version 1 ignores the new columns and tables, and keeps working.
         """
+        INSERT INTO durable_meta(name, number) VALUES ('oldest_reader', 1), ('next_event', 1), ('observed_until', 0);
+        ALTER TABLE durable_operation ADD COLUMN context text;
+        CREATE INDEX durable_deadline ON durable_operation(deadline, id)
+            WHERE deadline IS NOT NULL AND state IN (0, 1, 2, 3, 5);
+        ALTER TABLE durable_queue ADD COLUMN key_rate_count bigint, ADD COLUMN key_rate_period bigint;
+        ALTER TABLE durable_key ADD COLUMN rate_count bigint, ADD COLUMN rate_period bigint,
+            ADD COLUMN rate_filled_at bigint, ADD COLUMN wake_at bigint;
+        CREATE INDEX durable_key_wake ON durable_key(wake_at, queue, key) WHERE wake_at IS NOT NULL;
+        CREATE TABLE durable_attempt(
+            operation bigint NOT NULL, fence bigint NOT NULL, worker text NOT NULL, started_at bigint NOT NULL,
+            ended_at bigint NOT NULL, outcome bigint NOT NULL, reason text NOT NULL, PRIMARY KEY (operation, fence));
+        CREATE TABLE durable_event(
+            number bigint PRIMARY KEY, operation bigint NOT NULL, queue bigint NOT NULL, kind bigint NOT NULL,
+            state bigint NOT NULL, fence bigint NOT NULL, at bigint NOT NULL, reason text);
+        """,
     ]
 }
 #endif

@@ -52,6 +52,9 @@ import Testing
         var signals: [SignalRow]
         var workers: [WorkerRow]
         var schedules: [ScheduleRow]
+        var attempts: [AttemptRow]
+        var events: [EventRow]
+        var lastEvent: Int64
 
         init(_ memory: MemoryRows) {
             let tables = memory.tables
@@ -65,6 +68,8 @@ import Testing
             signals = tables.signals.sorted { ($0.operation, $0.number) < ($1.operation, $1.number) }
             workers = memory.workers()
             schedules = memory.schedules()
+            attempts = ids.flatMap { memory.attempts(of: $0) }
+            (events, lastEvent) = (tables.events, memory.lastEventNumber())
         }
 
         init(_ connection: PostgresConnection) throws {
@@ -94,11 +99,15 @@ import Testing
             }
             workers = try rows.workers()
             schedules = try rows.schedules()
+            attempts = try ids.flatMap { try rows.attempts(of: $0) }
+            (events, lastEvent) = (try rows.events(after: 0, limit: .max), try rows.lastEventNumber())
         }
     }
 
     @Test func `each statement on a growing table of PostgreSQL uses an index`() async throws {
-        let growing = ["operation", "input", "output", "edge", "unique", "history", "signal", "counter", "key"]
+        let growing = [
+            "operation", "input", "output", "edge", "unique", "history", "signal", "counter", "key", "attempt", "event",
+        ]
         try await withPostgres { server, schema in
             let connection = try server.connection(schema)
             _ = try PostgresMigrator.migrate(connection)
