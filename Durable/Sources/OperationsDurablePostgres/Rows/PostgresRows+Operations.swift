@@ -82,19 +82,15 @@ extension PostgresRows {
     }
 
     func due(limit: Int) throws -> [OperationID] {
+        guard try isDue(\.wake) else { return [] }
         try flushOperations()
         return try ids(.due) { $0.append(now, limit) }
     }
 
     func expired(limit: Int) throws -> [OperationID] {
+        guard try isDue(\.deadline) else { return [] }
         try flushOperations()
         return try ids(.expired) { $0.append(now, limit) }
-    }
-
-    func nextWake() throws -> DurableInstant? {
-        try flushOperations()
-        try flushKeys()
-        return try run(.nextWake).first?.instant(0)
     }
 
     func firstBlocked(of key: KeyName, limit: Int) throws -> [OperationID] {
@@ -133,6 +129,7 @@ extension PostgresRows {
         ]
         for sql in all { try run(sql) { $0.append(ids) } }
         for id in ids { operations[id] = nil }
+        wakes = nil
     }
 }
 

@@ -18,6 +18,7 @@ extension PostgresRows {
     }
 
     func dueKeys(limit: Int) throws -> [KeyName] {
+        guard try isDue(\.key) else { return [] }
         try flushKeys()
         return try run(.dueKeys) { $0.append(now, limit) }.map {
             KeyName(queue: QueueID($0.int(0)), key: $0.text(1))
@@ -52,9 +53,17 @@ extension PostgresRows {
         (try run(.lastSignal) { $0.append(operation.rawValue) }.first?.optionalInt(0) ?? 0) + 1
     }
 
-    func worker(_ id: WorkerID) throws -> WorkerRow? { try run(.worker) { $0.append(id.rawValue) }.first?.workerRow }
+    func worker(_ id: WorkerID) throws -> WorkerRow? { try workersByID()[id] }
 
-    func workers() throws -> [WorkerRow] { try run(.workers).map(\.workerRow) }
+    func workers() throws -> [WorkerRow] { try workersByID().values.sorted { $0.id < $1.id } }
+
+    private func workersByID() throws -> [WorkerID: WorkerRow] {
+        if let workerRows { return workerRows }
+        let rows = try run(.workers).map(\.workerRow)
+        let found = Dictionary(uniqueKeysWithValues: rows.map { ($0.id, $0) })
+        workerRows = found
+        return found
+    }
 
     func schedule(named name: String) throws -> ScheduleRow? {
         try run(.schedule) { $0.append(name) }.first?.scheduleRow
@@ -63,7 +72,8 @@ extension PostgresRows {
     func schedules() throws -> [ScheduleRow] { try run(.schedules).map(\.scheduleRow) }
 
     func dueSchedules() throws -> [ScheduleRow] {
-        try run(.dueSchedules) { $0.append(now.microseconds) }.map(\.scheduleRow).sorted { $0.name < $1.name }
+        guard try isDue(\.schedule) else { return [] }
+        return try run(.dueSchedules) { $0.append(now.microseconds) }.map(\.scheduleRow).sorted { $0.name < $1.name }
     }
 
     // MARK: - Records
@@ -89,6 +99,7 @@ extension PostgresRows {
     // MARK: - Changes
 
     func save(_ saved: Changes) throws {
+        noteWakes(saved)
         for row in saved.inserted {
             operations[row.id] = row
             changes.inserted.insert(row.id)
@@ -114,6 +125,7 @@ extension PostgresRows {
         changes.keptAttempts.merge(saved.keptAttempts) { $1 }
         changes.events += saved.events
         if let instant = saved.observedUntil { setObservedUntil(instant) }
+        if !saved.workers.isEmpty || !saved.removedWorkers.isEmpty { workerRows = nil }
         try run(.removeSignal, set: saved.consumedSignals, PostgresColumn.numbers)
         try run(.insertSignals, set: saved.signals, PostgresColumn.signals)
         try run(.saveWorkers, set: saved.workers, PostgresColumn.workers)

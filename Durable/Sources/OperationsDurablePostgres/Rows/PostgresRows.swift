@@ -16,6 +16,10 @@ final class PostgresRows: DurableRows {
     /// The operations that the transaction has loaded or changed.
     var operations: [OperationID: OperationRow] = [:]
     var changes = PostgresChanges()
+    /// The workers; nil before the transaction loads them.
+    var workerRows: [WorkerID: WorkerRow]?
+    /// The earliest instants at which something is due; nil before the transaction loads them.
+    var wakes: PostgresWakes?
     /// The keys that the transaction has loaded or changed; nil for a key without a row.
     var keys: [KeyName: KeyRow?] = [:]
 
@@ -73,7 +77,7 @@ final class PostgresRows: DurableRows {
         }
         let counters = counterChanges.filter { $0.value != 0 }.sorted { $0.key.order < $1.key.order }
         try run(.addCounters, set: counters, PostgresColumn.counters)
-        let less = counters.filter { $0.value < 0 }
+        let less = counters.filter { $0.value < 0 && mayBeZero($0.key) }
         try run(.removeCounters, set: less, Array(PostgresColumn.counters.dropLast()))
         let changed = changedNumbers.sorted { $0.key < $1.key }
         try run(.setNumbers, set: changed, [PostgresColumn(text: \.key), PostgresColumn(int: \.value)])
@@ -82,7 +86,7 @@ final class PostgresRows: DurableRows {
 
     /// Discards the rows in memory, so that the next event loads them again.
     func forget() {
-        (operations, changes, keys) = ([:], PostgresChanges(), [:])
+        (operations, changes, keys, workerRows, wakes) = ([:], PostgresChanges(), [:], nil, nil)
         (queuesByID, queueIDs, changedQueues) = ([:], [:], [])
         (counters, counterChanges, numbers, changedNumbers) = ([:], [:], nil, [:])
     }
@@ -129,9 +133,8 @@ final class PostgresRows: DurableRows {
     func existingQueue(named name: String) throws -> QueueRow? {
         if let id = queueIDs[name] { return queuesByID[id] }
         guard let row = try run(.queueByName, { $0.append(name) }).first?.queueRow else { return nil }
-        queueIDs[name] = row.id
-        if queuesByID[row.id] == nil { queuesByID[row.id] = row }
-        return queuesByID[row.id]
+        keep(row)
+        return row
     }
 
     func queue(_ id: QueueID) throws -> QueueRow {
@@ -139,15 +142,19 @@ final class PostgresRows: DurableRows {
         guard let row = try run(.queueByID, { $0.append(id.rawValue) }).first?.queueRow else {
             throw DurableError.unknownQueue("\(id)")
         }
-        queuesByID[id] = row
+        keep(row)
         return row
+    }
+
+    private func keep(_ row: QueueRow) {
+        queuesByID[row.id] = row
+        queueIDs[row.name] = row.id
     }
 
     func queues() throws -> [QueueRow] { try run(.queues).map(\.queueRow).map { queuesByID[$0.id] ?? $0 } }
 
     func save(_ row: QueueRow) {
-        queuesByID[row.id] = row
-        queueIDs[row.name] = row.id
+        keep(row)
         changedQueues.insert(row.id)
     }
 
@@ -178,6 +185,12 @@ final class PostgresRows: DurableRows {
         found = found.filter { $0.value != 0 }
         counters[queue] = found
         return found
+    }
+
+    /// Whether the transaction cannot exclude that the counter is zero.
+    private func mayBeZero(_ counter: Counter) -> Bool {
+        guard let known = counters[counter.queue] else { return true }
+        return known[counter] == nil
     }
 
     func count(_ counter: Counter, by change: Int64) {

@@ -96,7 +96,6 @@ extension PostgresSQL {
             DELETE FROM durable_signal USING unnest($1::bigint[], $2::bigint[]) AS old(operation, number) \
             WHERE durable_signal.operation = old.operation AND durable_signal.number = old.number
             """
-        case .worker: "SELECT id, name, lease_end, kinds, queues FROM durable_worker WHERE id = $1::bigint"
         case .workers: "SELECT id, name, lease_end, kinds, queues FROM durable_worker ORDER BY id"
         case .saveWorkers:
             """
@@ -176,8 +175,11 @@ extension PostgresSQL {
             SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, \
             (pg_current_wal_insert_lsn() <= pg_current_wal_flush_lsn())::int::bigint
             """
-        // The commit of a message flushes all earlier commits.
-        case .flush: "SELECT pg_logical_emit_message(true, 'durable', '')::text"
+        // The commit of a message flushes all earlier commits of the server.
+        case .flush:
+            """
+            SELECT set_config('synchronous_commit', 'on', true), pg_logical_emit_message(true, 'durable', '')::text
+            """
         case .notify: "SELECT pg_notify('durable_change', $1::text)"
         case .exists: "SELECT (to_regclass('durable_meta') IS NOT NULL)::int::bigint"
         default: preconditionFailure("the statement \(self) has no text")

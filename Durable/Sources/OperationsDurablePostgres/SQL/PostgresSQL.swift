@@ -7,7 +7,7 @@ enum PostgresSQL: Int, CaseIterable {
     case setting, lockKey, lock, now, snapshot, flush, notify, exists
     case operations, insertOperations, updateOperations, inputs, insertInputs, output, saveOutputs
     case removeEdges, edgesTo, edgesFrom, insertEdges
-    case matching, children, ready, due, expired, nextWake, firstBlocked, lastReady
+    case matching, children, ready, due, expired, wakes, firstBlocked, lastReady
     case running, cancelRequests, purgeable
     case removeOperations, removeInputs, removeOutputs, removeEdgesTo, removeUniques, removeHistory, removeSignals
     case removeAttempts
@@ -18,7 +18,7 @@ enum PostgresSQL: Int, CaseIterable {
     case unique, saveUniques
     case history, insertHistory
     case signal, lastSignal, insertSignals, removeSignal
-    case worker, workers, saveWorkers, removeWorkers
+    case workers, saveWorkers, removeWorkers
     case schedule, schedules, dueSchedules, saveSchedule, removeSchedule
     case attempts, saveAttempts, trimAttempts
     case events, insertEvents, removeEvents
@@ -114,12 +114,12 @@ enum PostgresSQL: Int, CaseIterable {
             SELECT id FROM durable_operation WHERE deadline IS NOT NULL AND state IN (0, 1, 2, 3, 5) \
             AND deadline <= $1::bigint ORDER BY deadline, id LIMIT $2::bigint
             """
-        case .nextWake:
+        case .wakes:
             """
-            SELECT least((SELECT min(wake_at) FROM durable_operation WHERE state IN (1, 5)), \
+            SELECT (SELECT min(wake_at) FROM durable_operation WHERE state IN (1, 5)), \
             (SELECT min(deadline) FROM durable_operation WHERE deadline IS NOT NULL AND state IN (0, 1, 2, 3, 5)), \
             (SELECT min(wake_at) FROM durable_key WHERE wake_at IS NOT NULL), \
-            (SELECT min(next_at) FROM durable_schedule))
+            (SELECT min(next_at) FROM durable_schedule)
             """
         case .firstBlocked:
             """

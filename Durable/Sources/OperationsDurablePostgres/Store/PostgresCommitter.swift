@@ -6,7 +6,8 @@ import OperationsDurable
 /// A writer that commits the requests of many callers in one transaction.
 ///
 /// Writing transactions of all processes take turns by a lock of the database, so that each sees the rows of all earlier
-/// transactions. The lock is free again before the commit is durable: the callers resume after a flush by `PostgresFlusher`.
+/// transactions. A commit releases the lock before the commit is durable, so that another process executes its transaction
+/// during the flush. The callers resume after the flush.
 final class PostgresCommitter: Sendable {
     /// One request of a caller.
     struct Request: Sendable {
@@ -33,7 +34,6 @@ final class PostgresCommitter: Sendable {
     private static let repetitions = 5
 
     private let session: PostgresSession
-    private let flusher: PostgresFlusher?
     private let configuration: PostgresStore.Configuration
     private let sender: UInt64
     private let publish: @Sendable (Effects) -> Void
@@ -41,14 +41,12 @@ final class PostgresCommitter: Sendable {
 
     /// - Parameters:
     ///   - session: A session that only the committer uses.
-    ///   - flusher: The flusher of commits; nil if each commit waits until it is durable.
     ///   - sender: The number of the store in notices.
     init(
-        _ session: PostgresSession, flusher: PostgresFlusher?, _ configuration: PostgresStore.Configuration,
-        sender: UInt64, publish: @escaping @Sendable (Effects) -> Void
+        _ session: PostgresSession, _ configuration: PostgresStore.Configuration, sender: UInt64,
+        publish: @escaping @Sendable (Effects) -> Void
     ) {
-        (self.session, self.flusher, self.configuration) = (session, flusher, configuration)
-        (self.sender, self.publish) = (sender, publish)
+        (self.session, self.configuration, self.sender, self.publish) = (session, configuration, sender, publish)
     }
 
     func submit(_ request: Request) { requests.submit(request) { self.commitTogether($0) } }
@@ -57,7 +55,8 @@ final class PostgresCommitter: Sendable {
         for repetition in 0... {
             do { return try commit(group) } catch let failure as PostgresFailure {
                 if failure.kind == .refused, failure.permitsRepetition, repetition < Self.repetitions { continue }
-                if failure.kind == .refused, group.count > 1 { return commitAlone(group) }
+                // A lock that another process holds too long is the fault of no request.
+                if failure.kind == .refused, failure.sqlState != "55P03", group.count > 1 { return commitAlone(group) }
                 for request in group { request.finish(failure.durableError) }
                 return
             } catch {
@@ -73,21 +72,31 @@ final class PostgresCommitter: Sendable {
 
     /// Applies the requests in one transaction, and resumes the callers when the transaction is durable.
     private func commit(_ group: [Request]) throws {
-        let (outcome, generation) = try session.withConnection { connection in
-            let generation = try flusher?.prepare(for: connection.backend)
+        let outcome = try session.withConnection { connection in
             try connection.execute("BEGIN")
             let outcome = try apply(group, in: connection)
             try commit(connection)
-            return (outcome, generation)
+            return outcome
         }
-        guard let flusher, let generation else { return acknowledge(group, outcome, nil) }
-        flusher.submit(generation) { self.acknowledge(group, outcome, $0) }
+        publish(outcome.effects)
+        for hook in outcome.hooks { hook() }
+        for (request, error) in zip(group, outcome.errors) { request.finish(error) }
     }
 
+    /// Commits the open transaction, and returns when the commit is durable.
+    ///
+    /// - Throws: `PostgresFailure`, of kind `unknownOutcome` if the transaction may be durable.
     private func commit(_ connection: PostgresConnection) throws {
         let fault = configuration.fault()
         if fault == .lostConnection { throw PostgresFailure(kind: .lost, text: "an injected fault") }
         try connection.commit()
+        if configuration.releasesEarly {
+            // A crash of the server ends the connection. A flush by the same connection therefore proves the commit.
+            do { try connection.run(.flush) } catch var failure as PostgresFailure {
+                failure.kind = .unknownOutcome
+                throw failure
+            }
+        }
         if fault == .lostReply { throw PostgresFailure(kind: .unknownOutcome, text: "an injected fault") }
     }
 
@@ -101,13 +110,6 @@ final class PostgresCommitter: Sendable {
                 continuation.resume(with: result.mapError { DurableError.wrapping(postgres: $0) })
             }
         }
-    }
-
-    private func acknowledge(_ group: [Request], _ outcome: Outcome, _ failure: PostgresFlusher.Failure?) {
-        publish(outcome.effects)
-        if failure == nil { for hook in outcome.hooks { hook() } }
-        let error = failure.map { _ in DurableError.unavailable("the connection to PostgreSQL ended during a commit") }
-        for (request, own) in zip(group, outcome.errors) { request.finish(own ?? error) }
     }
 
     private func apply(_ group: [Request], in connection: PostgresConnection) throws -> Outcome {

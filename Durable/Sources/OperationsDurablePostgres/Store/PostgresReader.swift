@@ -1,71 +1,63 @@
 #if Postgres
-import Dispatch
 import DurableCore
+import OperationsDurable
 
-/// The connection that answers questions, one at a time. Each question has a consistent snapshot.
+/// The connection that answers questions. Questions that arrive during a transaction share the next transaction.
+///
+/// An answer contains only durable commits: a crash of the server does not undo the answer.
 final class PostgresReader: Sendable {
-    private static let repetitions = 3
+    /// One question of a caller.
+    struct Question: Sendable {
+        /// Asks the machine, and keeps the answer. Changes nothing, so that the reader may ask again.
+        var ask: @Sendable (inout DurableMachine) throws -> Void
+        /// Called with nil, or with the error of the question.
+        var finish: @Sendable ((any Error)?) -> Void
+    }
 
     private let session: PostgresSession
-    private let flusher: PostgresFlusher?
-    private let limits: DurableLimits
-    private let clock: @Sendable (DurableInstant) -> DurableInstant
-    private let queue = DispatchQueue(label: "swift-operations-durable.postgres.read")
+    private let configuration: PostgresStore.Configuration
+    private let questions = GroupDrain<Question>(label: "swift-operations-durable.postgres.read")
 
     /// - Parameter session: A session that only the reader uses.
-    init(
-        _ session: PostgresSession, flusher: PostgresFlusher?, limits: DurableLimits,
-        clock: @escaping @Sendable (DurableInstant) -> DurableInstant
-    ) {
-        (self.session, self.flusher, self.limits, self.clock) = (session, flusher, limits, clock)
+    init(_ session: PostgresSession, _ configuration: PostgresStore.Configuration) {
+        (self.session, self.configuration) = (session, configuration)
     }
 
-    /// Answers a question. The answer contains only durable commits: a crash of the server does not undo the answer.
-    func read<Reply: Sendable>(
-        _ question: @escaping @Sendable (inout DurableMachine) throws -> Reply
-    ) async throws -> Reply {
-        // A question changes nothing. The reader therefore asks again if a flush fails.
-        for _ in 0..<Self.repetitions {
-            do { return try await ask(question) } catch is PostgresFlusher.Failure { continue }
-        }
-        throw DurableError.unavailable("the connection to PostgreSQL ended during a flush")
-    }
+    func submit(_ question: Question) { questions.submit(question) { self.answer($0) } }
 
-    private func ask<Reply: Sendable>(
-        _ question: @escaping @Sendable (inout DurableMachine) throws -> Reply
-    ) async throws -> Reply {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async {
-                let result = Result { try self.answer(question) }
-                guard case .success((_, let generation?)) = result, let flusher = self.flusher else {
-                    continuation.resume(
-                        with: result.map(\.reply).mapError { DurableError.wrapping(postgres: $0) })
-                    return
-                }
-                flusher.submit(generation) { error in
-                    continuation.resume(with: error.map { .failure($0) } ?? result.map(\.reply))
-                }
-            }
+    private func answer(_ group: [Question]) {
+        do {
+            let errors = try session.withConnection { try answer(group, $0) }
+            for (question, error) in zip(group, errors) { question.finish(error) }
+        } catch let failure as PostgresFailure where failure.kind == .refused && group.count > 1 {
+            // One question may be the cause.
+            for question in group { answer([question]) }
+        } catch {
+            for question in group { question.finish(DurableError.wrapping(postgres: error)) }
         }
     }
 
-    /// Returns the reply, and the connection of a flush that the reply needs.
-    private func answer<Reply>(
-        _ question: (inout DurableMachine) throws -> Reply
-    ) throws -> (reply: Reply, generation: PostgresFlusher.Generation?) {
-        try session.withConnection { connection in
-            let generation = try flusher?.prepare()
-            try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            guard let snapshot = try connection.run(.snapshot).first else { throw DurableError.noSchema }
-            let now = DurableInstant(microseconds: snapshot.int(0))
-            let rows = PostgresRows(connection, now: clock(now))
-            rows.kinds = session.kinds
-            var machine = DurableMachine(rows: rows, limits: limits)
-            let reply = try question(&machine)
-            session.kinds = rows.kinds
-            try connection.execute("COMMIT")
-            return (reply, snapshot.int(1) == 1 ? nil : generation)
+    /// Answers questions in one snapshot. Returns the error of each question.
+    private func answer(_ group: [Question], _ connection: PostgresConnection) throws -> [(any Error)?] {
+        try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        guard let snapshot = try connection.run(.snapshot).first else { throw DurableError.noSchema }
+        let now = DurableInstant(microseconds: snapshot.int(0))
+        let rows = PostgresRows(connection, now: configuration.clock(now))
+        rows.kinds = session.kinds
+        var machine = DurableMachine(rows: rows, limits: configuration.limits)
+        var errors: [(any Error)?] = []
+        for question in group {
+            do {
+                try question.ask(&machine)
+                errors.append(nil)
+            } catch let error as PostgresFailure {
+                throw error
+            } catch { errors.append(error) }
         }
+        session.kinds = rows.kinds
+        try connection.execute("COMMIT")
+        if snapshot.int(1) == 0 { try connection.run(.flush) }
+        return errors
     }
 }
 #endif

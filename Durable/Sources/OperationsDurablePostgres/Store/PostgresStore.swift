@@ -24,7 +24,7 @@ public final class PostgresStore: DurableStore {
         /// Converts the server's instant to the instant of the store. Tests replace the conversion.
         package var clock: @Sendable (DurableInstant) -> DurableInstant = { $0 }
         /// Whether commits release the lock of the writers before they are durable.
-        package var flushesSeparately = true
+        package var releasesEarly = true
         /// Returns the fault of the next commit. Only tests inject faults.
         package var fault: @Sendable () -> Fault? = { nil }
 
@@ -60,17 +60,13 @@ public final class PostgresStore: DurableStore {
         let settings: PostgresSession.Settings = [
             ("lock_timeout", "\(configuration.lockTimeout.milliseconds)"),
             ("idle_in_transaction_session_timeout", "\(configuration.transactionTimeout.milliseconds)"),
-            ("synchronous_commit", configuration.flushesSeparately ? "off" : "on"),
+            ("synchronous_commit", configuration.releasesEarly ? "off" : "on"),
         ]
         let writer = PostgresSession(address, timeout: timeout, settings: settings)
-        let flusher = configuration.flushesSeparately ? PostgresFlusher(address, timeout: timeout) : nil
         let sender = UInt64.random(in: 1...UInt64(Int64.max))
         // Weak: the notices hold the listener, and closures of callers hold the committer.
-        committer = PostgresCommitter(
-            writer, flusher: flusher, configuration, sender: sender
-        ) { [weak notices] in notices?.publish($0) }
-        reader = PostgresReader(
-            PostgresSession(address, timeout: timeout), flusher: flusher, limits: limits, clock: configuration.clock)
+        committer = PostgresCommitter(writer, configuration, sender: sender) { [weak notices] in notices?.publish($0) }
+        reader = PostgresReader(PostgresSession(address, timeout: timeout), configuration)
         listener = try PostgresListener(
             PostgresSession(address, timeout: timeout), sender: sender, interval: configuration.pollInterval,
             notices: notices)
@@ -89,7 +85,13 @@ public final class PostgresStore: DurableStore {
     public func read<Reply: Sendable>(
         _ question: @escaping @Sendable (inout DurableMachine) throws -> Reply
     ) async throws -> Reply {
-        try await reader.read(question)
+        let reply = ReplyBox<Reply>()
+        return try await withCheckedThrowingContinuation { continuation in
+            reader.submit(
+                PostgresReader.Question(ask: { try reply.set(question(&$0)) }) {
+                    continuation.resume(with: reply.result($0))
+                })
+        }
     }
 
     /// Executes statements of the application, and returns when they are durable.

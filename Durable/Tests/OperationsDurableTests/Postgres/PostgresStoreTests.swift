@@ -168,12 +168,13 @@ import Testing
         try await withPostgres { server, schema in
             _ = try await PostgresStore(server.url(schema: schema))
             let connection = try server.connection(schema)
-            _ = try connection.run(text: "UPDATE durable_meta SET number = 99 WHERE name = 'schema'", [])
+            _ = try connection.run(
+                text: "UPDATE durable_meta SET number = 99 WHERE name IN ('schema', 'oldest_reader')", [])
             await #expect(throws: DurableError.newerSchema(found: 99, supported: PostgresSchema.version)) {
                 try await PostgresStore(server.url(schema: schema))
             }
             _ = try connection.run(
-                text: "INSERT INTO durable_meta(name, number) VALUES ('oldest_reader', $1)",
+                text: "UPDATE durable_meta SET number = $1 WHERE name = 'oldest_reader'",
                 [.int(Int64(PostgresSchema.version))])
             _ = try await PostgresStore(server.url(schema: schema))
         }

@@ -1,0 +1,71 @@
+#if Postgres
+import DurableCore
+
+/// The earliest instants of the four tables of things that become due. One statement loads all of them.
+struct PostgresWakes {
+    var wake: DurableInstant?
+    var deadline: DurableInstant?
+    var key: DurableInstant?
+    var schedule: DurableInstant?
+    /// Whether the instants are exact. A change makes them lower bounds.
+    var isExact = true
+
+    /// Lowers a bound.
+    mutating func include(_ instant: DurableInstant?, _ bound: WritableKeyPath<PostgresWakes, DurableInstant?>) {
+        guard let instant else { return }
+        self[keyPath: bound] = self[keyPath: bound].map { min($0, instant) } ?? instant
+    }
+}
+
+extension PostgresRows {
+    func nextWake() throws -> DurableInstant? {
+        if wakes?.isExact != true {
+            try flushOperations()
+            try flushKeys()
+            wakes = nil
+        }
+        let wakes = try loadedWakes()
+        return [wakes.wake, wakes.deadline, wakes.key, wakes.schedule].compactMap { $0 }.min()
+    }
+
+    /// Whether something of the kind may be due.
+    func isDue(_ bound: KeyPath<PostgresWakes, DurableInstant?>) throws -> Bool {
+        try loadedWakes()[keyPath: bound].map { $0 <= now } ?? false
+    }
+
+    private func loadedWakes() throws -> PostgresWakes {
+        if let wakes { return wakes }
+        try flushOperations()
+        try flushKeys()
+        var found = PostgresWakes()
+        if let record = try run(.wakes).first {
+            found = PostgresWakes(
+                wake: record.instant(0), deadline: record.instant(1), key: record.instant(2),
+                schedule: record.instant(3))
+        }
+        wakes = found
+        return found
+    }
+
+    /// Keeps the instants correct after changes that are not in the database yet. Called before `operations` and `keys`
+    /// contain the changes.
+    func noteWakes(_ saved: Changes) {
+        guard wakes != nil else { return }
+        for row in saved.inserted + saved.updated {
+            let old = operations[row.id]
+            if old?.wakeAt != nil || old?.deadline != nil || row.wakeAt != nil || row.deadline != nil {
+                wakes?.isExact = false
+            }
+            wakes?.include(row.wakeAt, \.wake)
+            wakes?.include(row.deadline, \.deadline)
+        }
+        for row in saved.keys {
+            if let old = keys[row.name] ?? nil, old.wakeAt != nil { wakes?.isExact = false }
+            if row.wakeAt != nil { wakes?.isExact = false }
+            wakes?.include(row.wakeAt, \.key)
+        }
+        if !saved.schedules.isEmpty || !saved.removedSchedules.isEmpty { wakes?.isExact = false }
+        for row in saved.schedules { wakes?.include(row.nextAt, \.schedule) }
+    }
+}
+#endif
