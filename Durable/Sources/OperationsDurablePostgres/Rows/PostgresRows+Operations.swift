@@ -22,8 +22,9 @@ extension PostgresRows {
         }
         try flushOperations()
         return try ids(.matching) { parameters in
-            parameters.append(0)
-            parameters.append(filter.state?.rawValue)
+            parameters.append(filter.after?.rawValue ?? 0)
+            // A bit for each state.
+            parameters.append(filter.states?.reduce(Int64(0)) { $0 | 1 << $1.rawValue })
             parameters.append(queue)
             parameters.append(kind)
             parameters.append(Int64(filter.limit))

@@ -124,6 +124,7 @@ extension PostgresRows {
         }
         changes.keptAttempts.merge(saved.keptAttempts) { $1 }
         changes.events += saved.events
+        hasEvents = hasEvents || !saved.events.isEmpty
         if let instant = saved.observedUntil { setObservedUntil(instant) }
         if !saved.workers.isEmpty || !saved.removedWorkers.isEmpty { workerRows = nil }
         try run(.removeSignal, set: saved.consumedSignals, PostgresColumn.numbers)

@@ -13,6 +13,8 @@ final class PostgresRows: DurableRows {
     /// The names of operations, which never change once they are committed.
     var kinds = KindCache()
 
+    /// Whether the transaction has recorded events, for which a caller waits in some process.
+    var hasEvents = false
     /// The operations that the transaction has loaded or changed.
     var operations: [OperationID: OperationRow] = [:]
     var changes = PostgresChanges()

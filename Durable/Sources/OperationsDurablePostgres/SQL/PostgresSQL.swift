@@ -92,7 +92,7 @@ enum PostgresSQL: Int, CaseIterable {
             """
         case .matching:
             """
-            SELECT id FROM durable_operation WHERE id > $1::bigint AND ($2::bigint IS NULL OR state = $2) \
+            SELECT id FROM durable_operation WHERE id > $1::bigint AND ($2::bigint IS NULL OR ($2 >> state::int) & 1 = 1) \
             AND ($3::bigint IS NULL OR queue = $3) AND ($4::bigint IS NULL OR kind = $4) ORDER BY id LIMIT $5::bigint
             """
         case .children:

@@ -139,7 +139,7 @@ final class PostgresCommitter: Sendable {
         }
         try rows.flush()
         outcome.effects.merge(machine.takeEffects())
-        if outcome.effects != Effects() {
+        if outcome.effects != Effects() || rows.hasEvents {
             var parameters = PostgresParameters()
             let notice = PostgresNotice(schema: connection.lockKey, sender: sender, effects: outcome.effects)
             parameters.append(notice.text)
