@@ -13,6 +13,7 @@ enum PostgresMigrator {
         do {
             var key = PostgresParameters()
             key.append(connection.lockKey)
+            key.append("on")
             try connection.run(.lock, key)
             let exists = try connection.run(.exists).first?.int(0) == 1
             var version = exists ? Int(try number("schema", connection) ?? 1) : 0

@@ -6,8 +6,8 @@ import OperationsDurable
 /// A writer that commits the requests of many callers in one transaction.
 ///
 /// Writing transactions of all processes take turns by a lock of the database, so that each sees the rows of all earlier
-/// transactions. A commit releases the lock before the commit is durable, so that another process executes its transaction
-/// during the flush. The callers resume after the flush.
+/// transactions. While processes wait for the lock, a commit releases the lock before the commit is durable: another process
+/// executes its transaction during the flush. The callers resume after the flush.
 final class PostgresCommitter: Sendable {
     /// One request of a caller.
     struct Request: Sendable {
@@ -32,6 +32,9 @@ final class PostgresCommitter: Sendable {
 
     /// The number of repetitions of a transaction after deadlocks and conflicts.
     private static let repetitions = 5
+
+    /// The number of transactions that release the lock early after another process held the lock.
+    private static let earlyReleases = 64
 
     private let session: PostgresSession
     private let configuration: PostgresStore.Configuration
@@ -73,9 +76,11 @@ final class PostgresCommitter: Sendable {
     /// Applies the requests in one transaction, and resumes the callers when the transaction is durable.
     private func commit(_ group: [Request]) throws {
         let outcome = try session.withConnection { connection in
+            let isEarly = configuration.releasesEarly ?? (session.earlyReleases > 0)
+            session.earlyReleases -= isEarly ? 1 : 0
             try connection.execute("BEGIN")
-            let outcome = try apply(group, in: connection)
-            try commit(connection)
+            let outcome = try apply(group, in: connection, isEarly: isEarly)
+            try commit(connection, isEarly: isEarly)
             return outcome
         }
         publish(outcome.effects)
@@ -86,11 +91,11 @@ final class PostgresCommitter: Sendable {
     /// Commits the open transaction, and returns when the commit is durable.
     ///
     /// - Throws: `PostgresFailure`, of kind `unknownOutcome` if the transaction may be durable.
-    private func commit(_ connection: PostgresConnection) throws {
+    private func commit(_ connection: PostgresConnection, isEarly: Bool) throws {
         let fault = configuration.fault()
         if fault == .lostConnection { throw PostgresFailure(kind: .lost, text: "an injected fault") }
         try connection.commit()
-        if configuration.releasesEarly {
+        if isEarly {
             // A crash of the server ends the connection. A flush by the same connection therefore proves the commit.
             do { try connection.run(.flush) } catch var failure as PostgresFailure {
                 failure.kind = .unknownOutcome
@@ -112,10 +117,13 @@ final class PostgresCommitter: Sendable {
         }
     }
 
-    private func apply(_ group: [Request], in connection: PostgresConnection) throws -> Outcome {
+    private func apply(_ group: [Request], in connection: PostgresConnection, isEarly: Bool) throws -> Outcome {
         var key = PostgresParameters()
         key.append(connection.lockKey)
-        let now = DurableInstant(microseconds: try connection.run(.lock, key).first?.int(0) ?? 0)
+        key.append(isEarly ? "off" : "on")
+        guard let lock = try connection.run(.lock, key).first else { throw DurableError.noSchema }
+        if lock.int(1) == 1 { session.earlyReleases = Self.earlyReleases }
+        let now = DurableInstant(microseconds: lock.int(0))
         let rows = PostgresRows(connection, now: configuration.clock(now))
         rows.kinds = session.kinds
         var machine = DurableMachine(rows: rows, limits: configuration.limits)

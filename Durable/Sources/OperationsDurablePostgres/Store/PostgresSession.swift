@@ -14,6 +14,8 @@ final class PostgresSession: @unchecked Sendable {
     private var connection: PostgresConnection?
     /// The names of operations that are committed.
     var kinds = PostgresRows.KindCache()
+    /// The number of next transactions that release the lock of the writers early.
+    var earlyReleases = 0
 
     init(_ address: PostgresAddress, timeout: Duration, settings: Settings = []) {
         (self.address, self.timeout, self.settings) = (address, timeout, settings)

@@ -23,8 +23,8 @@ public final class PostgresStore: DurableStore {
         public var pollInterval = Duration.seconds(2)
         /// Converts the server's instant to the instant of the store. Tests replace the conversion.
         package var clock: @Sendable (DurableInstant) -> DurableInstant = { $0 }
-        /// Whether commits release the lock of the writers before they are durable.
-        package var releasesEarly = true
+        /// Whether commits release the lock of the writers before they are durable. Nil means: while writers wait for the lock.
+        package var releasesEarly: Bool?
         /// Returns the fault of the next commit. Only tests inject faults.
         package var fault: @Sendable () -> Fault? = { nil }
 
@@ -60,7 +60,6 @@ public final class PostgresStore: DurableStore {
         let settings: PostgresSession.Settings = [
             ("lock_timeout", "\(configuration.lockTimeout.milliseconds)"),
             ("idle_in_transaction_session_timeout", "\(configuration.transactionTimeout.milliseconds)"),
-            ("synchronous_commit", configuration.releasesEarly ? "off" : "on"),
         ]
         let writer = PostgresSession(address, timeout: timeout, settings: settings)
         let sender = UInt64.random(in: 1...UInt64(Int64.max))

@@ -90,12 +90,15 @@ import Testing
         }
     }
 
-    @Test func `R28: a crash of the server loses no addition that returned, and the worker finishes all operations`()
-        async throws
-    {
+    @Test(arguments: [false, true])
+    func `R28: a crash of the server loses no addition that returned, and the worker finishes all operations`(
+        _ isEarly: Bool
+    ) async throws {
         let server = try PostgresServer()
         try await server.withSchema { schema in
-            let store = try await PostgresStore(server.url(schema: schema))
+            var configuration = PostgresStore.Configuration()
+            configuration.releasesEarly = isEarly
+            let store = try await PostgresStore(server.url(schema: schema), configuration: configuration)
             let queue = DurableQueue("q", in: store)
             let ledger = Ledger()
             let running = try DurableWorker(store, queues: ["q": .limit(4)], operations: [Sum.self])
