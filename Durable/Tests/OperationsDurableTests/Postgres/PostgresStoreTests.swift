@@ -283,5 +283,53 @@ import Testing
             }
         }
     }
+
+    @Test func `R24: events of one store of PostgreSQL arrive at another store`() async throws {
+        try await withStore { server, schema, first in
+            var configuration = PostgresStore.Configuration()
+            configuration.pollInterval = .seconds(3_600)
+            let second = try await PostgresStore(server.url(schema: schema), configuration: configuration)
+            var events = try await second.events().makeAsyncIterator()
+            let queue = DurableQueue("q", in: first)
+            let sum = try await queue.add(Sum(a: 1, b: 2))
+            #expect(try await events.next()?.state == .ready)
+            // The start of an operation wakes no worker, and is an event nevertheless.
+            try await withWorker(first, [Sum.self]) { _ = try await sum.value }
+            #expect(try await events.next()?.state == .running)
+            #expect(try await events.next()?.state == .succeeded)
+        }
+    }
+
+    @Test func `a process that is frozen within a transaction delays the others for a limited time`() async throws {
+        try await withStore { server, schema, store in
+            let frozen = try server.connection(schema)
+            try frozen.execute("SET idle_in_transaction_session_timeout = 100; BEGIN")
+            var key = PostgresParameters()
+            key.append(frozen.lockKey)
+            key.append("on")
+            try frozen.run(.lock, key)
+            // The addition waits for the lock until the server ends the session of the frozen process.
+            let sum = try await DurableQueue("q", in: store).add(Sum(a: 1, b: 2))
+            #expect(try await sum.state == .ready)
+            #expect(throws: PostgresFailure.self) { try frozen.commit() }
+        }
+    }
+
+    @Test func `a lock that another process holds too long is reported, and nothing is added`() async throws {
+        try await withStore { server, schema, store in
+            var configuration = PostgresStore.Configuration()
+            configuration.lockTimeout = .milliseconds(50)
+            let second = try await PostgresStore(server.url(schema: schema), configuration: configuration)
+            let holder = try server.connection(schema)
+            try holder.execute("BEGIN")
+            var key = PostgresParameters()
+            key.append(holder.lockKey)
+            key.append("on")
+            try holder.run(.lock, key)
+            await #expect(throws: DurableError.self) { try await DurableQueue("q", in: second).add(Sum(a: 1, b: 2)) }
+            holder.rollBack()
+            #expect(try await store.snapshot().queues.isEmpty)
+        }
+    }
 }
 #endif
