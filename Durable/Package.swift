@@ -61,6 +61,10 @@ let package = Package(
         .executableTarget(
             name: "Orders", dependencies: ["OperationsDurable", database], path: "Examples/Orders",
             exclude: ["README.md"], swiftSettings: settings),
+        // Two processes on one database of PostgreSQL: `Examples/TwoWorkers/run swift run --traits Postgres TwoWorkers`.
+        .executableTarget(
+            name: "TwoWorkers", dependencies: ["OperationsDurable", "OperationsDurablePostgres"],
+            path: "Examples/TwoWorkers", exclude: ["README.md", "run"], swiftSettings: settings),
         // A worker that a test kills again and again.
         .executableTarget(
             name: "DurableCrashWorker", dependencies: ["OperationsDurable", database],

@@ -12,7 +12,7 @@ struct TwoWorkers {
 
     static func main() async throws {
         guard let url = ProcessInfo.processInfo.environment["DATABASE_URL"] else {
-            print("set DATABASE_URL to the address of a database of PostgreSQL, such as postgresql://user@host/database")
+            print("set DATABASE_URL to the address of a database, such as postgresql://user@host/database")
             exit(2)
         }
         let store = try await PostgresStore(url)
@@ -90,7 +90,7 @@ struct RenderPage: DurableOperation {
 
     func run(_ context: DurableContext) async throws {
         try await Task.sleep(for: .milliseconds(30))
-        guard let store = context.store as? PostgresStore else { return }
+        guard let store = context.store as? PostgresStore else { throw DurableError.noSchema }
         let worker = Self.worker
         try await store.transaction { transaction in
             try transaction.execute(

@@ -9,17 +9,21 @@ import Testing
     /// The first seed; `DURABLE_SEED` repeats one program.
     static let firstSeed = UInt64(ProcessInfo.processInfo.environment["DURABLE_SEED"] ?? "") ?? 1
 
-    @Test func `the machine agrees with the naive reference in random programs`() throws {
-        for seed in Self.firstSeed..<Self.firstSeed + UInt64(Self.programs) { try run(seed) }
+    @Test func `the machine agrees with the naive reference in random programs`() async throws {
+        for seed in Self.firstSeed..<Self.firstSeed + UInt64(Self.programs) { try await run(seed) }
     }
 
     /// A cancelled operation that requests a wait.
-    @Test(arguments: [1015]) func `programs that once found a fault agree`(_ seed: UInt64) throws { try run(seed) }
+    @Test(arguments: [1015]) func `programs that once found a fault agree`(_ seed: UInt64) async throws {
+        try await run(seed)
+    }
 
-    private func run(_ seed: UInt64) throws {
+    private func run(_ seed: UInt64) async throws {
         var explorer = Explorer(seed: seed)
         let rows = MemoryRows(now: Explorer.start)
         for _ in 0..<300 {
+            // The thread belongs to all tests.
+            await Task.yield()
             let (event, expected) = explorer.next()
             rows.now = explorer.reference.now
             var machine = explorer.machine(on: rows)

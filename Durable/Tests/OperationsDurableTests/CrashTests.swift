@@ -125,9 +125,11 @@ import Testing
             let hold = try await queue.add(Hold(number: 1, file: path + ".open"))
             try await hold.reaches(.running)
             try await freeze(frozen, store)
+            // On a busy machine the worker may have lost leases before, and the fence is then larger than 1.
+            let fence = try #require(try await store.read { try $0.rows.operations([hold.id]).first?.fence })
             let other = try startWorker(path)
             try await poll("the other worker has the lease") {
-                try await store.read { try $0.rows.operations([hold.id]).first?.fence } == 2
+                try await store.read { try $0.rows.operations([hold.id]).first?.fence ?? 0 } > fence
             }
             try Data().write(to: URL(fileURLWithPath: path + ".open"))
             try await hold.value

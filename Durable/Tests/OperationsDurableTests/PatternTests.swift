@@ -64,8 +64,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
-    func `an attempt whose completion was rolled back completes with its return`() async throws {
+    @Test func `an attempt whose completion was rolled back completes with its return`() async throws {
         try await withStore(.sqlite) { test in
             let store = try test.sqlite
             let undecided = try await DurableQueue("q", in: store).add(Undecided())

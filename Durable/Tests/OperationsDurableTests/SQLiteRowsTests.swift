@@ -18,30 +18,40 @@ import Testing
 
     @Test func `the rows in SQLite equal the rows in memory after each event of random programs`() async throws {
         for seed in Self.firstSeed..<Self.firstSeed + UInt64(Self.programs) {
-            try compare(seed, in: try await database())
+            try await compare(seed, in: try await database())
         }
     }
 
-    private func compare(_ seed: UInt64, in database: DatabaseQueue) throws {
+    private func compare(_ seed: UInt64, in database: DatabaseQueue) async throws {
         var explorer = Explorer(seed: seed)
         let memory = MemoryRows(now: Explorer.start)
         let statements = SQLiteStatements()
         for _ in 0..<250 {
+            // The thread belongs to all tests.
+            await Task.yield()
             let (event, _) = explorer.next()
             memory.now = explorer.reference.now
             var machine = explorer.machine(on: memory)
             let expected = try machine.reply(to: event)
-            let reply = try database.write { database in
-                let rows = SQLiteRows(database, now: memory.now, statements: statements)
-                var machine = explorer.machine(on: rows)
-                let reply = try machine.reply(to: event)
-                try rows.flush()
-                return reply
-            }
+            let (reply, stored) = try apply(event, of: explorer, at: memory.now, to: database, statements)
             let label = "seed \(seed), event \(explorer.count) \(event)"
             try #require(reply == expected, "\(label)")
-            try #require(try dump(database) == Dump(memory), "\(label)")
+            try #require(stored == Dump(memory), "\(label)")
         }
+    }
+
+    private func apply(
+        _ event: ProgramEvent, of explorer: Explorer, at now: DurableInstant, to database: DatabaseQueue,
+        _ statements: SQLiteStatements
+    ) throws -> (ProgramReply, Dump) {
+        let reply = try database.write { database in
+            let rows = SQLiteRows(database, now: now, statements: statements)
+            var machine = explorer.machine(on: rows)
+            let reply = try machine.reply(to: event)
+            try rows.flush()
+            return reply
+        }
+        return (reply, try dump(database))
     }
 
     /// The contents of all tables.

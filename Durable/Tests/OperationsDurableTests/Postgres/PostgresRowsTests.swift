@@ -13,16 +13,18 @@ import Testing
 
     @Test func `the rows in PostgreSQL equal the rows in memory after each event of random programs`() async throws {
         for seed in Self.firstSeed..<Self.firstSeed + UInt64(Self.programs) {
-            try await withPostgres { server, schema in try compare(seed, server.connection(schema)) }
+            try await withPostgres { server, schema in try await compare(seed, server.connection(schema)) }
         }
     }
 
-    private func compare(_ seed: UInt64, _ connection: PostgresConnection) throws {
+    private func compare(_ seed: UInt64, _ connection: PostgresConnection) async throws {
         _ = try PostgresMigrator.migrate(connection)
         try connection.execute("SET synchronous_commit = off")
         var explorer = Explorer(seed: seed)
         let memory = MemoryRows(now: Explorer.start)
         for _ in 0..<250 {
+            // The thread belongs to all tests.
+            await Task.yield()
             let (event, _) = explorer.next()
             memory.now = explorer.reference.now
             var machine = explorer.machine(on: memory)
