@@ -51,8 +51,8 @@ struct PostgresFailure: Error {
         ("could not translate host name", "the name of the host is unknown"),
         ("timeout expired", "the server did not answer in time"),
         ("invalid port number", "the port is not a number"),
-        ("role", "the server does not know the user"),
-        ("database", "the server does not have the database"),
+        ("role \"", "the server does not know the user"),
+        ("database \"", "the server does not have the database"),
     ]
 
     /// Creates the error of a failed connection from a message of libpq.

@@ -13,6 +13,8 @@ final class PostgresRows: DurableRows {
     /// The names of operations, which never change once they are committed.
     var kinds = KindCache()
 
+    /// Whether the transaction has changed tables of the store.
+    private(set) var hasChanges = false
     /// Whether the transaction has recorded events, for which a caller waits in some process.
     var hasEvents = false
     /// The operations that the transaction has loaded or changed.
@@ -52,6 +54,7 @@ final class PostgresRows: DurableRows {
     func run(_ sql: PostgresSQL, _ append: (inout PostgresParameters) -> Void = { _ in }) throws -> PostgresResult {
         var parameters = PostgresParameters()
         append(&parameters)
+        hasChanges = hasChanges || sql.isChange
         return try connection.run(sql, parameters)
     }
 

@@ -163,13 +163,14 @@ extension PostgresSQL {
         // One key for each schema, so that the stores of two schemas do not wait for each other.
         case .lockKey: "SELECT hashtextextended('swift-operations-durable ' || current_schema(), 0)"
         // The clock is read after the lock: the instants of transactions follow the order of the transactions. The second
-        // column is 1 if another transaction held the lock.
+        // column is 1 if another transaction held the lock, the third if all earlier commits are durable.
         case .lock:
             """
             WITH lock AS MATERIALIZED (SELECT CASE WHEN pg_try_advisory_xact_lock($1::bigint) THEN 0 \
             ELSE 1 + length(pg_advisory_xact_lock($1)::text) END AS was_held, \
             set_config('synchronous_commit', $2::text, true)) \
-            SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, was_held::bigint FROM lock
+            SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, was_held::bigint, \
+            (pg_current_wal_insert_lsn() <= pg_current_wal_flush_lsn())::int::bigint FROM lock
             """
         case .now: "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
         // The second column is 1 if all commits that the snapshot contains are durable.

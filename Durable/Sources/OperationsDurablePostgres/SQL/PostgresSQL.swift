@@ -28,6 +28,10 @@ enum PostgresSQL: Int, CaseIterable {
     var name: String { Self.names[rawValue] }
     var text: String { Self.texts[rawValue] }
 
+    /// Whether the statement changes tables.
+    var isChange: Bool { Self.changes[rawValue] }
+
+    private static let changes: [Bool] = texts.map { !$0.hasPrefix("SELECT") && !$0.hasPrefix("WITH") }
     private static let names: [String] = allCases.map { "durable_\($0)" }
     private static let texts: [String] = allCases.map { $0.operationText ?? $0.tableText ?? $0.sessionText }
 

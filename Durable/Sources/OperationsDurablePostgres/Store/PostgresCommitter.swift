@@ -28,6 +28,8 @@ final class PostgresCommitter: Sendable {
         var errors: [(any Error)?] = []
         var effects = Effects()
         var hooks: [@Sendable () -> Void] = []
+        /// Whether the replies rest on earlier commits that are not durable: the own commit flushes nothing if it is empty.
+        var needsFlush = false
     }
 
     /// The number of repetitions of a transaction after deadlocks and conflicts.
@@ -80,7 +82,7 @@ final class PostgresCommitter: Sendable {
             session.earlyReleases -= isEarly ? 1 : 0
             try connection.execute("BEGIN")
             let outcome = try apply(group, in: connection, isEarly: isEarly)
-            try commit(connection, isEarly: isEarly)
+            try commit(connection, mustFlush: isEarly || outcome.needsFlush)
             return outcome
         }
         publish(outcome.effects)
@@ -91,11 +93,11 @@ final class PostgresCommitter: Sendable {
     /// Commits the open transaction, and returns when the commit is durable.
     ///
     /// - Throws: `PostgresFailure`, of kind `unknownOutcome` if the transaction may be durable.
-    private func commit(_ connection: PostgresConnection, isEarly: Bool) throws {
+    private func commit(_ connection: PostgresConnection, mustFlush: Bool) throws {
         let fault = configuration.fault()
         if fault == .lostConnection { throw PostgresFailure(kind: .lost, text: "an injected fault") }
         try connection.commit()
-        if isEarly {
+        if mustFlush {
             // A crash of the server ends the connection. A flush by the same connection therefore proves the commit.
             do { try connection.run(.flush) } catch var failure as PostgresFailure {
                 failure.kind = .unknownOutcome
@@ -154,6 +156,7 @@ final class PostgresCommitter: Sendable {
             try connection.run(.notify, parameters)
         }
         session.kinds = rows.kinds
+        outcome.needsFlush = !rows.hasChanges && lock.int(2) == 0
         return outcome
     }
 
