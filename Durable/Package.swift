@@ -55,7 +55,8 @@ let package = Package(
         .target(name: "DurableTesting", dependencies: ["DurableCore", "OperationsDurable"], swiftSettings: settings),
         // Compares the store with a bare loop of SQL: `swift run -c release DurableBenchmarks`.
         .executableTarget(
-            name: "DurableBenchmarks", dependencies: ["OperationsDurable", database], path: "Benchmarks",
+            name: "DurableBenchmarks", dependencies: ["OperationsDurable", "OperationsDurablePostgres", database],
+            path: "Benchmarks",
             exclude: ["peers", "compare"], swiftSettings: settings),
         // Continues orders after two kills of its worker: `swift run Orders`.
         .executableTarget(

@@ -2,30 +2,34 @@ import OperationsDurable
 
 /// A kind of database that the rows measure. A row uses only these members and `DurableStore`.
 protocol Backend: Sendable {
-    /// The name of the option `--database`.
+    /// The value of the option `--database`.
+    var option: String { get }
+
+    /// The name in reports.
     var name: String { get }
 
     /// Whether one process writes at a time.
     var hasOneWriter: Bool { get }
 
     /// Creates an empty database, and returns its address. Another process opens the address with `open(_:)`.
-    func newAddress() throws -> String
+    func newAddress() async throws -> String
 
     /// Opens a store.
     func open(_ address: String) async throws -> any DurableStore
 
     /// Creates a bare loop of SQL with an empty database.
-    func newBareLoop() throws -> BareLoop
+    func newBareLoop() async throws -> any BareLoop
 
-    /// Starts to count the commits of a store. The returned closure returns the number of commits since then.
-    func countCommits(of store: any DurableStore) async throws -> @Sendable () -> Int
+    /// Starts to count the commits of a store. The returned closure returns the number of commits since then, or nil if the
+    /// database does not report the number.
+    func countCommits(of store: any DurableStore) async throws -> @Sendable () -> Int?
 
     /// Removes all databases.
     func removeFiles()
 }
 
 extension Backend {
-    func newStore() async throws -> any DurableStore { try await open(try newAddress()) }
+    func newStore() async throws -> any DurableStore { try await open(try await newAddress()) }
 }
 
 /// Returns the backend of a name.
@@ -33,6 +37,9 @@ func backend(named name: String) throws -> any Backend {
     switch name {
     case "sqlite": SQLiteBackend(isNormal: false)
     case "sqlite-normal": SQLiteBackend(isNormal: true)
+    #if Postgres
+    case _ where name.hasPrefix("postgresql://"): PostgresBackend(url: name)
+    #endif
     default: throw Options.Misuse(text: "unknown database: \(name)\n\(Options.usage)")
     }
 }

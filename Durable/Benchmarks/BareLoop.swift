@@ -2,7 +2,16 @@ import Foundation
 import GRDB
 
 /// A loop of SQL that does the least possible work.
-struct BareLoop {
+protocol BareLoop: Sendable {
+    /// Adds rows, in transactions of the given size.
+    func add(_ count: Int, batch: Int) async throws
+
+    /// Completes a batch of rows and claims the next batch in each transaction.
+    func run(_ count: Int, batch: Int) async throws
+}
+
+/// The bare loop in SQLite.
+struct SQLiteBareLoop: BareLoop {
     private let database: DatabaseQueue
 
     init(path: String, isNormal: Bool) throws {
@@ -19,21 +28,20 @@ struct BareLoop {
         }
     }
 
-    func add(_ count: Int, batch: Int) throws {
+    func add(_ count: Int, batch: Int) async throws {
         let input = Data("{}".utf8)
         for start in stride(from: 0, to: count, by: batch) {
-            try database.write { database in
+            try await database.write { database in
                 let statement = try database.cachedStatement(sql: "INSERT INTO job(state, input) VALUES (0, ?)")
                 for _ in start..<min(start + batch, count) { try statement.execute(arguments: [input]) }
             }
         }
     }
 
-    /// Completes a batch and claims the next batch in each transaction.
-    func run(_ count: Int, batch: Int) throws {
+    func run(_ count: Int, batch: Int) async throws {
         var ids: [Int64] = []
         for _ in 0...(count + batch - 1) / batch {
-            ids = try database.write { [ids] database in
+            ids = try await database.write { [ids] database in
                 let complete = try database.cachedStatement(sql: "UPDATE job SET state = 2 WHERE id = ? AND state = 1")
                 for id in ids { try complete.execute(arguments: [id]) }
                 let claim = try database.cachedStatement(

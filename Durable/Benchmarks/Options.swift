@@ -11,7 +11,8 @@ struct Options {
           --rows LIST      the rows of the cost table, for example 1,3,6-9 (default: all)
           --full           the sizes of the cost table (default: sizes that take less than two minutes together)
           --scale N        divides all sizes
-          --database NAME  sqlite (synchronous = FULL), or sqlite-normal; may be repeated (default: sqlite)
+          --database NAME  sqlite (synchronous = FULL), sqlite-normal, or with the trait Postgres the address of a database,
+                           postgresql://…; may be repeated (default: sqlite)
           --json           a line of JSON for each measurement
 
         """

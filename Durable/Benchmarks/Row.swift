@@ -57,6 +57,15 @@ struct Measurement: Sendable {
         (self.score, self.scoreName) = (score, scoreName)
     }
 
+    /// Creates a measurement that the number of commits judges, if the database reports the number.
+    init(
+        _ detail: String, count: Int, value: Double, unit: String, commits: Int?, of parts: Int, _ scoreName: String
+    ) {
+        self.init(detail, count: count, value: value, unit: unit)
+        guard let commits else { return }
+        (score, self.scoreName, bar) = (Double(commits) / Double(parts), scoreName, .atMost(2))
+    }
+
     var isMet: Bool? {
         switch bar {
         case .atLeast(let bar): score >= bar

@@ -11,6 +11,8 @@ struct SQLiteBackend: Backend {
 
     init(isNormal: Bool) { self.isNormal = isNormal }
 
+    var option: String { name }
+
     var name: String { isNormal ? "sqlite-normal" : "sqlite" }
 
     var hasOneWriter: Bool { true }
@@ -26,10 +28,10 @@ struct SQLiteBackend: Backend {
         return try await SQLiteStore(path: address, configuration: configuration)
     }
 
-    func newBareLoop() throws -> BareLoop { try BareLoop(path: try newAddress(), isNormal: isNormal) }
+    func newBareLoop() throws -> any BareLoop { try SQLiteBareLoop(path: try newAddress(), isNormal: isNormal) }
 
-    func countCommits(of store: any DurableStore) async throws -> @Sendable () -> Int {
-        guard let store = store as? SQLiteStore else { return { 0 } }
+    func countCommits(of store: any DurableStore) async throws -> @Sendable () -> Int? {
+        guard let store = store as? SQLiteStore else { return { nil } }
         let counter = CommitCounter()
         try await store.transaction { $0.add(transactionObserver: counter, extent: .databaseLifetime) }
         let start = counter.count

@@ -11,7 +11,7 @@ final class WorkerProcess {
     /// Starts the process, and returns when its worker serves the queue.
     init(_ backend: any Backend, _ address: String, queue: String, limit: Int) throws {
         process.executableURL = Bundle.main.executableURL
-        process.arguments = [Self.command, backend.name, address, queue, "\(limit)"]
+        process.arguments = [Self.command, backend.option, address, queue, "\(limit)"]
         (process.standardInput, process.standardOutput) = (input, output)
         try process.run()
         _ = output.fileHandleForReading.availableData

@@ -6,7 +6,7 @@ extension Row {
     ) { backend, size in
         let count = size / 16 * 16
         return try await compared(backend, count, atLeast: 0.4) { bare in
-            try ContinuousClock().measure { try bare.add(count, batch: 16) }
+            try await ContinuousClock().measure { try await bare.add(count, batch: 16) }
         } store: { queue in
             try await ContinuousClock().measure {
                 try await withThrowingTaskGroup(of: Void.self) { group in
@@ -23,7 +23,7 @@ extension Row {
         number: 2, question: "add in batches of 256", small: [50_000], full: [100_000]
     ) { backend, count in
         try await compared(backend, count, atLeast: 0.5) { bare in
-            try ContinuousClock().measure { try bare.add(count, batch: 256) }
+            try await ContinuousClock().measure { try await bare.add(count, batch: 256) }
         } store: { queue in
             try await ContinuousClock().measure { try await queue.fill(count) }
         }
@@ -31,12 +31,12 @@ extension Row {
 
     /// Measures the bare loop and the store three times, in turns, and compares the medians.
     static func compared(
-        _ backend: any Backend, _ count: Int, atLeast bar: Double, bare: (BareLoop) throws -> Duration,
+        _ backend: any Backend, _ count: Int, atLeast bar: Double, bare: (any BareLoop) async throws -> Duration,
         store: (DurableQueue) async throws -> Duration
     ) async throws -> [Measurement] {
         var (bareTimes, times): ([Duration], [Duration]) = ([], [])
         for _ in 0..<3 {
-            bareTimes.append(try bare(try backend.newBareLoop()))
+            bareTimes.append(try await bare(try await backend.newBareLoop()))
             times.append(try await store(DurableQueue("q", in: try await backend.newStore())))
         }
         return [Measurement(count, in: times.sorted()[1], bareTime: bareTimes.sorted()[1], atLeast: bar)]

@@ -13,7 +13,7 @@ extension Row {
         return [
             Measurement(
                 "", count: count, value: time / .microseconds(1) / Double(count), unit: "µs",
-                score: Double(commits()) / Double(count), "commits", bar: .atMost(2))
+                commits: commits(), of: count, "commits")
         ]
     }
 
@@ -35,14 +35,15 @@ extension Row {
         let added = try await ContinuousClock().measure { [graph] in _ = try await store.add(graph) }
         let commits = try await backend.countCommits(of: store)
         let run = try await queue.measureWithWorker(limit: 256) { try await queue.waitForSucceeded(count) }
-        let each = { (time: Duration) in time / .microseconds(1) / Double(count) }
-        return [
-            Measurement("add", count: count, value: each(added), unit: "µs"),
-            Measurement("run", count: count, value: each(run), unit: "µs"),
-            Measurement(
-                "run", count: count, value: Double(count) / Double(max(1, commits())), unit: "operations a commit"),
-            Measurement("add and run", count: count, value: each(added + run), unit: "µs", bar: .atMost(100)),
+        let perOperation = { (time: Duration) in time / .microseconds(1) / Double(count) }
+        let measurements = [
+            Measurement("add", count: count, value: perOperation(added), unit: "µs"),
+            Measurement("run", count: count, value: perOperation(run), unit: "µs"),
+            Measurement("add and run", count: count, value: perOperation(added + run), unit: "µs", bar: .atMost(100)),
         ]
+        guard let commits = commits() else { return measurements }
+        let each = Double(count) / Double(max(1, commits))
+        return measurements + [Measurement("run", count: count, value: each, unit: "operations a commit")]
     }
 }
 

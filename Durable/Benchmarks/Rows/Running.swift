@@ -5,8 +5,8 @@ extension Row {
         number: 3, question: "run operations that do nothing, limit 16", small: [20_000], full: [50_000]
     ) { backend, count in
         try await compared(backend, count, atLeast: 0.4) { bare in
-            try bare.add(count, batch: 256)
-            return try ContinuousClock().measure { try bare.run(count, batch: 16) }
+            try await bare.add(count, batch: 256)
+            return try await ContinuousClock().measure { try await bare.run(count, batch: 16) }
         } store: { queue in
             try await timeToRun(count, in: queue)
         }
@@ -18,7 +18,7 @@ extension Row {
     ) { backend, count in
         var measurements: [Measurement] = []
         for processes in [1, 2, 4] {
-            let address = try backend.newAddress()
+            let address = try await backend.newAddress()
             let queue = DurableQueue("q", in: try await backend.open(address))
             try await queue.suspend()
             try await queue.fill(count)

@@ -16,7 +16,7 @@ extension Row {
         return [
             Measurement(
                 "", count: count, value: time / .microseconds(1) / steps, unit: "µs a step",
-                score: Double(commits()) / steps, "commits a step", bar: .atMost(2))
+                commits: commits(), of: count * 10, "commits a step")
         ]
     }
 }

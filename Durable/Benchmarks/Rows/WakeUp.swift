@@ -4,7 +4,7 @@ extension Row {
     static let wakeUp = Row(
         number: 7, question: "wake-up: from add to the start in another idle process", small: [100], full: [500]
     ) { backend, count in
-        let address = try backend.newAddress()
+        let address = try await backend.newAddress()
         let queue = DurableQueue("q", in: try await backend.open(address))
         let worker = try WorkerProcess(backend, address, queue: "q", limit: 16)
         defer { worker.stop() }
@@ -19,7 +19,9 @@ extension Row {
         }
         times.sort()
         return [
-            Measurement("median", count: count, value: times[count / 2], unit: "ms", bar: .atMost(10)),
+            Measurement(
+                "median", count: count, value: times[count / 2], unit: "ms", bar: .atMost(backend.hasOneWriter ? 10 : 5)
+            ),
             Measurement("99 %", count: count, value: times[count * 99 / 100], unit: "ms"),
         ]
     }
