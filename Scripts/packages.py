@@ -60,5 +60,6 @@ def packages():
                  "OperationsCombine", "OperationsObservability"]),
         Package("Networking", "networking_flags", "OperationsNetworking",
                 ["HTTPCore", "HTTPCaching", "OperationsNetworking", "OperationsImages"]),
-        Package("Durable", "durable_flags", "OperationsDurable", ["DurableCore", "OperationsDurable", "DurableTesting"]),
+        Package("Durable", "durable_flags", "OperationsDurable",
+                ["DurableCore", "OperationsDurable", "OperationsDurablePostgres", "DurableTesting"]),
     ]
