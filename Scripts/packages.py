@@ -47,10 +47,10 @@ class Package:
 
 def imports(modules):
     """Returns the options with which the compiler finds the modules in a folder, and the C modules that they import."""
-    # The plan of the build, debug.yaml, lists the module maps.
+    # The plan of the build, debug.yaml, lists the module maps, and the folders of the headers of system libraries.
     with open(os.path.dirname(modules) + ".yaml") as plan:
-        maps = sorted(set(re.findall(r"-fmodule-map-file=([^\"]+)", plan.read())))
-    return ["-I", modules, *(option for path in maps for option in ("-Xcc", "-fmodule-map-file=" + path))]
+        options = sorted(set(re.findall(r'"(-fmodule-map-file=[^"]+|-I/[^"]+)"', plan.read())))
+    return ["-I", modules, *(part for option in options for part in ("-Xcc", option))]
 
 
 def packages():

@@ -42,6 +42,23 @@ import Testing
         }
     }
 
+    /// Compensates for every error except a suspension.
+    struct Compensating: DurableOperation {
+        static let name = "compensating"
+        var journal: String
+
+        func run(_ context: DurableContext) async throws {
+            let journal = Journal.named(journal)
+            do {
+                try await context.step("charge") { journal.append("charge") }
+                try await context.wait(for: "approved", as: Bool.self)
+                try await context.step("ship") { throw TestFailure() }
+            } catch let suspension as DurableSuspension {
+                throw suspension
+            } catch { try await context.step("refund") { journal.append("refund") } }
+        }
+    }
+
     /// Catches the cancellation of a step, and tries to continue.
     struct Stubborn: DurableOperation {
         static let name = "stubborn"
@@ -88,6 +105,21 @@ import Testing
                 #expect(value == "2, step 'card' failed: the test failure")
             }
             #expect(Journal.named(name).all == ["card", "invoice"])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `an operation that compensates for errors does not compensate at a wait`(_ kind: StoreKind) async throws {
+        try await withStore(kind) { test in
+            let name = "compensating \(kind)"
+            let operation = try await DurableQueue("q", in: test.store).add(Compensating(journal: name))
+            try await withWorker(test.store, [Compensating.self]) {
+                try await operation.reaches(.awaitingSignal)
+                #expect(Journal.named(name).all == ["charge"])
+                try await test.store.send("approved", true, to: operation.id)
+                try await operation.value
+            }
+            #expect(Journal.named(name).all == ["charge", "refund"])
         }
     }
 

@@ -30,6 +30,15 @@ public struct DurableOptions: Sendable {
     /// Creates the default options.
     public init() {}
 
+    /// Creates options with the given values. The other options have their defaults.
+    public init(
+        priority: DurablePriority = .normal, retry: RetryRule = .none, delay: Duration? = nil, unique: String? = nil,
+        limitKey: String? = nil, timeout: Duration? = nil, deadline: Duration? = nil, isBarrier: Bool = false
+    ) {
+        (self.priority, self.retry, self.delay, self.unique) = (priority, retry, delay, unique)
+        (self.limitKey, self.timeout, self.deadline, self.isBarrier) = (limitKey, timeout, deadline, isBarrier)
+    }
+
     func apply(to operation: inout NewOperation) {
         operation.priority = priority
         operation.failurePolicy = dependencyFailurePolicy

@@ -52,10 +52,24 @@ public struct DurableContext: Sendable {
         return value
     }
 
+    /// Runs the body once. Later attempts do not run the body.
+    ///
+    /// - Throws: As for a step with a result.
+    public func step(_ name: String, _ body: () async throws -> Void) async throws {
+        _ = try await step(name) {
+            try await body()
+            return true
+        }
+    }
+
     /// Releases slot and lease until the instant. The operation then runs again, on any machine, from its beginning.
+    ///
+    /// - Throws: `DurableSuspension`, which the operation does not catch.
     public func sleep(until date: Date) async throws { try await sleep(.at(DurableInstant(date))) }
 
     /// Releases slot and lease for the duration. The operation then runs again, on any machine, from its beginning.
+    ///
+    /// - Throws: `DurableSuspension`, which the operation does not catch.
     public func sleep(for duration: Duration) async throws { try await sleep(.after(duration)) }
 
     private func sleep(_ wake: NewOperation.Start) async throws {
@@ -68,7 +82,9 @@ public struct DurableContext: Sendable {
 
     /// Returns the value of a signal. Releases slot and lease until a caller sends the signal.
     ///
-    /// - Throws: `DurableError.signalTimeout`, in this attempt and in each later attempt.
+    /// - Throws: `DurableError.signalTimeout`, in this attempt and in each later attempt. `DurableSuspension`, which the
+    ///   operation does not catch.
+    @discardableResult
     public func wait<Value: Codable & Sendable>(
         for name: String, as type: Value.Type, timeout: Duration? = nil
     ) async throws -> Value {
@@ -88,6 +104,8 @@ public struct DurableContext: Sendable {
     /// Releases slot and lease until the operation has ended, and returns its output.
     ///
     /// - Throws: `DurableError.cycle` if the operation waits for this operation. `DurableError.notSucceeded`.
+    ///   `DurableSuspension`, which the operation does not catch.
+    @discardableResult
     public func wait<Output>(for handle: DurableHandle<Output>) async throws -> Output {
         let name = "operation \(handle.id)"
         let (position, stored) = try attempt.next(.operations, name)
@@ -152,4 +170,12 @@ public struct DurableStepFailure: Error, Sendable, Hashable, CustomStringConvert
     public let reason: String
 
     public var description: String { "step '\(step)' failed: \(reason)" }
+}
+
+/// The error by which a sleep or a wait ends an attempt that has released its slot and its lease.
+///
+/// The error is no failure. An operation that catches errors, for example to compensate for a failed step, throws this error
+/// again. Every further call of the context throws it, too.
+public struct DurableSuspension: Error, Sendable, Hashable, CustomStringConvertible {
+    public var description: String { "the attempt has ended, and the operation runs again when its wait is over" }
 }

@@ -49,7 +49,7 @@ final class Attempt: AsyncOperation, @unchecked Sendable {
         do {
             let output = try await work()
             finish(.succeeded(output: output))
-        } catch is AttemptState.Suspension {
+        } catch is DurableSuspension {
             // The attempt has released its lease, and is no failure.
             finish(.released)
         } catch let control as DurableControl {

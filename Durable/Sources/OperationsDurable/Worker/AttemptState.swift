@@ -3,9 +3,6 @@ import Synchronization
 
 /// The state of one attempt that its context shares with the worker.
 package final class AttemptState: Sendable {
-    /// The error that unwinds an attempt that has released its lease.
-    struct Suspension: Error {}
-
     private struct State {
         var position = 0
         var isCompleted = false
@@ -85,13 +82,13 @@ package final class AttemptState: Sendable {
         }
     }
 
-    /// Requests a wait. Returns the result, or throws `Suspension` after the release of the lease.
+    /// Requests a wait. Returns the result, or throws `DurableSuspension` after the release of the lease.
     func wait(_ event: @escaping @Sendable (inout DurableMachine, Lease) throws -> WaitReply) async throws -> [UInt8]? {
         switch try await commit(event) {
         case .resumed(let result): return result
         case .suspended:
-            state.withLock { ($0.isSuspended, $0.interruption) = (true, Suspension()) }
-            throw Suspension()
+            state.withLock { ($0.isSuspended, $0.interruption) = (true, DurableSuspension()) }
+            throw DurableSuspension()
         }
     }
 }
