@@ -108,6 +108,47 @@ import Testing
         }
     }
 
+    /// Throws that the database is away in its first run.
+    struct Away: DurableOperation {
+        static let name = "away"
+        var journal: String
+
+        func run(_ context: DurableContext) async throws {
+            let journal = Journal.named(journal)
+            journal.append("attempt \(context.number)")
+            if journal.all.count == 1 { throw DurableError.unavailable("a test") }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `R28: an attempt that ends because the database is away is no failed attempt`(_ kind: StoreKind) async throws {
+        try await withStore(kind) { test in
+            let name = "away \(kind)"
+            let away = try await DurableQueue("q", in: test.store).add(Away(journal: name))
+            try await withWorker(test.store, [Away.self]) {
+                try await away.reaches(.scheduled)
+                test.advance(.seconds(1))
+                try await away.value
+            }
+            #expect(Journal.named(name).all == ["attempt 1", "attempt 1"])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases, ["a\nb", "a\0b", "", String(repeating: "x", count: 201)])
+    func `a name with a line end, a zero byte, no character or too many is refused`(
+        _ kind: StoreKind, _ name: String
+    ) async throws {
+        try await withStore(kind) { test in
+            await #expect(throws: DurableError.self) {
+                try await DurableQueue(name, in: test.store).add(Away(journal: ""))
+            }
+            let options = DurableOptions(limitKey: name)
+            await #expect(throws: DurableError.self) {
+                try await DurableQueue("q", in: test.store).add(Away(journal: ""), options: options)
+            }
+        }
+    }
+
     @Test(arguments: StoreKind.allCases)
     func `an operation that compensates for errors does not compensate at a wait`(_ kind: StoreKind) async throws {
         try await withStore(kind) { test in

@@ -115,6 +115,12 @@ import Testing
             #expect(context.attempt.isDone)
             await #expect(throws: DurableError.leaseLost(sum.id)) {
                 try await store.transaction { database in
+                    try database.execute(sql: "INSERT INTO effect VALUES (4)")
+                    try context.complete(3, in: database)
+                }
+            }
+            await #expect(throws: DurableError.leaseLost(sum.id)) {
+                try await store.transaction { database in
                     try database.execute(sql: "INSERT INTO effect VALUES (3)")
                     let stale = Lease(operation: lease.operation, worker: lease.worker, fence: 7)
                     try DurableContext(attempt: AttemptState(claim, lease: stale, store: store))

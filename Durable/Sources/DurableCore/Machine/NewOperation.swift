@@ -64,7 +64,10 @@ package struct NewOperation: Sendable {
 extension DurableLimits {
     package func checkName(_ name: String) throws(DurableError) {
         guard !name.isEmpty, name.utf8.count <= nameBytes else { throw .invalidName(name, limit: nameBytes) }
-        if name.utf8.contains(10) { throw .invalidValue("the name '\(name)' contains a line end") }
+        // The stores separate names by line ends, and PostgreSQL stores no zero byte.
+        if name.utf8.contains(where: { $0 == 10 || $0 == 0 }) {
+            throw .invalidValue("the name '\(name)' contains a line end or a zero byte")
+        }
     }
 
     package func checkPayload(_ payload: [UInt8], of subject: String) throws(DurableError) {

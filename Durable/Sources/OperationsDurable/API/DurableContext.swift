@@ -145,15 +145,19 @@ public struct DurableContext: Sendable {
     ///
     /// The attempt returns the same output afterward. If the transaction is rolled back, the attempt continues.
     ///
-    /// - Throws: `DurableError.leaseLost`. The application then rolls back the transaction.
+    /// - Throws: `DurableError.leaseLost`, also if an earlier transaction completed the operation: an effect is never repeated.
+    ///   The application then rolls back the transaction.
     public func complete(_ output: some Sendable = (), in transaction: Database) throws {
         guard let store = attempt.store as? SQLiteStore else { throw DurableError.noSchema }
         let bytes = try Payload.encode(output, of: "output")
         let lease = attempt.lease
         let completion = Completion(lease: lease, result: .succeeded(output: bytes))
-        guard try store.apply(in: transaction, { try $0.complete([completion])[0] }) else {
-            throw DurableError.leaseLost(lease.operation)
+        let isAccepted = try store.apply(in: transaction) { machine in
+            // The machine accepts a repetition, which must not commit its effect a second time.
+            let row = try machine.rows.operations([lease.operation]).first
+            return row?.isRunning(under: lease) == true ? try machine.complete([completion])[0] : false
         }
+        guard isAccepted else { throw DurableError.leaseLost(lease.operation) }
         let attempt = attempt
         transaction.afterNextTransaction { database in
             // A rollback to a savepoint undoes the completion, also when the transaction commits.

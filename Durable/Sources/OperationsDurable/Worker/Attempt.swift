@@ -101,6 +101,8 @@ final class Attempt: AsyncOperation, @unchecked Sendable {
             }
         case DurableControl.snooze(let delay): return .snoozed(delay)
         case DurableControl.discard(let reason): return .discarded(reason: reason)
+        // The database is away, which is no failure of the operation.
+        case DurableError.unavailable: return .snoozed(.seconds(1))
         case let error as OperationRunner.UndecodableInput:
             return .failed(reason: "\(error.cause)", isRetryable: false)
         case let error as DurableError where error.isPermanent: return .failed(reason: "\(error)", isRetryable: false)
