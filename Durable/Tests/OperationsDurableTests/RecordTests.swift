@@ -165,13 +165,13 @@ import Testing
             let queue = DurableQueue("q", in: test.store)
             let number = try await test.store.commit { try $0.observeEvents() }
             try await queue.add(Sum(a: 1, b: 1))
-            test.advance(.seconds(61))
+            test.advance(DurableMachine.observation + .seconds(1))
             try await queue.add(Sum(a: 2, b: 2))
             var iterator = try await test.store.events(after: number).makeAsyncIterator()
             let first = try #require(try await iterator.next())
             #expect(first.number == number + 1)
             await #expect(throws: DurableError.eventsMissed(after: first.number)) { _ = try await iterator.next() }
-            test.advance(.seconds(130))
+            test.advance(test.store.limits.eventRetention + .seconds(1))
             await #expect(throws: DurableError.eventsMissed(after: number)) {
                 _ = try await test.store.events(after: number)
             }

@@ -1,6 +1,8 @@
 extension DurableMachine {
     /// The time for which one request keeps the recording of events on.
-    package static let observation = Duration.seconds(60)
+    ///
+    /// Callers renew the request after 20 seconds. A process that stands still for some minutes loses no event.
+    package static let observation = Duration.seconds(600)
 
     /// Records an attempt that did not end its operation by success.
     mutating func record(_ outcome: AttemptRow.Outcome, of row: OperationRow, reason: String) throws {
@@ -27,7 +29,7 @@ extension DurableMachine {
         for index in events.indices { events[index].number = first + Int64(index) }
     }
 
-    /// Records events for a further minute, and removes old events.
+    /// Keeps the recording of events on for `observation`, and removes old events.
     ///
     /// - Returns: The number of the last event. If nothing was recorded for a time, one number is left out. A caller that
     ///   reads on from an earlier number therefore notices the gap.

@@ -12,8 +12,8 @@ public struct DurableLimits: Sendable, Hashable {
     public var attemptRecords = 100
     /// The time for which the store keeps ended operations. The default is 7 days.
     public var retention = Duration.seconds(7 * 86_400)
-    /// The time for which the store keeps events for their observers. The default is 2 minutes.
-    public var eventRetention = Duration.seconds(120)
+    /// The time for which the store keeps events for their observers. The default is 20 minutes.
+    public var eventRetention = Duration.seconds(1_200)
     /// The largest number of operations that `schedule` adds for missed times in one step. The default is 100.
     public var missedTimes = 100
 

@@ -91,7 +91,7 @@ private final class Recording: Sendable {
         self.store = store
         renewal = Task {
             while !Task.isCancelled {
-                try? await Task.sleep(for: DurableMachine.observation / 3)
+                try? await Task.sleep(for: DurableMachine.observation / 30)
                 // A failure is no error here: the next read reports events that were not recorded.
                 _ = try? await store.commit { try $0.observeEvents() }
             }
