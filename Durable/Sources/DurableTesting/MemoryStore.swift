@@ -1,6 +1,5 @@
 public import DurableCore
 public import OperationsDurable
-import Synchronization
 
 /// A store in memory for tests, with a clock that only the test moves, and with injected faults.
 ///
@@ -14,7 +13,7 @@ public final class MemoryStore: DurableStore {
         case lostReply
     }
 
-    private struct State: ~Copyable {
+    private struct State {
         let rows: MemoryRows
         var nextFault: (@Sendable () -> Fault?)?
     }
@@ -22,7 +21,7 @@ public final class MemoryStore: DurableStore {
     public let limits: DurableLimits
     public let identity = "memory"
     public let notices = StoreNotices()
-    private let state: Mutex<State>
+    private let state: Locked<State>
 
     /// Creates an empty store.
     public init(
@@ -30,7 +29,7 @@ public final class MemoryStore: DurableStore {
         limits: DurableLimits = DurableLimits()
     ) {
         self.limits = limits
-        state = Mutex(State(rows: MemoryRows(now: now)))
+        state = Locked(State(rows: MemoryRows(now: now)))
     }
 
     /// The current instant of the store's clock.

@@ -3,7 +3,6 @@ import DurableTesting
 import Foundation
 import GRDB
 import OperationsTesting
-import Synchronization
 import Testing
 
 @testable import OperationsDurable
@@ -22,7 +21,7 @@ import Testing
             let after: [any DurableReference] = number % 3 == 2 ? [handles[number / 2]] : []
             handles.append(try await queue.add(Faulty(journal: name, number: number), after: after))
         }
-        let random = Mutex(SeededGenerator(seed: seed))
+        let random = Locked(SeededGenerator(seed: seed))
         store.setFaults {
             switch random.withLock({ Int.random(in: 0..<6, using: &$0) }) {
             case 0: .lostReply

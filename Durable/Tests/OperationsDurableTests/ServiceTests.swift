@@ -7,7 +7,6 @@ import Operations
 import OperationsDurable
 import ServiceContextModule
 import ServiceLifecycle
-import Synchronization
 import Testing
 
 /// Rule R14, and a worker as a service.

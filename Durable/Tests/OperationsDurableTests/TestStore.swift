@@ -1,7 +1,6 @@
 import DurableCore
 import DurableTesting
 import Foundation
-import Synchronization
 import Testing
 
 @testable import OperationsDurable
@@ -21,7 +20,7 @@ enum StoreKind: CaseIterable, CustomTestStringConvertible {
 
 /// A clock that only the test moves.
 final class TestClock: Sendable {
-    private let instant = Mutex(DurableInstant(microseconds: 1_800_000_000_000_000))
+    private let instant = Locked(DurableInstant(microseconds: 1_800_000_000_000_000))
 
     var now: DurableInstant { instant.withLock { $0 } }
 
@@ -89,9 +88,9 @@ func withWorker(
 
 /// A record of the calls of test operations, by name.
 final class Journal: Sendable {
-    private let entries = Mutex<[String]>([])
+    private let entries = Locked<[String]>([])
 
-    static let shared = Mutex<[String: Journal]>([:])
+    static let shared = Locked<[String: Journal]>([:])
 
     /// Returns the journal of the name. Operations name their journal, because the store keeps only their values.
     static func named(_ name: String) -> Journal {

@@ -1,5 +1,4 @@
 public import DurableCore
-import Synchronization
 
 /// One change of the state of an operation.
 public struct DurableEvent: Sendable, Hashable {

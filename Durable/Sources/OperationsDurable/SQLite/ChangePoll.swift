@@ -1,12 +1,11 @@
 import Dispatch
-import Synchronization
 
 /// A timer that runs while tasks of this process wait for changes of other processes.
 final class ChangePoll: Sendable {
     private let interval: Duration
     private let check: @Sendable () -> Void
     private let queue = DispatchQueue(label: "swift-operations-durable.poll")
-    private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
+    private let timer = Locked<(any DispatchSourceTimer)?>(nil)
 
     init(interval: Duration, check: @escaping @Sendable () -> Void) { (self.interval, self.check) = (interval, check) }
 

@@ -1,6 +1,5 @@
 import Dispatch
 import Foundation
-import Synchronization
 
 /// A list of requests that one serial queue handles in groups.
 ///
@@ -15,7 +14,7 @@ package final class GroupDrain<Request: Sendable>: Sendable {
     private static var groupSize: Int { 1_024 }
 
     private let queue: DispatchQueue
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     package init(label: String) { queue = DispatchQueue(label: label) }
 

@@ -1,8 +1,6 @@
-import Synchronization
-
 /// The reply of one request. The thread of the commit writes the reply before the caller resumes.
 package final class ReplyBox<Reply: Sendable>: Sendable {
-    private let value = Mutex<Reply?>(nil)
+    private let value = Locked<Reply?>(nil)
 
     package init() {}
 

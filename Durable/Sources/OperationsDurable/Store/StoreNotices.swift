@@ -1,5 +1,4 @@
 package import DurableCore
-import Synchronization
 
 /// The notices of a store: tasks that wait for ends of operations, and workers that wait for work.
 public final class StoreNotices: Sendable {
@@ -17,7 +16,7 @@ public final class StoreNotices: Sendable {
         }
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     package init() {}
 

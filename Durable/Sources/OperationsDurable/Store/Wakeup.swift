@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A flag that one task waits for. The flag stays set until the task has seen it, so that no notice is lost.
 package final class Wakeup: Sendable {
     private struct State {
@@ -7,7 +5,7 @@ package final class Wakeup: Sendable {
         var continuation: CheckedContinuation<Void, Never>?
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     package init() {}
 

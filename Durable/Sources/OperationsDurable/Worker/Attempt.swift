@@ -1,6 +1,5 @@
 import DurableCore
 import Operations
-import Synchronization
 
 /// One attempt of a durable operation, as an operation of a local queue.
 final class Attempt: AsyncOperation, @unchecked Sendable {
@@ -21,7 +20,7 @@ final class Attempt: AsyncOperation, @unchecked Sendable {
     private let claim: Claim
     private let runner: OperationRunner
     private let state: AttemptState
-    private let stop = Mutex<Stop?>(nil)
+    private let stop = Locked<Stop?>(nil)
     /// Receives the completion of the attempt; nil if the store expects none.
     private let report: @Sendable (Attempt, Completion?) -> Void
 

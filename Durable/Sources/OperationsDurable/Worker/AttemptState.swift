@@ -1,5 +1,4 @@
 package import DurableCore
-import Synchronization
 
 /// The state of one attempt that its context shares with the worker.
 package final class AttemptState: Sendable {
@@ -18,7 +17,7 @@ package final class AttemptState: Sendable {
     let queue: String
     package let lease: Lease
     private let history: [HistoryEntry]
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     init(_ claim: Claim, lease: Lease, store: any DurableStore) {
         (self.store, row, queue, self.lease) = (store, claim.row, claim.queue, lease)

@@ -1,7 +1,6 @@
 import DurableCore
 import Logging
 import Operations
-import Synchronization
 
 /// The loop of a worker: one transaction completes the ended attempts and claims operations for the free slots.
 final class WorkerEngine: Sendable {
@@ -21,7 +20,7 @@ final class WorkerEngine: Sendable {
     private let runners: [String: OperationRunner]
     private let queues: [String: OperationQueue]
     private let wakeup = Wakeup()
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     init(
         _ store: any DurableStore, limits: [String: Int], runners: [String: OperationRunner],

@@ -2,7 +2,6 @@
 import DurableCore
 import Foundation
 import OperationsDurable
-import Synchronization
 
 /// The connection that receives notices of other processes, while tasks of this process wait.
 ///
@@ -17,7 +16,7 @@ final class PostgresListener: Sendable {
     private let sender: UInt64
     private let interval: Duration
     private let notices: WeakNotices
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let bell: Bell
 
     /// The longest time between two attempts to connect, in milliseconds.

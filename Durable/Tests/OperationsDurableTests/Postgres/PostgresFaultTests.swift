@@ -2,7 +2,6 @@
 import DurableCore
 import Foundation
 import OperationsTesting
-import Synchronization
 import Testing
 
 @testable import OperationsDurable
@@ -15,8 +14,8 @@ import Testing
         async throws
     {
         try await withPostgres { server, schema in
-            let random = Mutex(SeededGenerator(seed: seed))
-            let isFaulty = Mutex(false)
+            let random = Locked(SeededGenerator(seed: seed))
+            let isFaulty = Locked(false)
             var configuration = PostgresStore.Configuration()
             configuration.fault = {
                 guard isFaulty.withLock({ $0 }) else { return nil }
@@ -51,7 +50,7 @@ import Testing
     @Test func `a reply that is lost after COMMIT is reported as unavailable, and the change is durable`() async throws
     {
         try await withPostgres { server, schema in
-            let fault = Mutex<PostgresStore.Configuration.Fault?>(nil)
+            let fault = Locked<PostgresStore.Configuration.Fault?>(nil)
             var configuration = PostgresStore.Configuration()
             configuration.fault = { fault.withLock { $0.take() } }
             let store = try await PostgresStore(server.url(schema: schema), configuration: configuration)
@@ -140,8 +139,8 @@ import Testing
 
     /// The additions that returned.
     private final class Ledger: Sendable {
-        let added = Mutex<[OperationID]>([])
-        let isDone = Mutex(false)
+        let added = Locked<[OperationID]>([])
+        let isDone = Locked(false)
     }
 
     @Test func `R28: an operation that runs while the server is away ends after the server's return`() async throws {

@@ -1,6 +1,5 @@
 #if Postgres
 import Foundation
-import Synchronization
 import Testing
 
 @testable import OperationsDurable
@@ -16,7 +15,7 @@ final class PostgresServer: Sendable {
     /// The commands to the shell. Their end means the end of the test process.
     private let commands = Pipe()
     private let replies = Pipe()
-    private let schemas = Mutex(0)
+    private let schemas = Locked(0)
 
     /// The server of all tests that do not stop their server.
     static let shared = Result { try PostgresServer() }

@@ -233,6 +233,18 @@ import Testing
         #expect(error == .unavailable("no server accepts connections at the address"))
     }
 
+    @Test func `R26: all statements of a worker of version 1 run on this schema in PostgreSQL`() async throws {
+        try await withPostgres { server, schema in
+            _ = try await PostgresStore(server.url(schema: schema))
+            let connection = try server.connection(schema)
+            for (name, text) in PostgresVersion1.statements {
+                #expect(throws: Never.self, "\(name)") {
+                    _ = try connection.run(text: "PREPARE version1_\(name) AS \(text)", [])
+                }
+            }
+        }
+    }
+
     @Test func `R30: names with quotes and reasons with a zero byte are values and not SQL`() async throws {
         try await withStore { _, _, store in
             let name = "q'); DROP TABLE durable_operation; --\\ \" $1"
