@@ -26,8 +26,8 @@ import Darwin
     /// closes the queue or the operation, and frees the threads of that level. Returns whether the operation ran while
     /// it was closed.
     ///
-    /// Another test can free a thread of the level. When the operation runs before it is closed, the function starts
-    /// again with another queue.
+    /// Another test can free a thread of the level. When a worker claims the operation before it is closed, the operation
+    /// may run at any later moment. The function then starts again with another queue.
     private func runsWhileClosed(
         prepare: (OperationQueue) -> Void = { _ in }, close: (OperationQueue, BlockOperation) -> Void,
         reopen: (OperationQueue) -> Void
@@ -41,6 +41,7 @@ import Darwin
             operation.qualityOfService = .utility
             queue.addOperation(operation)
             close(queue, operation)
+            let wasClaimed = queue.withState { $0.runningOperations }.contains { $0 === operation }
             isClosed.set()
             mayEnd.set()
             busy.waitUntilAllOperationsAreFinished()
@@ -50,7 +51,7 @@ import Darwin
             let hasRun = ranLate.isSet
             reopen(queue)
             queue.waitUntilAllOperationsAreFinished()
-            if !ranEarly.isSet { return hasRun }
+            if !ranEarly.isSet, !wasClaimed { return hasRun }
         }
     }
 
