@@ -148,7 +148,10 @@ import Testing
         try await server.withSchema { schema in
             let store = try await PostgresStore(server.url(schema: schema))
             let handle = try await DurableQueue("q", in: store).add(Gated(journal: "away"))
-            try await withWorker(store, [Gated.self]) {
+            var configuration = DurableWorker.Configuration()
+            // The lease outlasts the absence of the server, also on a slow machine.
+            configuration.lease = .seconds(3_600)
+            try await withWorker(store, [Gated.self], configuration: configuration) {
                 try await poll("the operation runs") { Journal.named("away").count("start") == 1 }
                 try server.stop()
                 await #expect(throws: DurableError.self) { try await handle.state }
