@@ -49,15 +49,10 @@ final class GroupCommitter: Sendable {
 
     private func commitTogether(_ group: [Request]) {
         do { try commit(group) } catch {
+            if group.count == 1 { return group[0].finish(error) }
             // The database refused the group. One request may be the cause, so that each request has a transaction.
-            for request in group {
-                if group.count == 1 { request.finish(error) } else { commitAlone(request) }
-            }
+            for request in group { commitTogether([request]) }
         }
-    }
-
-    private func commitAlone(_ request: Request) {
-        do { try commit([request]) } catch { request.finish(error) }
     }
 
     /// Applies the requests in one transaction, and resumes the callers after the commit.

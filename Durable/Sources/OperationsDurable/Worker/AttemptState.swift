@@ -5,7 +5,6 @@ package final class AttemptState: Sendable {
     private struct State {
         var position = 0
         var isCompleted = false
-        var isSuspended = false
         /// The error after which the attempt makes no further entry in the history.
         var interruption: (any Error)?
         /// A step that failed. The next entry in the history proves that the operation caught the error.
@@ -26,7 +25,7 @@ package final class AttemptState: Sendable {
 
     /// Whether the store no longer expects a completion: a transaction of the application completed the operation, or the
     /// operation released its lease.
-    var isDone: Bool { state.withLock { $0.isCompleted || $0.isSuspended } }
+    var isDone: Bool { state.withLock { $0.isCompleted || $0.interruption is DurableSuspension } }
 
     package func setCompleted() { state.withLock { $0.isCompleted = true } }
 
@@ -86,7 +85,7 @@ package final class AttemptState: Sendable {
         switch try await commit(event) {
         case .resumed(let result): return result
         case .suspended:
-            state.withLock { ($0.isSuspended, $0.interruption) = (true, DurableSuspension()) }
+            state.withLock { $0.interruption = DurableSuspension() }
             throw DurableSuspension()
         }
     }
