@@ -16,6 +16,8 @@ final class PostgresServer: Sendable {
     private let commands = Pipe()
     private let replies = Pipe()
     private let schemas = Locked(0)
+    /// The permits of tests. Without permits, 70 tests held up to 197 of the server's 200 connections.
+    private let permits = Permits(16)
 
     /// The server of all tests that do not stop their server.
     static let shared = Result { try PostgresServer() }
@@ -131,7 +133,11 @@ final class PostgresServer: Sendable {
     }
 
     /// Calls the body with the name of an empty schema, and removes the schema afterward.
+    ///
+    /// The call waits while 16 other tests have a schema of this server.
     func withSchema(_ body: (String) async throws -> Void) async throws {
+        await permits.acquire()
+        defer { permits.release() }
         let name = schemas.withLock { number in
             number += 1
             return "test\(number)"
@@ -142,6 +148,41 @@ final class PostgresServer: Sendable {
         // A test that stopped the server removes the whole directory.
         _ = try? connection().run(text: "DROP SCHEMA \(name) CASCADE", [])
         try result.get()
+    }
+}
+
+/// A semaphore whose waiting callers are tasks.
+private final class Permits: Sendable {
+    private struct State {
+        var free: Int
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state: Locked<State>
+
+    init(_ count: Int) { state = Locked(State(free: count)) }
+
+    func acquire() async {
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                guard state.free > 0 else {
+                    state.waiting.append(continuation)
+                    return false
+                }
+                state.free -= 1
+                return true
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    func release() {
+        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
+            state.free += 1
+            return nil
+        }
+        next?.resume()
     }
 }
 
