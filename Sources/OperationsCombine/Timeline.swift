@@ -35,7 +35,7 @@ final class Timeline: Sendable {
     init(of clock: some Clock<Duration>, following systemDate: (@Sendable () -> Date)? = nil) {
         let start = clock.now
         elapsed = { start.duration(to: clock.now) }
-        sleep = { try await clock.sleep(until: start.advanced(by: .nanoseconds(Int64($0))), tolerance: nil) }
+        sleep = { try await clock.sleepFully(until: start.advanced(by: .nanoseconds(Int64($0)))) }
         self.systemDate = systemDate
         origin = Locked(systemDate?().timeIntervalSinceReferenceDate ?? 0)
     }

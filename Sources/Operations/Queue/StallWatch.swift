@@ -1,7 +1,7 @@
 import SchedulerCore
 
 /// A timer that checks whether a queue that came to rest with operations in it is still at rest.
-final class StallWatch: Appointment, @unchecked Sendable {
+final class StallWatch: Timer, @unchecked Sendable {
     // Sendable: all fields are set before the timer starts, and never again.
     /// The number of operations that the queue had started when the watch was set.
     let starts: Int
@@ -13,10 +13,10 @@ final class StallWatch: Appointment, @unchecked Sendable {
         self.queue = queue
         self.starts = starts
         self.isSecondLook = isSecondLook
-        super.init(after: delay)
+        super.init(.suspending, deadline: TimerClock.suspending.deadline(after: delay.roundedUp))
     }
 
-    override func keep() { queue?.keep(self) }
+    override func fire() { queue?.check(self) }
 }
 
 extension OperationQueue {
@@ -26,7 +26,7 @@ extension OperationQueue {
         else { return }
         let watch = StallWatch(self, starts: state.starts, isSecondLook: isSecondLook, after: state.stallDelay)
         state.stallWatch = watch
-        Monitor.shared.make(watch)
+        Monitor.shared.start(watch)
     }
 
     /// Whether the queue cannot start an operation, and no operation runs, except operations that have yet to announce
@@ -46,7 +46,7 @@ extension OperationQueue {
         }
     }
 
-    fileprivate func keep(_ watch: StallWatch) {
+    fileprivate func check(_ watch: StallWatch) {
         let running: [Operation]? = withState { state in
             guard state.stallWatch === watch else { return nil }
             state.stallWatch = nil

@@ -10,11 +10,10 @@ import SchedulerCore
 import Synchronization
 
 /// The thread that watches the pools while a source waits for a thread. It finds blocked workers, so that other workers
-/// replace them. It also runs the appointments.
+/// replace them. It also requests threads for the timers that are due.
 ///
 /// The monitor looks every millisecond at first. While the workers compute, it looks less often, at least each
-/// `longestTick`. After a while without work to watch it sleeps until it is called or an appointment is due, and uses no
-/// processor time.
+/// `longestTick`. After a while without work to watch it sleeps until it is called, except when a timer is due.
 final class Monitor: Sendable {
     static let shared = Monitor()
 
@@ -28,7 +27,7 @@ final class Monitor: Sendable {
     private let hasWorkers = Atomic(false)
     private let parker = Parker()
     private let births = Locked<[(Worker, WorkerPool.Request)]>([])
-    private let newAppointments = NewAppointments()
+    let timers = Timers()
 
     /// Starts the thread of a new worker, in place of a thread that must not. False: the caller starts the thread.
     ///
@@ -57,11 +56,24 @@ final class Monitor: Sendable {
         #endif
     }
 
-    /// Runs an appointment when it is due. May be called under a lock: it takes only the parker's lock, and only to wake
-    /// the monitor.
-    func make(_ appointment: Appointment) {
-        newAppointments.push(appointment)
-        wakeIfAsleep()
+    /// Starts a timer. May be called under a lock: it takes only the parker's lock, and only to wake the monitor.
+    func start(_ timer: Timer) {
+        let isTooLate = timers.add(timer)
+        if phase.load(ordering: .sequentiallyConsistent) == Phase.unborn {
+            wakeIfAsleep()
+        } else if isTooLate {
+            parker.unpark()
+        }
+    }
+
+    /// Cancels a timer. The call may precede, and race with, the start of the timer, which has to follow.
+    ///
+    /// - Returns: Whether this call ended the timer. If so, the timer does not fire.
+    @discardableResult
+    func cancel(_ timer: Timer) -> Bool {
+        let outcome = timers.cancel(timer)
+        if outcome.wakes { parker.unpark() }
+        return outcome.isCancelled
     }
 
     private func deliver() {
@@ -94,20 +106,19 @@ final class Monitor: Sendable {
         #if !canImport(Darwin)
         cplatform_set_thread_name("operation-watch")
         #endif
-        var appointments = DeadlineHeap<Appointment>()
+        var taken = Timers.Taken()
         var idleLooks = 0
         var tick = Self.shortestTick
         while true {
             if idleLooks > Self.patience {
-                sleep(until: appointments.earliest)
+                sleep(&taken)
                 idleLooks = 0
                 tick = Self.shortestTick
             } else {
-                _ = parker.park(nanoseconds: tick)
+                wait(taken, atMost: tick)
             }
             deliver()
-            newAppointments.takeAll(into: &appointments)
-            while let due = appointments.removeFirst(dueBy: MonotonicClock.now) { WorkerPool[.normal].request(due) }
+            fireTimers(&taken)
             let findings = WorkerPool.pools.map { $0.survey() }
             idleLooks = findings.contains(where: \.isWorthwhile) ? 0 : idleLooks + 1
             let isSoon = idleLooks > 0 || findings.contains(where: \.isUrgent)
@@ -115,18 +126,27 @@ final class Monitor: Sendable {
         }
     }
 
-    private func sleep(until deadline: UInt64?) {
+    /// Only fires timers, until the monitor is called.
+    private func sleep(_ taken: inout Timers.Taken) {
         phase.store(Phase.asleep, ordering: .sequentiallyConsistent)
         // A request made before the store has not woken the monitor. So the monitor looks once more before it sleeps.
         deliver()
-        if newAppointments.isEmpty, !WorkerPool.pools.contains(where: { $0.survey().isWorthwhile }) {
-            if let deadline {
-                let now = MonotonicClock.now
-                if deadline > now { _ = parker.park(nanoseconds: deadline - now) }
-            } else {
-                parker.park()
-            }
+        guard !WorkerPool.pools.contains(where: { $0.survey().isWorthwhile }) else {
+            return phase.store(Phase.awake, ordering: .sequentiallyConsistent)
         }
-        phase.store(Phase.awake, ordering: .sequentiallyConsistent)
+        while phase.load(ordering: .sequentiallyConsistent) == Phase.asleep {
+            fireTimers(&taken)
+            wait(taken)
+        }
+    }
+
+    private func fireTimers(_ taken: inout Timers.Taken) {
+        timers.takeDue(&taken) { WorkerPool[.normal].request($0) }
+    }
+
+    private func wait(_ taken: Timers.Taken, atMost limit: UInt64 = .max) {
+        guard let delay = timers.beginWait(taken, atMost: limit) else { return }
+        if delay == .max { parker.park() } else { _ = parker.park(nanoseconds: delay) }
+        timers.endWait()
     }
 }

@@ -23,11 +23,11 @@ import Testing
         group.addChild(child)
         let queue = OperationQueue()
         #expect(queue.explain(child).reasons == [.group("GroupOperation 'g'")])
-        StallObserver.letAppointmentsPass()
+        StallObserver.letTimersPass()
         queue.isSuspended = true
         queue.addOperation(group)
         #expect(queue.explain(child).reasons == [.group("GroupOperation 'g'")])
-        StallObserver.letAppointmentsPass()
+        StallObserver.letTimersPass()
         child.addDependency(first)
         group.addChild(first)
         queue.isSuspended = false
@@ -36,7 +36,7 @@ import Testing
         mayEnd.open()
         first.waitUntilFinished()
         #expect(queue.explain(child).reasons == [.paused])
-        StallObserver.letAppointmentsPass()
+        StallObserver.letTimersPass()
         #expect(reports.entries.isEmpty)
         group.resume()
         group.waitUntilFinished()
@@ -136,7 +136,7 @@ import Testing
         let operation = AsynchronousOperation()
         observer.queue.addOperation(operation)
         while !operation.isExecuting {}
-        StallObserver.letAppointmentsPass()
+        StallObserver.letTimersPass()
         #expect(observer.reports.isEmpty)
         operation.finish()
         observer.queue.waitUntilAllOperationsAreFinished()

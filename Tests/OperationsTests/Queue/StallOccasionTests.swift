@@ -9,12 +9,12 @@ import Testing
         let observer = StallObserver()
         observer.queue.isSuspended = true
         _ = observer.report { observer.queue.addOperation {} }
-        StallObserver.letAppointmentsPass()
+        StallObserver.letTimersPass()
         #expect(observer.reports.count == 1)
         observer.clear()
         observer.queue.isSuspended = true
         _ = observer.report { observer.queue.addOperation {} }
-        StallObserver.letAppointmentsPass()
+        StallObserver.letTimersPass()
         #expect(observer.reports.count == 2)
         observer.clear()
     }
@@ -25,8 +25,8 @@ import Testing
         observer.queue.isSuspended = true
         observer.queue.addOperation {}
         _ = observer.report { for _ in 0..<20 { observer.queue.stallDelay = .milliseconds(3) } }
-        StallObserver.letAppointmentsPass()
-        StallObserver.letAppointmentsPass()
+        StallObserver.letTimersPass()
+        StallObserver.letTimersPass()
         #expect(observer.reports.count == 1)
         observer.clear()
     }
@@ -38,9 +38,9 @@ import Testing
         observer.queue.addOperation {}
         observer.queue.stallDelay = .zero
         // The thread may have been so late that the first timer fired before, and runs just now.
-        StallObserver.letAppointmentsPass()
+        StallObserver.letTimersPass()
         let before = observer.reports.count
-        StallObserver.letAppointmentsPass()
+        StallObserver.letTimersPass()
         #expect(observer.reports.count == before)
         observer.clear()
     }
@@ -84,7 +84,7 @@ import Testing
         last.addDependency(waiting)
         observer.queue.addOperations([last, waiting], waitUntilFinished: false)
         #expect(observer.queue.stallReport() == nil)
-        StallObserver.letAppointmentsPass()
+        StallObserver.letTimersPass()
         #expect(observer.reports.isEmpty)
         gate.open()
         observer.queue.waitUntilAllOperationsAreFinished()
@@ -100,7 +100,7 @@ import Testing
         waiting.addDependency(dependency)
         observer.queue.addOperation(waiting)
         #expect(observer.queue.stallReport() == nil)
-        StallObserver.letAppointmentsPass()
+        StallObserver.letTimersPass()
         #expect(observer.reports.isEmpty)
         dependency.finish()
         waiting.waitUntilFinished()
@@ -125,7 +125,7 @@ import Testing
         // The queue is suspended, but an operation runs.
         observer.queue.isSuspended = true
         #expect(observer.queue.stallReport() == nil)
-        StallObserver.letAppointmentsPass()
+        StallObserver.letTimersPass()
         #expect(observer.reports.isEmpty)
         observer.queue.isSuspended = false
         gate.open()
@@ -181,7 +181,7 @@ import Testing
         let waiting = Operation(named: "waiting")
         waiting.addDependency(dependency)
         observer.queue.addOperation(waiting)
-        StallObserver.letAppointmentsPass()
+        StallObserver.letTimersPass()
         #expect(observer.reports.isEmpty)
         let report = observer.report { gate.open() }
         #expect(report.reasons == ["Operation 'waiting'": [.dependency("Operation 'dependency'")]])
@@ -194,7 +194,7 @@ import Testing
         let observer = StallObserver(delay: .seconds(4_394_217_352_542_426))
         observer.queue.isSuspended = true
         observer.queue.addOperation {}
-        StallObserver.letAppointmentsPass()
+        StallObserver.letTimersPass()
         #expect(observer.reports.isEmpty)
         observer.clear()
     }
@@ -218,7 +218,7 @@ private func stallWithoutHandler() {
     let waiting = Operation(named: "waiting")
     waiting.addDependency(forgotten)
     queue.addOperation(waiting)
-    StallObserver.letAppointmentsPass()
+    StallObserver.letTimersPass()
     // The timer may be late on a loaded machine. The log is standard error, so there is no event to wait for.
-    for _ in 0..<20 { StallObserver.letAppointmentsPass() }
+    for _ in 0..<20 { StallObserver.letTimersPass() }
 }

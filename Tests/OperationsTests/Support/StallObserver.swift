@@ -37,7 +37,7 @@ final class StallObserver: Sendable {
     }
 
     /// Returns after many timers like those of an observer have fired, one after the other.
-    static func letAppointmentsPass() {
+    static func letTimersPass() {
         for _ in 0..<5 {
             let other = StallObserver(delay: .milliseconds(2))
             other.queue.isSuspended = true

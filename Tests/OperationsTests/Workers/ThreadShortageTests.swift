@@ -13,7 +13,7 @@ struct ThreadShortageTests {
         }
     }
 
-    /// The monitor continues to run appointments, and requests refused threads again later.
+    /// The monitor continues to fire timers, and requests refused threads again later.
     @Test func `threads that can be created again are used again`() async {
         await #expect(processExitsWith: .success) {
             goOnAfterShortage()
@@ -63,7 +63,7 @@ private func goOnAfterShortage() {
 }
 
 private func askAgain() {
-    // The monitor has a thread when it has run an appointment.
+    // The monitor has a thread when it has fired a timer.
     let observer = StallObserver()
     observer.queue.isSuspended = true
     _ = observer.report { observer.queue.addOperation {} }

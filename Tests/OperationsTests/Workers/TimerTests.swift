@@ -1,0 +1,221 @@
+@testable import Operations
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite(.onOwnThread, .timeLimit(.minutes(2)), .serialized) struct TimerTests {
+    @Test(arguments: TimerClock.allCases)
+    func `due timers fire in the order of their deadlines, in any order of their start`(clock: TimerClock) {
+        let timers = Timers()
+        var (taken, fired) = (Timers.Taken(), [UInt64]())
+        for deadline: UInt64 in [3, 1, 2, .max] { _ = timers.add(TestTimer(clock, deadline: deadline) {}) }
+        while clock.now < 3 {}
+        timers.takeDue(&taken) { fired.append($0.deadline) }
+        #expect(fired == [1, 2, 3] && timers.countInMemory == 1)
+    }
+
+    @Test(arguments: TimerClock.allCases)
+    func `an early timer does not wait for a late one that was started before`(clock: TimerClock) {
+        let late = TestTimer(clock, deadline: clock.deadline(after: 3_600_000_000_000)) {}
+        Monitor.shared.start(late)
+        let isDone = Gate()
+        Monitor.shared.start(TestTimer(clock, deadline: clock.deadline(after: 1_000_000)) { isDone.open() })
+        isDone.pass()
+        #expect(!late.hasEnded)
+        Monitor.shared.cancel(late)
+        #expect(late.hasEnded)
+    }
+
+    @Test func `no timer fires before its deadline`() {
+        for clock in TimerClock.allCases {
+            let fired = Atomic<UInt64>(0)
+            let isDone = Gate()
+            let deadline = clock.deadline(after: 3_000_000)
+            Monitor.shared.start(
+                TestTimer(clock, deadline: deadline) {
+                    fired.store(clock.now, ordering: .relaxed)
+                    isDone.open()
+                })
+            isDone.pass()
+            #expect(fired.load(ordering: .relaxed) >= deadline)
+        }
+    }
+
+    @Test func `cancelled timers are removed from memory before their deadlines`() {
+        let hour: UInt64 = 3_600_000_000_000
+        for _ in 0..<100_000 {
+            let timer = TestTimer(.continuous, deadline: TimerClock.continuous.deadline(after: hour)) {}
+            Monitor.shared.start(timer)
+            Monitor.shared.cancel(timer)
+        }
+        // The monitor sweeps before it fires this timer.
+        let isDone = Gate()
+        Monitor.shared.start(TestTimer(.suspending, deadline: 0) { isDone.open() })
+        isDone.pass()
+        #expect(Monitor.shared.timers.countInMemory < 10_000)
+    }
+
+    @Test func `of a firing and a cancellation at the same time, one ends the timer`() {
+        let count = 20_000
+        let fires = Atomic(0)
+        let cancellations = Atomic(0)
+        let isDone = Gate(count)
+        let timers = (0..<count).map { number in
+            TestTimer(.suspending, deadline: TimerClock.suspending.deadline(after: UInt64(number) * 1_000)) {
+                fires.wrappingAdd(1, ordering: .relaxed)
+                isDone.open()
+            }
+        }
+        let threads = (0..<4).map { part in
+            TestThread {
+                for index in stride(from: part, to: count, by: 4) {
+                    Monitor.shared.start(timers[index])
+                    // A timer of another thread: before, during or after its start.
+                    guard Monitor.shared.cancel(timers[(index + 1) % count]) else { continue }
+                    cancellations.wrappingAdd(1, ordering: .relaxed)
+                    isDone.open()
+                }
+            }
+        }
+        for thread in threads { thread.join() }
+        isDone.pass()
+        #expect(fires.load(ordering: .relaxed) + cancellations.load(ordering: .relaxed) == count)
+    }
+
+    // MARK: - The wait of the monitor
+
+    @Test func `a timer wakes the monitor only if it precedes the time of the next look`() {
+        let (timers, clock) = (Timers(), TimerClock.suspending)
+        var taken = Timers.Taken()
+        let late = TestTimer(.suspending, deadline: clock.deadline(after: 3_600_000_000_000)) {}
+        // No look is planned.
+        #expect(timers.add(late))
+        #expect(timers.beginWait(taken) == nil, "the monitor has to take the new timer")
+        timers.takeDue(&taken) { _ in Issue.record("the timer is not due") }
+        #expect(timers.beginWait(taken).map { $0 > 3_500_000_000_000 } == true)
+        #expect(!timers.add(TestTimer(.suspending, deadline: late.deadline) {}))
+        #expect(timers.add(TestTimer(.continuous, deadline: TimerClock.continuous.deadline(after: 1_000_000_000)) {}))
+        timers.endWait()
+        // The monitor is about to look.
+        #expect(!timers.add(TestTimer(.suspending, deadline: 1) {}))
+        #expect(timers.countInMemory == 4)
+    }
+
+    @Test func `the monitor looks each minute while a timer follows the continuous clock`() {
+        let (timers, clock) = (Timers(), TimerClock.continuous)
+        var taken = Timers.Taken()
+        #expect(timers.beginWait(taken) == .max)
+        _ = timers.add(TestTimer(clock, deadline: clock.deadline(after: 3_600_000_000_000)) {})
+        timers.takeDue(&taken) { _ in }
+        #expect(timers.beginWait(taken).map { (59_000_000_000...60_000_000_000).contains($0) } == true)
+    }
+
+    @Test func `a third of cancelled timers makes the monitor sweep`() {
+        let timers = Timers()
+        var taken = Timers.Taken()
+        let all = (0..<300).map { _ in TestTimer(.suspending, deadline: .max) {} }
+        for timer in all { _ = timers.add(timer) }
+        timers.takeDue(&taken) { _ in }
+        let wakes = all.map { timers.cancel($0).wakes }
+        #expect(wakes.filter(\.self).count == 1 && wakes[100])
+        timers.takeDue(&taken) { _ in }
+        #expect(timers.countInMemory == 0 && timers.beginWait(taken) == .max)
+        #expect(timers.cancel(all[0]) == (false, false))
+    }
+
+    // MARK: - Sleeping
+
+    @Test func `a sleep ends at its deadline, and a cancelled sleep throws`() async throws {
+        let (continuous, suspending) = (ContinuousClock(), SuspendingClock())
+        let starts = (continuous.now, suspending.now)
+        try await continuous.sleepFully(until: starts.0 + .milliseconds(2))
+        try await suspending.sleepFully(for: .milliseconds(2), since: starts.1)
+        #expect(continuous.now >= starts.0 + .milliseconds(2) && suspending.now >= starts.1 + .milliseconds(2))
+        for delay in [Duration.zero, .seconds(-1), .seconds(3600), .seconds(Int64.max)] {
+            let task = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                try await continuous.sleepFully(for: delay)
+            }
+            await #expect(throws: CancellationError.self) { try await task.value }
+            try await delay > .zero ? () : suspending.sleepFully(for: delay)
+        }
+        let sleeping = Task { try await continuous.sleepFully(for: .seconds(3600)) }
+        sleeping.cancel()
+        await #expect(throws: CancellationError.self) { try await sleeping.value }
+    }
+
+    @Test func `a clock of the program that has the instants of a standard clock sleeps itself`() async throws {
+        let clock = OwnClock()
+        try await clock.sleepFully(until: clock.now + .seconds(3600))
+        try await clock.sleepFully(for: .seconds(3600))
+        #expect(clock.sleeps.load(ordering: .relaxed) == 2)
+    }
+
+    // MARK: - Blocked threads
+
+    @Test func `time limits, rates, instants and retries need no thread of the concurrency runtime`() async {
+        // In a process of its own, because all tasks of the process stand still.
+        await #expect(processExitsWith: .success) {
+            // Suspended, because a blocked test would occupy a thread of the runtime itself.
+            await withUnsafeContinuation { continuation in
+                _ = TestThread {
+                    TimerTests.passTimeWithoutRuntime()
+                    continuation.resume()
+                }
+            }
+        }
+    }
+
+    private static func passTimeWithoutRuntime() {
+        let (blocked, isOver) = (Gate(Processor.count), Gate())
+        for _ in 0..<Processor.count * 4 {
+            Task.detached {
+                blocked.open()
+                isOver.pass()
+            }
+        }
+        blocked.pass()
+        let (queue, clock) = (OperationQueue(), ContinuousClock())
+        let limited = TaskOperation { while !Task.isCancelled { await Task.yield() } }
+        limited.setTimeout(.milliseconds(5))
+        let late = BlockOperation {}
+        late.addDependency(Operations.Operation())
+        late.setDeadline(SuspendingClock().now + .milliseconds(5), clock: SuspendingClock())
+        let timed = BlockOperation {}
+        timed.addCondition(.notBefore(clock.now + .milliseconds(5), clock: clock))
+        let retried = TaskOperation {
+            try await RetryPolicy(retries: 2, backoff: .constant(.milliseconds(5))).run { attempt in
+                if attempt < 3 { throw OperationTimeout.deadline("attempt \(attempt)") }
+            }
+        }
+        queue.addOperations([limited, late, timed, retried], waitUntilFinished: false)
+        queue.setRateLimit(.slidingWindow(1, per: .milliseconds(1)))
+        queue.waitUntilAllOperationsAreFinished()
+        precondition(limited.isCancelled && late.isCancelled && !timed.isCancelled)
+        precondition(retried.operationOutcome == .succeeded)
+        isOver.open()
+    }
+}
+
+private final class TestTimer: Operations.Timer, @unchecked Sendable {
+    // Sendable: a constant.
+    private let body: @Sendable () -> Void
+
+    init(_ clock: TimerClock, deadline: UInt64, _ body: @escaping @Sendable () -> Void) {
+        self.body = body
+        super.init(clock, deadline: deadline)
+    }
+
+    override func fire() { body() }
+}
+
+/// A clock that shares the instants of `ContinuousClock`, and whose sleeps end at once.
+private final class OwnClock: Clock {
+    let sleeps = Atomic<Int>(0)
+    var now: ContinuousClock.Instant { ContinuousClock.now }
+    var minimumResolution: Duration { .nanoseconds(1) }
+
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+        sleeps.wrappingAdd(1, ordering: .relaxed)
+    }
+}
