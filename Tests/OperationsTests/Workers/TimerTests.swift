@@ -139,8 +139,17 @@ import Testing
             await #expect(throws: CancellationError.self) { try await task.value }
             try await delay > .zero ? () : suspending.sleepFully(for: delay)
         }
-        let sleeping = Task { try await continuous.sleepFully(for: .seconds(3600)) }
+    }
+
+    @Test func `a sleep that is cancelled meanwhile ends at once, and throws`() async {
+        let executor = HeldJobs()
+        let sleeping = Task(executorPreference: executor) {
+            try await ContinuousClock().sleepFully(for: .seconds(3600))
+        }
+        // The task sleeps when its first job has returned.
+        executor.runNext()
         sleeping.cancel()
+        executor.runNext()
         await #expect(throws: CancellationError.self) { try await sleeping.value }
     }
 
@@ -207,6 +216,21 @@ private final class TestTimer: Operations.Timer, @unchecked Sendable {
     }
 
     override func fire() { body() }
+}
+
+/// Keeps jobs until the test runs them.
+private final class HeldJobs: TaskExecutor {
+    private let jobs = Guarded<[UnownedJob]>([])
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        jobs.withLock { $0.append(job) }
+    }
+
+    func runNext() {
+        let job = jobs.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        job?.runSynchronously(on: asUnownedTaskExecutor())
+    }
 }
 
 /// A clock that shares the instants of `ContinuousClock`, and whose sleeps end at once.
