@@ -73,7 +73,7 @@ let package = Package(
         // The worker of the tests that need PostgreSQL. Empty without the trait.
         .executableTarget(
             name: "DurablePostgresWorker",
-            dependencies: ["OperationsDurable", "OperationsDurablePostgres", "CShiftedClock"],
+            dependencies: ["OperationsDurable", "OperationsDurablePostgres", "CShiftedClock", logging],
             path: "Tests/DurablePostgresWorker", swiftSettings: settings),
         // A clock of the machine that a test moves, for one process.
         .target(name: "CShiftedClock", path: "Tests/CShiftedClock"),

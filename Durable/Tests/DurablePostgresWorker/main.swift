@@ -1,12 +1,14 @@
 #if Postgres
 import CShiftedClock
 import Foundation
+import Logging
 import OperationsDurable
 import OperationsDurablePostgres
 
 /// A worker in a process of its own, which a test kills, freezes or cuts off.
 ///
-/// Arguments: the address, the number of operations at a time, and the seconds by which the clock of the process is wrong.
+/// Arguments: the address, the number of operations at a time, the seconds by which the clock of the process is wrong.
+/// The last argument is the lease in milliseconds. The worker writes its log to the standard error.
 struct Effect: DurableOperation {
     static let name = "effect"
     var number: Int
@@ -73,7 +75,8 @@ options.transactionTimeout = .milliseconds(300)
 let store = try await PostgresStore(CommandLine.arguments[1], configuration: options)
 PostgresWorker.store = store
 var configuration = DurableWorker.Configuration()
-configuration.lease = .milliseconds(600)
+configuration.lease = .milliseconds(Int(CommandLine.arguments[4]) ?? 600)
+configuration.logger = Logger(label: "worker") { StreamLogHandler.standardError(label: $0) }
 let worker = try DurableWorker(
     store, queues: ["q": .limit(Int(CommandLine.arguments[2]) ?? 8)],
     operations: [Effect.self, Hold.self, Clock.self], configuration: configuration)

@@ -10,10 +10,15 @@ final class PostgresConnection {
     private(set) var lockKey: Int64 = 0
 
     /// Settings that keep the plans of the library's statements independent of the statistics of growing tables.
+    ///
+    /// The last settings end the session on the server when no packet of the client arrives. By default, the session of a
+    /// lost client stays for two hours, and keeps its locks while the server sends a result.
     private static let settings: StaticString = """
         SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off;
         SET enable_sort = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;
-        SET default_transaction_isolation = 'read committed'; SET standard_conforming_strings = on
+        SET default_transaction_isolation = 'read committed'; SET standard_conforming_strings = on;
+        SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3;
+        SET tcp_user_timeout = 10000
         """
 
     /// Connects to the server.

@@ -49,6 +49,8 @@ struct PostgresFailure: Error {
         ("Connection refused", "no server accepts connections at the address"),
         ("No such file or directory", "no server accepts connections at the address"),
         ("could not translate host name", "the name of the host is unknown"),
+        ("No route to host", "no route leads to the host"),
+        ("unreachable", "no route leads to the host"),
         ("timeout expired", "the server did not answer in time"),
         ("invalid port number", "the port is not a number"),
         ("role \"", "the server does not know the user"),

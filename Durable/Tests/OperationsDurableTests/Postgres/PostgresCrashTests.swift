@@ -18,8 +18,8 @@ import Testing
         let process = Process()
         let directory = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         process.executableURL = directory.appendingPathComponent("DurablePostgresWorker")
-        process.arguments = [url, "4", "\(seconds)"]
-        process.standardOutput = FileHandle.nullDevice
+        process.arguments = [url, "4", "\(seconds)", "600"]
+        (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
         let pipe = Pipe()
         process.standardInput = pipe
         // Only the test holds the pipe open. The worker ends at the end of its input.

@@ -10,6 +10,17 @@ import Testing
 /// A shell watches the test process: when the process ends for any reason, the shell stops the server and removes the
 /// directory.
 final class PostgresServer: Sendable {
+    /// The parts of the machine that the server has for itself. They have no names, and end with their last process.
+    enum Isolation: String {
+        case none
+        /// A network, which `join` connects with the network of a worker by a pair of virtual devices.
+        case network
+        /// A file system for the data, which `fill` fills.
+        case data
+        /// A file system for the log of changes, which `fill` fills.
+        case wal
+    }
+
     private let directory: String
     private let binaries: String
     /// The commands to the shell. Their end means the end of the test process.
@@ -31,9 +42,16 @@ final class PostgresServer: Sendable {
 
     static var isInstalled: Bool { installed != nil }
 
+    /// Whether the process may create networks and file systems: it is root, and has `ip`, `unshare` and `nsenter`.
+    static let canIsolate: Bool = {
+        let network = "ip link add probe type veth peer name other && nsenter --version"
+        let probes = [("--net", network), ("--mount", "mount -t tmpfs tmpfs /tmp")]
+        return isInstalled && probes.allSatisfy { (try? output(of: ["unshare", $0, "sh", "-c", $1])) != nil }
+    }()
+
     private static let script = """
         set -eu
-        directory=$1 binaries=$2
+        directory=$1 binaries=$2 isolation=$3
         mkdir -m 700 "$directory"
         cd "$directory"
         as_owner=
@@ -42,37 +60,66 @@ final class PostgresServer: Sendable {
             as_owner="setpriv --reuid postgres --regid postgres --clear-groups"
         fi
         trap '' INT TERM HUP
-        $as_owner "$binaries/initdb" -D data -U postgres -A trust -E UTF8 --locale=C --no-sync > initdb.log 2>&1
+        listen= options=
+        case $isolation in
+            network) ip link set lo up && listen='*' ;;
+            data | wal)
+                mkdir data wal
+                mount -t tmpfs -o size=128m durable "$isolation"
+                chown postgres data wal
+                options="-X $directory/wal"
+                ;;
+        esac
+        $as_owner "$binaries/initdb" -D data -U postgres -A trust -E UTF8 --locale=C --no-sync $options \
+            > initdb.log 2>&1
         cat > data/pg_hba.conf << END
         local all guarded scram-sha-256
         local all all trust
+        host all all 10.77.0.0/30 trust
         END
         cat >> data/postgresql.conf << END
-        listen_addresses = ''
+        listen_addresses = '$listen'
         unix_socket_directories = '$directory'
         max_connections = 200
         shared_buffers = 64MB
         END
         start() { $as_owner "$binaries/pg_ctl" -D data -l data/server.log -w start > /dev/null; }
         stop() { $as_owner "$binaries/pg_ctl" -D data -m immediate stop > /dev/null 2>&1; }
+        join() {
+            ip link add server type veth peer name worker netns "$1"
+            ip address add 10.77.0.1/30 dev server
+            ip link set server up
+            nsenter -t "$1" -n sh -ec 'ip address add 10.77.0.2/30 dev worker; ip link set worker up'
+        }
+        cut() { ip link set server down; }
+        restore() { ip link set server up; }
+        fill() { cat /dev/zero > "$isolation/fill" 2> /dev/null || true; }
+        clear() { rm "$isolation/fill"; }
         start
         echo done
-        while read -r command; do
-            "$command"
+        while read -r command argument; do
+            "$command" $argument
             echo done
         done
         stop || true
         cd /
+        case $isolation in data | wal) umount -l "$directory/$isolation" ;; esac
         rm -rf "$directory"
         """
 
-    init() throws {
+    init(_ isolation: Isolation = .none) throws {
         binaries = try #require(Self.installed, "PostgreSQL is not installed")
         let name = "durable-\(UUID().uuidString.prefix(8))"
         directory = FileManager.default.temporaryDirectory.appendingPathComponent(name).path
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-c", Self.script, "sh", directory, binaries]
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        let namespace: [String] =
+            switch isolation {
+            case .none: []
+            case .network: ["unshare", "--net"]
+            case .data, .wal: ["unshare", "--mount"]
+            }
+        process.arguments = namespace + ["sh", "-c", Self.script, "sh", directory, binaries, isolation.rawValue]
         (process.standardInput, process.standardOutput) = (commands, replies)
         // Other processes of the tests must not hold the pipe open.
         _ = fcntl(commands.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
@@ -86,6 +133,20 @@ final class PostgresServer: Sendable {
     func stop() throws { try control("stop") }
 
     func start() throws { try control("start") }
+
+    /// Connects the network of the server with that of a process.
+    func join(_ process: Process) throws { try control("join \(process.processIdentifier)") }
+
+    /// Drops all packets between the networks.
+    func cut() throws { try control("cut") }
+
+    func restore() throws { try control("restore") }
+
+    /// Writes a file of zeros until the server's file system of its own is full.
+    func fill() throws { try control("fill") }
+
+    /// Removes the file of zeros.
+    func clear() throws { try control("clear") }
 
     private func control(_ command: String) throws {
         try commands.fileHandleForWriting.write(contentsOf: Data("\(command)\n".utf8))
@@ -114,9 +175,12 @@ final class PostgresServer: Sendable {
 
     // MARK: - Addresses
 
-    /// Returns the address of a schema. The options replace the user, and add a password.
-    func url(schema: String = "public", user: String = "postgres", password: String? = nil) -> String {
-        "postgresql://\(user)\(password.map { ":\($0)" } ?? "")@/postgres?host=\(directory)"
+    /// Returns the address of a schema. The options replace the user, and add a password. In a network of its own the
+    /// server also has the host 10.77.0.1.
+    func url(
+        schema: String = "public", user: String = "postgres", password: String? = nil, host: String? = nil
+    ) -> String {
+        "postgresql://\(user)\(password.map { ":\($0)" } ?? "")@/postgres?host=\(host ?? directory)"
             + "&options=-csearch_path%3D\(schema)&application_name=\(schema)"
     }
 
