@@ -138,6 +138,24 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `R5: a schedule of each minute that was missed for centuries continues at once`(_ kind: StoreKind) async throws {
+        try await withStore(kind) { test in
+            let (store, queue) = (test.store, DurableQueue("q", in: test.store))
+            let minutely = try CronSchedule("* * * * *")
+            try await store.schedule("once", minutely, Sum(a: 1, b: 0), in: queue)
+            try await store.schedule("all", minutely, Note(journal: "", word: ""), in: queue, missed: .all)
+            try await store.schedule("skip", minutely, Approval(), in: queue, missed: .skip)
+            // A walk along 210 million minutes would take the time limit of the suite.
+            test.advance(.seconds(400 * 31_556_952))
+            let missed = try await store.commit { try $0.runSchedules() }
+            #expect(missed == 2 + store.limits.missedTimes)
+            test.advance(.seconds(60))
+            try await store.removeSchedule("all")
+            #expect(try await store.commit { try $0.runSchedules() } == 2)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `R5: a worker runs the operations of a schedule`(_ kind: StoreKind) async throws {
         try await withStore(kind) { test in
             let name = "R5 \(kind)"

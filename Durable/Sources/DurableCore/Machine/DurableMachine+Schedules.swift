@@ -50,16 +50,26 @@ extension DurableMachine {
     /// Moves the next time of a schedule behind now, and returns the number of operations to add.
     private func advance(_ row: inout ScheduleRow) throws -> Int {
         let cron = try CronSchedule(row.cron)
-        var (times, last, next) = (1, row.nextAt, cron.next(after: row.nextAt))
-        // The last time counts for `once` and `skip`; a schedule of each minute has 1,440 times a day.
-        while let time = next, time <= now, times < limits.missedTimes || row.missed != .all {
-            (times, last, next) = (times + 1, time, cron.next(after: time))
+        let first = row.nextAt
+        func next(after instant: DurableInstant) -> DurableInstant {
+            cron.next(after: instant) ?? DurableInstant(microseconds: .max)
         }
-        row.nextAt = next ?? DurableInstant(microseconds: .max)
+        // A walk along all missed times would take minutes for some schedules of each minute after a long absence.
         switch row.missed {
-        case .once: return 1
-        case .all: return times
-        case .skip: return now - last <= .seconds(60) ? 1 : 0
+        case .once:
+            row.nextAt = next(after: now)
+            return 1
+        case .skip:
+            row.nextAt = next(after: now)
+            let minuteAgo = now.advanced(byMicroseconds: -60_000_001)
+            return first > minuteAgo || next(after: minuteAgo) <= now ? 1 : 0
+        case .all:
+            var times = 1
+            row.nextAt = next(after: first)
+            while row.nextAt <= now, times < limits.missedTimes {
+                (times, row.nextAt) = (times + 1, next(after: row.nextAt))
+            }
+            return times
         }
     }
 
