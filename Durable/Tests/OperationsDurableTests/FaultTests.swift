@@ -43,6 +43,28 @@ import Testing
         for number in 0..<60 { #expect(Journal.named(name).count("step \(number)") == 1, "seed \(seed)") }
     }
 
+    @Test func `R28: a worker that stops while the database is away ends after its grace`() async throws {
+        let store = MemoryStore()
+        let name = "stop without database"
+        let handle = try await DurableQueue("q", in: store).add(Held(journal: name))
+        var configuration = DurableWorker.Configuration()
+        configuration.shutdownGrace = .milliseconds(50)
+        try await withWorker(store, [Held.self], configuration: configuration) {
+            try await poll("the operation runs") { Journal.named(name).count("start") == 1 }
+            store.setFaults { .failedCommit }
+            Journal.named(name).append("open")
+            try await poll("the attempt has ended") { Journal.named(name).count("end") == 1 }
+        }
+        // The worker has ended. The lease passes, and another worker runs the operation again.
+        store.setFaults(nil)
+        store.advance(by: .seconds(31))
+        try await withWorker(store, [Held.self]) {
+            let value = try await handle.value
+            #expect(value == 7)
+        }
+        #expect(Journal.named(name).count("start") == 2)
+    }
+
     /// Records a step, sleeps for no time, and returns the double of its number.
     struct Faulty: DurableOperation {
         static let name = "faulty"

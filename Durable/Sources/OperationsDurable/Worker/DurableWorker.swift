@@ -75,6 +75,9 @@ public final class DurableWorker: Service {
     /// The call does not end because the database is away. A graceful shutdown starts no operation, waits for running
     /// operations, and releases the others after `shutdownGrace`. A cancellation releases running operations at once.
     ///
+    /// If the database is away, a worker that has released its operations waits at most `shutdownGrace` for the database.
+    /// Operations whose ends are not stored run again when their leases have passed.
+    ///
     /// Operations inherit the task-local values of the caller. A task-local value is therefore a way to pass systems to
     /// operations, which are stored values.
     public func run() async throws {

@@ -12,6 +12,8 @@ final class WorkerEngine: Sendable {
         var hasLostReply = false
         var isStopping = false
         var isReleasing = false
+        /// The instant of the request to release the running operations.
+        var releasedAt: ContinuousClock.Instant?
     }
 
     let store: any DurableStore
@@ -40,6 +42,7 @@ final class WorkerEngine: Sendable {
         let attempts = state.withLock { state in
             state.isStopping = true
             state.isReleasing = state.isReleasing || isImmediate
+            if isImmediate, state.releasedAt == nil { state.releasedAt = .now }
             return isImmediate ? Array(state.attempts.values) : []
         }
         for attempt in attempts { attempt.stop(because: .shutdown) }
@@ -97,6 +100,10 @@ final class WorkerEngine: Sendable {
                 state.withLock { state in
                     state.completions = completions + state.completions
                     state.hasLostReply = true
+                }
+                if isPastGrace {
+                    log(.warning, "the database is away; the worker stops, and ended operations run again", worker)
+                    break
                 }
                 await wakeup.wait(atMost: backoff.next())
             }
@@ -175,6 +182,14 @@ final class WorkerEngine: Sendable {
     private func loseLeases() {
         let attempts = state.withLock { Array($0.attempts.values) }
         for attempt in attempts { attempt.stop(because: .lostLease) }
+    }
+
+    /// Whether the worker has released its operations, and has waited for the database during the grace time.
+    private var isPastGrace: Bool {
+        state.withLock { state in
+            guard let releasedAt = state.releasedAt, state.attempts.isEmpty else { return false }
+            return ContinuousClock.now - releasedAt >= configuration.shutdownGrace
+        }
     }
 
     private func releaseAfterGrace() async {
