@@ -83,6 +83,8 @@ extension MemoryRows {
 
     package func workers() -> [WorkerRow] { tables.workers.sorted { $0.id < $1.id } }
 
+    package func expiredWorkers() -> [WorkerID] { workers().filter { $0.leaseEnd < now }.map(\.id) }
+
     package func reserveWorkerID() -> WorkerID {
         defer { tables.nextWorker += 1 }
         return WorkerID(tables.nextWorker)

@@ -7,11 +7,13 @@ extension DurableMachine {
     package mutating func cancel(_ ids: [OperationID]) throws -> [OperationID] {
         try event { machine in
             var cancelled: [OperationID] = []
+            var seen: Set<OperationID> = []
             var front = try machine.existingOperations(ids)
             while !front.isEmpty {
                 let parents = front.filter { $0.children > 0 }.map(\.id)
                 for var row in front where !row.state.isEnded {
                     cancelled.append(row.id)
+                    seen.insert(row.id)
                     switch row.state {
                     case .running, .finishing:
                         row.isCancelRequested = true
@@ -26,7 +28,7 @@ extension DurableMachine {
                     parents.isEmpty
                     ? []
                     : try machine.existingOperations(machine.rows.unfinishedChildren(of: parents.sorted()))
-                        .filter { !cancelled.contains($0.id) }
+                        .filter { !seen.contains($0.id) }
             }
             return cancelled
         }

@@ -44,8 +44,7 @@ extension DurableMachine {
     /// Releases the operations of workers whose leases have expired. Returns the workers.
     @discardableResult
     package mutating func expireLeases() throws -> [WorkerID] {
-        let now = now
-        let expired = try rows.workers().filter { $0.leaseEnd < now }.map(\.id)
+        let expired = try rows.expiredWorkers()
         guard !expired.isEmpty else { return [] }
         try event { machine in
             for worker in expired {

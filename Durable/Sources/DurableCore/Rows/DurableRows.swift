@@ -99,6 +99,8 @@ public protocol DurableRows {
     mutating func nextSignalNumber(for operation: OperationID) throws -> Int64
     mutating func worker(_ id: WorkerID) throws -> WorkerRow?
     mutating func workers() throws -> [WorkerRow]
+    /// Returns the workers whose leases have expired.
+    mutating func expiredWorkers() throws -> [WorkerID]
     mutating func reserveWorkerID() throws -> WorkerID
     /// Returns the running operations whose lease the worker holds.
     mutating func running(of worker: WorkerID) throws -> [OperationID]

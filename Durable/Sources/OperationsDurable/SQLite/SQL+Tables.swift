@@ -75,6 +75,7 @@ extension SQL {
         case .removeSignal: "DELETE FROM durable_signal WHERE operation = ?1 AND number = ?2"
         case .worker: "SELECT id, name, lease_end, kinds, queues FROM durable_worker WHERE id = ?1"
         case .workers: "SELECT id, name, lease_end, kinds, queues FROM durable_worker ORDER BY id"
+        case .expiredWorkers: "SELECT id FROM durable_worker WHERE lease_end < ?1 ORDER BY id"
         case .saveWorker:
             """
             INSERT INTO durable_worker(id, name, lease_end, kinds, queues) VALUES (?1, ?2, ?3, ?4, ?5) \

@@ -17,7 +17,7 @@ enum SQL: Int, CaseIterable {
     case attempts, insertAttempt, trimAttempts, removeAttempts
     case events, insertEvent, removeEvents
     case signal, lastSignal, insertSignal, removeSignal
-    case worker, workers, saveWorker, removeWorker
+    case worker, workers, expiredWorkers, saveWorker, removeWorker
     case schedule, schedules, dueSchedules, nextSchedule, saveSchedule, removeSchedule
     case meta, setMeta
 

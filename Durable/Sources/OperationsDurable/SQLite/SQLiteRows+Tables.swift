@@ -80,6 +80,12 @@ extension SQLiteRows {
         return rows
     }
 
+    func expiredWorkers() throws -> [WorkerID] {
+        var ids: [WorkerID] = []
+        try run(.expiredWorkers, { $0.bind(1, now.microseconds) }, row: { ids.append(WorkerID($0.int(0))) })
+        return ids
+    }
+
     func schedule(named name: String) throws -> ScheduleRow? { try schedules(.schedule) { $0.bind(1, name) }.first }
 
     func schedules() throws -> [ScheduleRow] { try schedules(.schedules) { _ in } }

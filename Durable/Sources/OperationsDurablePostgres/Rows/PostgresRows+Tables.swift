@@ -53,16 +53,18 @@ extension PostgresRows {
         (try run(.lastSignal) { $0.append(operation.rawValue) }.first?.optionalInt(0) ?? 0) + 1
     }
 
-    func worker(_ id: WorkerID) throws -> WorkerRow? { try workersByID()[id] }
+    func worker(_ id: WorkerID) throws -> WorkerRow? {
+        if let known = workerRows[id] { return known }
+        let row = try run(.worker) { $0.append(id.rawValue) }.first?.workerRow
+        workerRows[id] = .some(row)
+        return row
+    }
 
-    func workers() throws -> [WorkerRow] { try workersByID().values.sorted { $0.id < $1.id } }
+    func workers() throws -> [WorkerRow] { try run(.workers).map(\.workerRow) }
 
-    private func workersByID() throws -> [WorkerID: WorkerRow] {
-        if let workerRows { return workerRows }
-        let rows = try run(.workers).map(\.workerRow)
-        let found = Dictionary(uniqueKeysWithValues: rows.map { ($0.id, $0) })
-        workerRows = found
-        return found
+    func expiredWorkers() throws -> [WorkerID] {
+        guard try isDue(\.lease) else { return [] }
+        return try run(.expiredWorkers) { $0.append(now.microseconds) }.map { WorkerID($0.int(0)) }
     }
 
     func schedule(named name: String) throws -> ScheduleRow? {
@@ -126,7 +128,8 @@ extension PostgresRows {
         changes.events += saved.events
         hasEvents = hasEvents || !saved.events.isEmpty
         if let instant = saved.observedUntil { setObservedUntil(instant) }
-        if !saved.workers.isEmpty || !saved.removedWorkers.isEmpty { workerRows = nil }
+        for row in saved.workers { workerRows[row.id] = .some(row) }
+        for id in saved.removedWorkers { workerRows[id] = .some(nil) }
         try run(.removeSignal, set: saved.consumedSignals, PostgresColumn.numbers)
         try run(.insertSignals, set: saved.signals, PostgresColumn.signals)
         try run(.saveWorkers, set: saved.workers, PostgresColumn.workers)

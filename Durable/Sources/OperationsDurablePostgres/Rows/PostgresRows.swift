@@ -20,8 +20,8 @@ final class PostgresRows: DurableRows {
     /// The operations that the transaction has loaded or changed.
     var operations: [OperationID: OperationRow] = [:]
     var changes = PostgresChanges()
-    /// The workers; nil before the transaction loads them.
-    var workerRows: [WorkerID: WorkerRow]?
+    /// The workers that the transaction has loaded or changed; nil for a worker that does not exist.
+    var workerRows: [WorkerID: WorkerRow?] = [:]
     /// The earliest instants at which something is due; nil before the transaction loads them.
     var wakes: PostgresWakes?
     /// The keys that the transaction has loaded or changed; nil for a key without a row.
@@ -91,7 +91,7 @@ final class PostgresRows: DurableRows {
 
     /// Discards the rows in memory, so that the next event loads them again.
     func forget() {
-        (operations, changes, keys, workerRows, wakes) = ([:], PostgresChanges(), [:], nil, nil)
+        (operations, changes, keys, workerRows, wakes) = ([:], PostgresChanges(), [:], [:], nil)
         (queuesByID, queueIDs, changedQueues) = ([:], [:], [])
         (counters, counterChanges, numbers, changedNumbers) = ([:], [:], nil, [:])
     }

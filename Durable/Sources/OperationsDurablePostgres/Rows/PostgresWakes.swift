@@ -1,12 +1,14 @@
 #if Postgres
 import DurableCore
 
-/// The earliest instants of the four tables of things that become due. One statement loads all of them.
+/// The earliest instants of the tables of things that become due. One statement loads all of them.
 struct PostgresWakes {
     var wake: DurableInstant?
     var deadline: DurableInstant?
     var key: DurableInstant?
     var schedule: DurableInstant?
+    /// The first end of a lease of a worker, which is no reason to wake.
+    var lease: DurableInstant?
     /// Whether the instants are exact. A change makes them lower bounds.
     var isExact = true
 
@@ -41,7 +43,7 @@ extension PostgresRows {
         if let record = try run(.wakes).first {
             found = PostgresWakes(
                 wake: record.instant(0), deadline: record.instant(1), key: record.instant(2),
-                schedule: record.instant(3))
+                schedule: record.instant(3), lease: record.instant(4))
         }
         wakes = found
         return found
@@ -66,6 +68,7 @@ extension PostgresRows {
         }
         if !saved.schedules.isEmpty || !saved.removedSchedules.isEmpty { wakes?.isExact = false }
         for row in saved.schedules { wakes?.include(row.nextAt, \.schedule) }
+        for row in saved.workers { wakes?.include(row.leaseEnd, \.lease) }
     }
 }
 #endif

@@ -97,6 +97,8 @@ extension PostgresSQL {
             WHERE durable_signal.operation = old.operation AND durable_signal.number = old.number
             """
         case .workers: "SELECT id, name, lease_end, kinds, queues FROM durable_worker ORDER BY id"
+        case .worker: "SELECT id, name, lease_end, kinds, queues FROM durable_worker WHERE id = $1::bigint"
+        case .expiredWorkers: "SELECT id FROM durable_worker WHERE lease_end < $1::bigint ORDER BY id"
         case .saveWorkers:
             """
             INSERT INTO durable_worker(id, name, lease_end, kinds, queues) \

@@ -18,7 +18,7 @@ enum PostgresSQL: Int, CaseIterable {
     case unique, saveUniques
     case history, insertHistory
     case signal, lastSignal, insertSignals, removeSignal
-    case workers, saveWorkers, removeWorkers
+    case worker, workers, expiredWorkers, saveWorkers, removeWorkers
     case schedule, schedules, dueSchedules, saveSchedule, removeSchedule
     case attempts, saveAttempts, trimAttempts
     case events, insertEvents, removeEvents
@@ -123,7 +123,7 @@ enum PostgresSQL: Int, CaseIterable {
             SELECT (SELECT min(wake_at) FROM durable_operation WHERE state IN (1, 5)), \
             (SELECT min(deadline) FROM durable_operation WHERE deadline IS NOT NULL AND state IN (0, 1, 2, 3, 5)), \
             (SELECT min(wake_at) FROM durable_key WHERE wake_at IS NOT NULL), \
-            (SELECT min(next_at) FROM durable_schedule)
+            (SELECT min(next_at) FROM durable_schedule), (SELECT min(lease_end) FROM durable_worker)
             """
         case .firstBlocked:
             """
