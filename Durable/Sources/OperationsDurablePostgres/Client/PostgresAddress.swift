@@ -22,7 +22,7 @@ struct PostgresAddress: Sendable, CustomStringConvertible, CustomDebugStringConv
 
     /// The options of a connection. Options of the address replace the options before it.
     func options(timeout: Duration) -> [(name: String, value: String)] {
-        let seconds = "\(max(2, Int(clamping: timeout.microseconds / 1_000_000)))"
+        let seconds = "\(min(max(2, timeout.microseconds / 1_000_000), 86_400))"
         return [
             ("connect_timeout", seconds), ("keepalives_idle", "5"), ("keepalives_interval", "2"),
             ("keepalives_count", "3"), ("tcp_user_timeout", "\(seconds)000"),

@@ -28,6 +28,8 @@ struct PostgresFailure: Error {
         switch sqlState {
         case "42P01" where text.contains("durable_"): .noSchema
         case "": .unavailable(text)
+        // The text may name the database or the schema of the address.
+        case "42501": .unavailable("PostgreSQL error 42501: a permission of the user is missing")
         default: .unavailable("PostgreSQL error \(sqlState): \(text)")
         }
     }

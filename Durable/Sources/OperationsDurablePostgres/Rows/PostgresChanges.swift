@@ -37,7 +37,7 @@ extension PostgresRows {
             })
             try run(.insertOperations, set: rows, PostgresColumn.operations + [input])
             let long = inputs.filter { $0.value.count > Self.inlineBytes }.sorted { $0.key < $1.key }
-            try run(.insertInputs, set: long, [PostgresColumn(int: \.key.rawValue), PostgresColumn(bytes: \.value)])
+            try save(long, .insertInputs)
             (changes.inserted, changes.inputs) = ([], [:])
         }
         if !changes.updated.isEmpty {
@@ -47,9 +47,32 @@ extension PostgresRows {
         }
         if !changes.outputs.isEmpty {
             let outputs = changes.outputs.sorted { $0.key < $1.key }
-            try run(.saveOutputs, set: outputs, [PostgresColumn(int: \.key.rawValue), PostgresColumn(bytes: \.value)])
+            try save(outputs, .saveOutputs)
             changes.outputs = [:]
         }
+    }
+
+    private func save(_ payloads: [(key: OperationID, value: [UInt8])], _ sql: PostgresSQL) throws {
+        for part in Self.parts(payloads, \.value.count) {
+            try run(sql, set: part, [PostgresColumn(int: \.key.rawValue), PostgresColumn(bytes: \.value)])
+        }
+    }
+
+    /// Divides rows into parts with at most 16 MiB of payloads each, or one row.
+    ///
+    /// PostgreSQL accepts no message above 1 GiB, and 1,024 requests of one group may have more.
+    static func parts<Row>(_ rows: [Row], _ size: (Row) -> Int) -> [ArraySlice<Row>] {
+        var parts: [ArraySlice<Row>] = []
+        var (start, bytes) = (0, 0)
+        for (index, row) in rows.enumerated() {
+            let size = size(row)
+            if bytes + size > 16 << 20, index > start {
+                parts.append(rows[start..<index])
+                (start, bytes) = (index, 0)
+            }
+            bytes += size
+        }
+        return parts + [rows[start...]]
     }
 
     func flushEdges() throws {
@@ -60,7 +83,9 @@ extension PostgresRows {
     /// Writes changed unique keys, histories, records of attempts and events.
     func flushRecords() throws {
         try run(.saveUniques, set: changes.uniques.values, PostgresColumn.uniques)
-        try run(.insertHistory, set: changes.history, PostgresColumn.history)
+        for part in Self.parts(changes.history, { $0.result?.count ?? 0 }) {
+            try run(.insertHistory, set: part, PostgresColumn.history)
+        }
         try run(.saveAttempts, set: changes.attempts.values, PostgresColumn.attempts)
         let kept = [
             PostgresColumn<(key: OperationID, value: Int)>(int: \.key.rawValue),
