@@ -28,6 +28,24 @@ import Testing
         #expect(throws: DurableError.self) { try CronSchedule(text) }
     }
 
+    @Test func `R5: cron schedules of all forms and instants at the ends of the range stop no process`() throws {
+        for text in ["*/9223372036854775807 * * * *", "1/9223372036854775807 * * * *", "0,0,0 0-0 1-31/31 jan-dec *"] {
+            _ = try CronSchedule(text)
+        }
+        let hostile = [
+            "*/99999999999999999999 * * * *", "-1 * * * *", "1- * * * *", "-", "@daily", "* * * * * *", "\0 * * * *",
+            "１ * * * *", "* * L * *", "* * * * mon#1", "1//2 * * * *", "*/-1 * * * *", "0x1 * * * *", "🙂 * * * *",
+            "0 0 30 2 *", "1-2-3 * * * *", String(repeating: "*,", count: 100_000) + " * * * *",
+        ]
+        for text in hostile { #expect(throws: DurableError.self, "\(text.prefix(40))") { try CronSchedule(text) } }
+        let yearly = try CronSchedule("0 0 29 feb *")
+        #expect(yearly.next(after: DurableInstant(microseconds: .max)) == nil)
+        #expect(yearly.next(after: DurableInstant(microseconds: .min)) != nil)
+        #expect(DurableInstant(microseconds: .max).description == "294247-01-10 04:00:54 UTC")
+        #expect(DurableInstant(microseconds: .min).description == "-290308-12-21 19:59:05 UTC")
+        #expect(DurableInstant(microseconds: -1).description == "1969-12-31 23:59:59 UTC")
+    }
+
     @Test func `calendar times and instants convert in both directions`() {
         for day in stride(from: Int64(-800_000), to: 800_000, by: 97) {
             let instant = DurableInstant(microseconds: day * 86_400_000_000 + 3_660_000_000)

@@ -138,7 +138,8 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `R5: a schedule of each minute that was missed for centuries continues at once`(_ kind: StoreKind) async throws {
+    func `R5: a schedule of each minute that was missed for centuries continues at once`(_ kind: StoreKind) async throws
+    {
         try await withStore(kind) { test in
             let (store, queue) = (test.store, DurableQueue("q", in: test.store))
             let minutely = try CronSchedule("* * * * *")

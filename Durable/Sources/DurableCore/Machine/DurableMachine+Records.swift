@@ -12,7 +12,7 @@ extension DurableMachine {
                 operation: row.id, fence: row.fence, worker: worker?.name ?? "", startedAt: row.startedAt ?? now,
                 endedAt: now, outcome: outcome, reason: cut(reason)))
         if row.failures + row.lostLeases > limits.attemptRecords {
-            work.changes.keptAttempts[row.id] = limits.attemptRecords
+            work.changes.keptAttempts[row.id] = max(0, limits.attemptRecords)
         }
     }
 

@@ -42,8 +42,10 @@ public struct CronSchedule: Sendable, Hashable {
 
     /// Returns the first time after the instant that matches. Nil if no time of the next ten years matches.
     public func next(after instant: DurableInstant) -> DurableInstant? {
-        var time = CivilTime(instant.advanced(byMicroseconds: 60_000_000))
-        let lastYear = time.year + 10
+        // Instants begin within the year -290308, and end within the year 294247.
+        let start = max(instant.microseconds, -9_200_000_000_000_000_000)
+        var time = CivilTime(DurableInstant(microseconds: start).advanced(byMicroseconds: 60_000_000))
+        let lastYear = min(time.year + 10, 294_000)
         while time.year <= lastYear {
             if months & (1 << UInt64(time.month)) == 0 {
                 (time.day, time.hour, time.minute) = (1, 0, 0)

@@ -63,7 +63,8 @@ extension DurableInstant: CustomStringConvertible {
     /// The instant in the form `2026-11-25 19:00:05 UTC`.
     public var description: String {
         let time = CivilTime(self)
-        let second = (microseconds - time.instant.microseconds) / 1_000_000
+        // The first minute of the range has no instant of its own.
+        let second = (microseconds % 60_000_000 + 60_000_000) % 60_000_000 / 1_000_000
         func two(_ number: some BinaryInteger) -> String { number < 10 ? "0\(number)" : "\(number)" }
         let date = "\(time.year)-\(two(time.month))-\(two(time.day))"
         return "\(date) \(two(time.hour)):\(two(time.minute)):\(two(second)) UTC"

@@ -54,6 +54,11 @@ public struct DurableOptions: Sendable {
 }
 
 extension DurableInstant {
-    /// Creates the instant of a date.
-    public init(_ date: Date) { self.init(microseconds: Int64((date.timeIntervalSince1970 * 1_000_000).rounded())) }
+    /// Creates the instant of a date. The instant of a date outside the range is the first or the last instant.
+    public init(_ date: Date) {
+        let microseconds = (date.timeIntervalSince1970 * 1_000_000).rounded()
+        precondition(!microseconds.isNaN, "the date is not a number")
+        let clamped = microseconds < 0 ? Int64.min : Int64.max
+        self.init(microseconds: Int64(exactly: microseconds) ?? clamped)
+    }
 }

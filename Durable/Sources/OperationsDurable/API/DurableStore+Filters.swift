@@ -9,8 +9,11 @@ extension DurableStore {
     /// Returns the operations that match a filter, in ascending order of identifiers.
     ///
     /// The time grows with the number of stored operations.
+    ///
+    /// - Throws: `DurableError.invalidValue` for a limit below zero.
     public func operations(matching filter: DurableFilter) async throws -> [OperationID] {
-        try await read { try $0.rows.operations(matching: filter) }
+        guard filter.limit >= 0 else { throw DurableError.invalidValue("the limit of a filter is below zero") }
+        return try await read { try $0.rows.operations(matching: filter) }
     }
 
     /// Cancels the operations that match a filter, and their children. Returns the operations that had not ended.

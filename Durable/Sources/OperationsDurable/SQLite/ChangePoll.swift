@@ -13,7 +13,7 @@ final class ChangePoll: Sendable {
         timer.withLock { timer in
             if isActive, timer == nil {
                 let source = DispatchSource.makeTimerSource(queue: queue)
-                let period = DispatchTimeInterval.microseconds(Int(clamping: interval.microseconds))
+                let period = DispatchTimeInterval.microseconds(Int(clamping: max(1_000, interval.microseconds)))
                 source.schedule(deadline: .now() + period, repeating: period, leeway: .milliseconds(1))
                 source.setEventHandler { [check] in check() }
                 source.activate()

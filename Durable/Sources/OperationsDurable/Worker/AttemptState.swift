@@ -31,8 +31,9 @@ package final class AttemptState: Sendable {
 
     /// Returns the next position of the history, and the entry that is stored there.
     ///
-    /// - Throws: `DurableError.historyMismatch` with both names.
+    /// - Throws: `DurableError.historyMismatch` with both names. `DurableError.invalidName`, before the body of a step runs.
     func next(_ kind: HistoryEntry.Kind, _ name: String) throws -> (position: Int64, stored: HistoryEntry?) {
+        try store.limits.checkName(name)
         let position = try state.withLock { state in
             // A body that catches the suspension must not continue, because another worker may run the operation.
             if let interruption = state.interruption { throw interruption }

@@ -1,3 +1,4 @@
+import DurableCore
 public import Logging
 public import Operations
 public import ServiceLifecycle
@@ -52,6 +53,7 @@ public final class DurableWorker: Service {
     ///   - operations: The types of operations. The worker claims only operations of these names.
     ///   - configuration: Further options.
     /// - Throws: `DurableError.invalidValue` for a limit below 1, or an output type that cannot be stored.
+    ///   `DurableError.invalidName` for a name that the store does not accept.
     public init(
         _ store: any DurableStore, queues: [String: QueueLimit], operations: [any DurableOperation.Type],
         configuration: Configuration = Configuration()
@@ -60,14 +62,19 @@ public final class DurableWorker: Service {
             throw DurableError.invalidValue("the limit of queue '\(name)' is below 1")
         }
         guard configuration.lease > .zero else { throw DurableError.invalidValue("the lease is not above zero") }
+        // A worker with an invalid name could never register.
+        for name in queues.keys { try store.limits.checkName(name) }
+        if !configuration.name.isEmpty { try store.limits.checkName(configuration.name) }
         var runners: [String: OperationRunner] = [:]
         for type in operations {
             let runner = try OperationRunner(type)
+            try store.limits.checkName(runner.name)
             guard runners.updateValue(runner, forKey: runner.name) == nil else {
                 throw DurableError.invalidValue("two types have the name '\(runner.name)'")
             }
         }
-        engine = WorkerEngine(store, limits: queues.mapValues(\.count), runners: runners, configuration: configuration)
+        engine = WorkerEngine(
+            store, limits: queues.mapValues(\.count), runners: runners, configuration: configuration.withShortSleeps)
     }
 
     /// Runs operations until the task is cancelled or a graceful shutdown begins.
@@ -94,4 +101,16 @@ public final class DurableWorker: Service {
 
     /// Begins a graceful shutdown without a service group.
     public func stop() { engine.stop(isImmediate: false) }
+}
+
+extension DurableWorker.Configuration {
+    /// The configuration with times of at most 31 years. `Task.sleep` stops the process at much longer times.
+    fileprivate var withShortSleeps: Self {
+        let longest = Duration.seconds(1_000_000_000)
+        var configuration = self
+        configuration.lease = min(lease, longest)
+        configuration.shutdownGrace = min(shutdownGrace, longest)
+        configuration.idleInterval = min(idleInterval, longest)
+        return configuration
+    }
 }

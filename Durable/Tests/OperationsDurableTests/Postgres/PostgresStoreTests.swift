@@ -218,6 +218,25 @@ import Testing
         }
     }
 
+    @Test func `a schema whose name has quotes has tables of its own`() async throws {
+        try await withPostgres { server, schema in
+            let name = "\"\(schema)' \"\"; $1\""
+            _ = try server.connection().run(text: "CREATE SCHEMA \(name)", [])
+            defer { _ = try? server.connection().run(text: "DROP SCHEMA \(name) CASCADE", []) }
+            let allowed = CharacterSet.alphanumerics
+            let path = name.replacing("\\", with: "\\\\").replacing(" ", with: "\\ ")
+            let encoded = try #require(path.addingPercentEncoding(withAllowedCharacters: allowed))
+            let store = try await PostgresStore(server.url(schema: encoded))
+            let handle = try await DurableQueue("q", in: store).add(Sum(a: 1, b: 2))
+            try await withWorker(store, [Sum.self]) {
+                let value = try await handle.value
+                #expect(value == 3)
+            }
+            let other = try await PostgresStore(server.url(schema: schema))
+            #expect(try await other.snapshot().queues.isEmpty)
+        }
+    }
+
     @Test func `a text that is no address is refused`() async throws {
         let refusal = DurableError.unavailable("the address is not a valid address of PostgreSQL")
         for address in ["nonsense", "http://localhost/db", "postgresql://[", "host=a\0b"] {
