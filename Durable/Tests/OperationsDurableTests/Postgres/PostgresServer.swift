@@ -85,6 +85,10 @@ final class PostgresServer: Sendable {
         END
         start() { $as_owner "$binaries/pg_ctl" -D data -l data/server.log -w start > /dev/null; }
         stop() { $as_owner "$binaries/pg_ctl" -D data -m immediate stop > /dev/null 2>&1; }
+        recover() {
+            stop || true
+            start
+        }
         join() {
             ip link add server type veth peer name worker netns "$1"
             ip address add 10.77.0.1/30 dev server
@@ -133,6 +137,9 @@ final class PostgresServer: Sendable {
     func stop() throws { try control("stop") }
 
     func start() throws { try control("start") }
+
+    /// Starts the server, which may have ended by itself.
+    func recover() throws { try control("recover") }
 
     /// Connects the network of the server with that of a process.
     func join(_ process: Process) throws { try control("join \(process.processIdentifier)") }
