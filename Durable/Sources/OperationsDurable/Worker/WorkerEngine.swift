@@ -169,12 +169,26 @@ final class WorkerEngine: Sendable {
                 try await store.commit { machine in
                     try machine.heartbeat(worker, lease: lease)
                     try machine.expireLeases()
-                    try machine.purge()
                 }
+                try await purge(for: lease / 6)
             } catch DurableError.workerExpired {
                 wakeup.set()
                 return
             } catch {}
+        }
+    }
+
+    /// Removes old records in small steps until none is left or the time has passed.
+    ///
+    /// One step for each heartbeat would remove 50 operations a second, and the table of a busy queue would grow for ever.
+    private func purge(for time: Duration) async throws {
+        let end = ContinuousClock.now + time
+        while !Task.isCancelled {
+            let start = ContinuousClock.now
+            let isDone = try await store.commit { try $0.purge() } == 0
+            if isDone || ContinuousClock.now >= end { return }
+            // Other transactions have at least half of the time.
+            try await Task.sleep(for: ContinuousClock.now - start)
         }
     }
 
