@@ -193,4 +193,38 @@ import Testing
             }
         }
     }
+
+    /// The runs of the operations of `R7: of many rows each runs once`, by the kind of the store.
+    private static let runs = Locked<[String: [UInt8]]>([:])
+
+    /// Counts its runs.
+    struct Counted: DurableOperation {
+        static let name = "counted"
+        var store: String
+        var number: Int
+
+        func run(_ context: DurableContext) async throws {
+            HostileTests.runs.withLock { $0[store]?[number] += 1 }
+        }
+    }
+
+    /// `DURABLE_ROWS` sets the number of rows.
+    @Test(arguments: StoreKind.allCases.filter { $0 != .memory })
+    func `R7: of many rows each runs once`(_ kind: StoreKind) async throws {
+        let count = Int(ProcessInfo.processInfo.environment["DURABLE_ROWS"] ?? "") ?? 2_000
+        try await withStore(kind) { test in
+            let queue = DurableQueue("q", in: test.store)
+            Self.runs.withLock { $0["\(kind)"] = [UInt8](repeating: 0, count: count) }
+            for start in stride(from: 0, to: count, by: 10_000) {
+                let numbers = start..<min(start + 10_000, count)
+                try await queue.add(contentsOf: numbers.map { Counted(store: "\(kind)", number: $0) })
+            }
+            try await withWorker(test.store, queues: ["q": .limit(256)], [Counted.self]) {
+                // The wait has no limit, because a million rows take minutes.
+                while try await queue.counts()[.succeeded] != count { try await Task.sleep(for: .milliseconds(20)) }
+            }
+            let runs = Self.runs.withLock { $0["\(kind)"] ?? [] }
+            #expect(runs.count { $0 == 1 } == count)
+        }
+    }
 }

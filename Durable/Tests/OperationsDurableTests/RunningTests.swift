@@ -18,6 +18,28 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `R16: a worker that serves 100 queues runs the operations of each`(_ kind: StoreKind) async throws {
+        try await withStore(kind) { test in
+            let names = (0..<100).map { "q\($0)" }
+            var graph = DurableGraph()
+            var first: DurableGraph.Member<Int>?
+            for (number, name) in names.enumerated() where number % 3 == 0 {
+                let member = try graph.add(Sum(a: number, b: 1), to: DurableQueue(name, in: test.store))
+                if let first { graph.addDependency(of: member, on: first) }
+                first = first ?? member
+            }
+            _ = try await test.store.add(graph)
+            let limits = Dictionary(uniqueKeysWithValues: names.map { ($0, DurableWorker.QueueLimit.limit(1)) })
+            try await withWorker(test.store, queues: limits, [Sum.self]) {
+                try await poll("all operations end") {
+                    let queues = try await test.store.snapshot().queues
+                    return queues.count == 34 && queues.allSatisfy { $0.counts["sum"] == [.succeeded: 1] }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `R7: an operation whose worker vanished runs again when the lease has passed`(_ kind: StoreKind) async throws {
         try await withStore(kind) { test in
             let queue = DurableQueue("q", in: test.store)
