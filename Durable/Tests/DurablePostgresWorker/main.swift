@@ -72,7 +72,18 @@ Thread.detachNewThread {
 shifted_clock_move(Int(CommandLine.arguments[3]) ?? 0)
 var options = PostgresStore.Configuration()
 options.transactionTimeout = .milliseconds(300)
-let store = try await PostgresStore(CommandLine.arguments[1], configuration: options)
+/// Opens the store. Repeats the call on a machine that is so busy that the server ends the first session.
+func open(_ options: PostgresStore.Configuration) async throws -> PostgresStore {
+    while true {
+        do { return try await PostgresStore(CommandLine.arguments[1], configuration: options) } catch DurableError
+            .unavailable
+        {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+}
+
+let store = try await open(options)
 PostgresWorker.store = store
 var configuration = DurableWorker.Configuration()
 configuration.lease = .milliseconds(Int(CommandLine.arguments[4]) ?? 600)
