@@ -64,9 +64,7 @@ struct PostgresIsolationTests {
     ) async throws {
         let server = try PostgresServer(.network)
         try await server.withSchema { schema in
-            var configuration = PostgresStore.Configuration()
-            configuration.transactionTimeout = .milliseconds(300)
-            let store = try await PostgresStore(server.url(schema: schema), configuration: configuration)
+            let store = try await PostgresStore(server.url(schema: schema))
             _ = try await store.transaction {
                 try $0.execute("CREATE TABLE effect(number bigint NOT NULL, step bigint NOT NULL)")
             }
