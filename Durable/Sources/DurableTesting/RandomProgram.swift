@@ -101,7 +101,7 @@ package struct RandomProgram {
         case 8: .failed(reason: "final", isRetryable: false)
         case 9: chance(50) ? .cancelled : .discarded(reason: "unneeded")
         case 10: .snoozed(.milliseconds(Int.random(in: 0...900, using: &random)))
-        default: .released
+        default: chance(50) ? .released : .withdrawn
         }
     }
 

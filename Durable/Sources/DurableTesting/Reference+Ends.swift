@@ -17,6 +17,9 @@ extension Reference {
         case .cancelled: endWork(operation.id, .cancelled)
         case .discarded: endWork(operation.id, .discarded)
         case .released: putBack(operation.id)
+        case .withdrawn:
+            putBack(operation.id)
+            if operations[operation.id]?.phase == .idle { operations[operation.id]?.readyAt = operation.claimedFrom }
         case .snoozed(let delay):
             if operation.isCancelRequested {
                 endWork(operation.id, .cancelled)

@@ -167,7 +167,7 @@ extension Reference {
             var operation = operation
             (operation.phase, operation.worker) = (.running, worker)
             operation.fence += 1
-            operation.readyAt = nil
+            (operation.claimedFrom, operation.readyAt) = (operation.readyAt, nil)
             operations[operation.id] = operation
             if let key = operation.key, let rate = queues[queue]?.rates[key] ?? queues[queue]?.ratePerKey {
                 let filledAt = rate.filledAt(afterStarts: 1, filledAt: queues[queue]?.filledAt[key], now: now)

@@ -15,6 +15,8 @@ package struct Reference {
         package var retry: RetryRule
         package var parent: OperationID?
         package var readyAt: DurableInstant?
+        /// The instant at which the running operation had become ready.
+        package var claimedFrom: DurableInstant?
         package var wakeAt: DurableInstant?
         /// Whether only `wakeDue` makes the operation ready.
         package var isScheduled = false

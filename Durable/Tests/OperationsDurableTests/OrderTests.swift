@@ -1,7 +1,8 @@
 import DurableCore
 import DurableTesting
-import OperationsDurable
 import Testing
+
+@testable import OperationsDurable
 
 /// Rules R15 to R18.
 @Suite struct OrderTests {
@@ -52,6 +53,100 @@ import Testing
             }
             #expect(causes == [flaky.id, flaky.id, flaky.id])
         }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `R16: a worker returns claims for which it has no slot, to their places`(_ kind: StoreKind) async throws {
+        try await withStore(kind) { test in
+            let queue = DurableQueue("q", in: test.store)
+            let name = "R16 ahead \(kind)"
+            try await queue.add(contentsOf: (0..<200).map { _ in Note(journal: name, word: "early") })
+            let endless = try await queue.add(Endless(journal: name))
+            let late = try await queue.add(contentsOf: (0..<20).map { Note(journal: name, word: "late \($0)") })
+            try await withWorker(test.store, queues: ["q": .limit(1)], [Note.self, Endless.self]) {
+                try await endless.reaches(.running)
+                // The worker may have claimed further operations ahead.
+                try await poll("only one operation runs") {
+                    let counts = try await queue.counts()
+                    return counts[.running] == 1 && counts[.ready] == late.count
+                }
+                try await endless.cancel()
+                for handle in late {
+                    let outcome = try await handle.outcome
+                    #expect(outcome == .succeeded)
+                }
+            }
+            let entries = Journal.named(name).all
+            #expect(entries.count { $0 == "early" } == 200)
+            #expect(entries.suffix(late.count) == (0..<20).map { "late \($0)" })
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `R16: an operation that a worker did not start becomes ready at its place`(_ kind: StoreKind) async throws {
+        try await withStore(kind) { test in
+            let queue = DurableQueue("q", in: test.store)
+            let first = try await queue.add(Sum(a: 1, b: 1))
+            test.advance(.seconds(1))
+            let second = try await queue.add(Sum(a: 2, b: 2))
+            let worker = try await test.store.commit { machine in
+                try machine.register("w", kinds: ["sum"], queues: ["q"], lease: .seconds(30))
+            }
+            let claim: @Sendable (Int) async throws -> [Lease] = { count in
+                try await test.store.commit { machine in
+                    try machine.claim(for: worker, slots: [("q", count)], kinds: ["sum"]).compactMap(\.lease)
+                }
+            }
+            let old = try #require(try await claim(1).first)
+            #expect(old.operation == first.id)
+            test.advance(.seconds(1))
+            let withdrawal = Completion(lease: old, result: .withdrawn)
+            let isAccepted = try await test.store.commit { try $0.complete([withdrawal]) }
+            #expect(isAccepted == [true])
+            let leases = try await claim(2)
+            #expect(leases.map(\.operation) == [first.id, second.id])
+            // The number of the lease has changed, so that the old lease changes nothing.
+            let isRefused = try await test.store.commit { try $0.complete([withdrawal]) }
+            #expect(isRefused == [false])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `R17: claims ahead leave limits, rates and keys alone`(_ kind: StoreKind) async throws {
+        try await withStore(kind) { test in
+            let (queue, limited) = (DurableQueue("q", in: test.store), DurableQueue("limited", in: test.store))
+            try await limited.setLimit(9)
+            let sums = (0..<4).map { Sum(a: $0, b: $0) }
+            try await limited.add(contentsOf: sums)
+            try await queue.add(contentsOf: sums)
+            try await queue.add(contentsOf: sums, options: DurableOptions(limitKey: "k"))
+            let claims = try await test.store.commit { machine in
+                let worker = try machine.register("w", kinds: ["sum"], queues: ["q"], lease: .seconds(30))
+                return try machine.claim(
+                    for: worker, slots: [("q", 1), ("limited", 1)], kinds: ["sum"], ahead: ["q": 9, "limited": 9])
+            }
+            let rows = claims.filter { $0.queue == "q" }.map(\.row)
+            #expect(rows.map(\.key) == [nil, nil, nil, nil])
+            #expect(claims.count { $0.queue == "limited" } == 1)
+        }
+    }
+
+    @Test func `R16: a worker claims ahead while its attempts are shorter than its exchanges`() {
+        var pace = WorkerPace()
+        #expect(pace.claimsAhead(of: "q", limit: 4) == 0)
+        pace.exchange = .milliseconds(1)
+        #expect(pace.claimsAhead(of: "q", limit: 4) == 0)
+        pace.note(.microseconds(500), of: "q")
+        #expect(pace.claimsAhead(of: "q", limit: 4) == 8)
+        #expect(pace.claimsAhead(of: "other", limit: 4) == 0)
+        for _ in 0..<100 { pace.note(.microseconds(1), of: "q") }
+        #expect(pace.claimsAhead(of: "q", limit: 4) == 64)
+        #expect(pace.claimsAhead(of: "q", limit: 100) == 100)
+        pace.note(.seconds(3_600), of: "q")
+        #expect(pace.claimsAhead(of: "q", limit: 4) == 0)
+        pace.note(.microseconds(1), of: "q")
+        pace.forget("q")
+        #expect(pace.claimsAhead(of: "q", limit: 4) == 0)
     }
 
     @Test(arguments: StoreKind.allCases)

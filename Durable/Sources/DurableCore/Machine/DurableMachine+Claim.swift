@@ -17,27 +17,31 @@ extension DurableMachine {
     /// - Parameters:
     ///   - slots: The number of free slots of the worker for each queue.
     ///   - kinds: The names of the operations that the worker runs.
+    ///   - ahead: The number of operations of each queue that the worker claims although no slot is free. These operations
+    ///     have no key, and their queue has neither a limit nor a rate. A claim that waits for a slot therefore delays no
+    ///     other operation by a limit.
     /// - Throws: `workerExpired` if the registration of the worker has expired.
     package mutating func claim(
-        for worker: WorkerID, slots: [(queue: String, count: Int)], kinds: [String]
+        for worker: WorkerID, slots: [(queue: String, count: Int)], kinds: [String], ahead: [String: Int] = [:]
     ) throws -> [Claim] {
         guard try rows.worker(worker) != nil else { throw DurableError.workerExpired(worker) }
         while try endExpired() {}
         var claims: [Claim] = []
-        for (name, count) in slots where count > 0 {
+        for (name, count) in slots where count + ahead[name, default: 0] > 0 {
             guard let queue = try rows.existingQueue(named: name) else { continue }
-            claims += try claim(for: worker, queue: queue.id, count: count, kinds: kinds)
+            let ahead = ahead[name, default: 0]
+            claims += try claim(for: worker, queue: queue.id, count: count, ahead: ahead, kinds: kinds)
         }
         return try withPayloads(claims)
     }
 
     private mutating func claim(
-        for worker: WorkerID, queue id: QueueID, count: Int, kinds: [String]
+        for worker: WorkerID, queue id: QueueID, count: Int, ahead: Int, kinds: [String]
     ) throws -> [Claim] {
         var queue = try rows.queue(id)
         if queue.isSuspended { return [] }
         let counters = try rows.counters(of: id)
-        var free = Int64(count)
+        var free = Int64(queue.limit == nil && queue.rate == nil ? count + ahead : count)
         if let limit = queue.limit {
             free = min(free, limit - counters.reduce(0) { $1.key.state == .running ? $0 + $1.value : $0 })
         }
@@ -51,6 +55,7 @@ extension DurableMachine {
             var started: [Claim] = []
             for id in ids {
                 guard var row = machine.work.operations[id], row.state == .ready else { continue }
+                if started.count >= count, row.key != nil { break }
                 row.start(by: worker, now: now)
                 try machine.put(row)
                 let name = try machine.rows.name(of: row.kind)

@@ -11,6 +11,8 @@ package struct Completion: Sendable {
         case discarded(reason: String)
         /// The worker stops. The operation becomes ready, and no attempt is counted.
         case released
+        /// The worker claimed the operation ahead and did not start it. The operation becomes ready at its earlier place.
+        case withdrawn
     }
 
     package var lease: Lease
@@ -58,6 +60,12 @@ extension DurableMachine {
             if row.isCancelRequested { try putBack(&row) } else { try settle(&row) }
         case .released:
             try putBack(&row)
+        case .withdrawn:
+            let readyAt = row.readyAt
+            try putBack(&row)
+            guard !row.state.isEnded, row.state != .finishing else { return true }
+            row.readyAt = readyAt
+            try put(row)
         }
         return true
     }

@@ -15,12 +15,23 @@ final class Attempt: AsyncOperation, @unchecked Sendable {
         case shutdown
     }
 
+    /// The life of the attempt until its end.
+    private enum Phase: Sendable {
+        case unstarted
+        case started(ContinuousClock.Instant)
+        /// The attempt was withdrawn or cancelled before its start, and never starts.
+        case skipped
+    }
+
     let lease: Lease
     let queueName: String
+    /// The instant at which the worker received the claim.
+    let claimedAt = ContinuousClock.now
     private let claim: Claim
     private let runner: OperationRunner
     private let state: AttemptState
     private let stop = Locked<Stop?>(nil)
+    private let phase = Locked(Phase.unstarted)
     /// Receives the completion of the attempt; nil if the store expects none.
     private let report: @Sendable (Attempt, Completion?) -> Void
 
@@ -44,7 +55,32 @@ final class Attempt: AsyncOperation, @unchecked Sendable {
         cancel()
     }
 
+    /// The time since the start; nil for an attempt that has not started.
+    var age: Duration? {
+        phase.withLock { phase in
+            if case .started(let start) = phase { ContinuousClock.now - start } else { nil }
+        }
+    }
+
+    /// Returns the claim to the store unless the attempt has started. The attempt then never starts.
+    func withdraw() {
+        guard leaveStart(to: .skipped) else { return }
+        finish(.withdrawn)
+        cancel()
+    }
+
+    /// Returns whether the attempt had neither started nor been skipped.
+    private func leaveStart(to next: Phase) -> Bool {
+        phase.withLock { phase in
+            guard case .unstarted = phase else { return false }
+            phase = next
+            return true
+        }
+    }
+
     override func run() async throws {
+        // A withdrawal may precede the start and follow the check for cancellation.
+        guard leaveStart(to: .started(.now)) else { return }
         do {
             let output = try await work()
             finish(.succeeded(output: output))
@@ -60,7 +96,8 @@ final class Attempt: AsyncOperation, @unchecked Sendable {
     }
 
     override func runWasSkipped() {
-        // The attempt was cancelled before its start.
+        // The attempt was cancelled before its start. A withdrawn attempt has reported its end.
+        guard leaveStart(to: .skipped) else { return }
         finish(stop.withLock { $0 } == .cancelRequest ? .cancelled : .released)
     }
 

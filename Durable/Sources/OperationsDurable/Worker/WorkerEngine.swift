@@ -8,12 +8,22 @@ final class WorkerEngine: Sendable {
         var completions: [Completion] = []
         var attempts: [Lease: Attempt] = [:]
         var inFlight: [String: Int] = [:]
+        var pace = WorkerPace()
+        /// Whether the last exchange claimed ahead.
+        var isAhead = false
         /// Whether the reply to an exchange may be lost, with claims that the worker does not know.
         var hasLostReply = false
         var isStopping = false
         var isReleasing = false
         /// The instant of the request to release the running operations.
         var releasedAt: ContinuousClock.Instant?
+
+        /// Whether a commit should wait for the ends of further attempts. With claims ahead, half of the attempts run during
+        /// the commit of the other half.
+        var isWaitingForEnds: Bool {
+            if attempts.isEmpty || isStopping { return false }
+            return !isAhead || completions.count < attempts.count
+        }
     }
 
     let store: any DurableStore
@@ -43,9 +53,11 @@ final class WorkerEngine: Sendable {
             state.isStopping = true
             state.isReleasing = state.isReleasing || isImmediate
             if isImmediate, state.releasedAt == nil { state.releasedAt = .now }
-            return isImmediate ? Array(state.attempts.values) : []
+            return Array(state.attempts.values)
         }
-        for attempt in attempts { attempt.stop(because: .shutdown) }
+        for attempt in attempts {
+            if isImmediate { attempt.stop(because: .shutdown) } else { attempt.withdraw() }
+        }
         wakeup.set()
     }
 
@@ -78,8 +90,12 @@ final class WorkerEngine: Sendable {
                 let reply = try await exchange(worker, completions)
                 if backoff.isWaiting { log(.info, "the database has returned", worker) }
                 backoff.reset()
-                state.withLock { $0.hasLostReply = false }
-                pace = reply.claims.isEmpty ? .zero : ContinuousClock.now - start
+                let time = ContinuousClock.now - start
+                state.withLock { state in
+                    state.hasLostReply = false
+                    state.pace.exchange = time
+                }
+                pace = reply.claims.isEmpty ? .zero : time
                 handle(reply, completions)
                 if reply.isExpired {
                     log(.warning, "the leases of the worker have expired; the worker registers again", worker)
@@ -90,8 +106,9 @@ final class WorkerEngine: Sendable {
                     heart = Task { [worker] in await beat(worker) }
                     continue
                 }
+                let patience = withdrawLate()
                 let isReady = state.withLock { !$0.completions.isEmpty }
-                if !isReady { await wakeup.wait(atMost: reply.pause(configuration.idleInterval)) }
+                if !isReady { await wakeup.wait(atMost: min(patience, reply.pause(configuration.idleInterval))) }
             } catch {
                 if !backoff.isWaiting {
                     log(.warning, "the database is away; running operations continue", worker, ["error": "\(error)"])
@@ -129,7 +146,7 @@ final class WorkerEngine: Sendable {
     ///   quarter of that time.
     private func linger(_ pace: Duration) async {
         let end = ContinuousClock.now + min(pace / 4, .microseconds(500))
-        while state.withLock({ !$0.attempts.isEmpty && !$0.isStopping }) {
+        while state.withLock({ $0.isWaitingForEnds }) {
             let rest = end - ContinuousClock.now
             if rest < .microseconds(20) { return }
             await wakeup.wait(atMost: rest)
@@ -225,7 +242,7 @@ final class WorkerEngine: Sendable {
     }
 
     private func exchange(_ worker: WorkerID, _ completions: [Completion]) async throws -> Reply {
-        let (slots, known) = (freeSlots(), knownLeases())
+        let ((slots, ahead), known) = (freeSlots(), knownLeases())
         let kinds = runners.keys.sorted()
         return try await store.commit { machine in
             var reply = Reply()
@@ -235,7 +252,7 @@ final class WorkerEngine: Sendable {
             try machine.runSchedules()
             while try machine.wakeDue() {}
             do {
-                reply.claims = try machine.claim(for: worker, slots: slots, kinds: kinds)
+                reply.claims = try machine.claim(for: worker, slots: slots, kinds: kinds, ahead: ahead)
             } catch DurableError.workerExpired { reply.isExpired = true }
             reply.cancelRequests = Set(try machine.rows.cancelRequests(of: worker))
             reply.nextWake = try machine.rows.nextWake().map { $0 - machine.now }
@@ -252,11 +269,40 @@ final class WorkerEngine: Sendable {
         }
     }
 
-    private func freeSlots() -> [(queue: String, count: Int)] {
+    /// Returns the free slots of each queue, and the number of operations to claim beyond them.
+    private func freeSlots() -> (slots: [(queue: String, count: Int)], ahead: [String: Int]) {
         state.withLock { state in
-            if state.isStopping { return [] }
-            return limits.sorted { $0.key < $1.key }.map { ($0.key, $0.value - (state.inFlight[$0.key] ?? 0)) }
+            if state.isStopping { return ([], [:]) }
+            var (slots, ahead): ([(queue: String, count: Int)], [String: Int]) = ([], [:])
+            for (name, limit) in limits.sorted(by: { $0.key < $1.key }) {
+                let free = limit - state.inFlight[name, default: 0]
+                slots.append((name, max(0, free)))
+                let excess = state.pace.claimsAhead(of: name, limit: limit) + min(0, free)
+                if excess > 0 { ahead[name] = excess }
+            }
+            state.isAhead = !ahead.isEmpty
+            return (slots, ahead)
         }
+    }
+
+    /// Returns claims whose attempts did not get a slot in time, because earlier attempts run longer than expected.
+    ///
+    /// - Returns: The time until the next claim is late.
+    private func withdrawLate() -> Duration {
+        let now = ContinuousClock.now
+        let (late, rest) = state.withLock { state in
+            var (late, rest): ([Attempt], Duration) = ([], WorkerPace.idle)
+            for (name, limit) in limits where state.inFlight[name, default: 0] > limit {
+                for attempt in state.attempts.values where attempt.queueName == name && attempt.age == nil {
+                    let time = WorkerPace.patience - (now - attempt.claimedAt)
+                    if time > .zero { rest = min(rest, time) } else { late.append(attempt) }
+                }
+            }
+            for attempt in late { state.pace.forget(attempt.queueName) }
+            return (late, rest)
+        }
+        for attempt in late { attempt.withdraw() }
+        return rest
     }
 
     private func handle(_ reply: Reply, _ completions: [Completion]) {
@@ -285,9 +331,11 @@ final class WorkerEngine: Sendable {
     }
 
     private func ended(_ attempt: Attempt, _ completion: Completion?) {
+        let age = attempt.age
         state.withLock { state in
             guard state.attempts.removeValue(forKey: attempt.lease) != nil else { return }
             state.inFlight[attempt.queueName, default: 1] -= 1
+            if let age { state.pace.note(age, of: attempt.queueName) }
             if let completion { state.completions.append(completion) }
         }
         wakeup.set()

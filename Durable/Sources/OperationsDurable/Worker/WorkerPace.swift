@@ -1,0 +1,36 @@
+/// The measured times of attempts and exchanges, which decide how many operations a worker claims ahead.
+///
+/// A worker claims more operations than it has slots while its attempts are short, so that attempts start during an exchange
+/// with the store. The number is that of the attempts that can end during one exchange. A worker with long attempts therefore
+/// claims nothing ahead.
+struct WorkerPace: Sendable {
+    /// The time for which a claim waits for a slot before the worker returns the claim.
+    static let patience = Duration.milliseconds(50)
+    /// A time above all others.
+    static let idle = Duration.seconds(86_400)
+    /// The largest number of claims ahead of a queue with a small limit. A larger limit is the largest number itself.
+    private static let most = 64
+
+    /// The time of the last exchange.
+    var exchange = Duration.zero
+    /// The mean time of the last attempts of each queue.
+    private var attempts: [String: Duration] = [:]
+
+    /// Notes the time of an attempt that ended.
+    mutating func note(_ time: Duration, of queue: String) {
+        // A long attempt counts at once, and a short attempt after some others.
+        let mean = attempts[queue].map { $0 + (time - $0) / 8 } ?? time
+        attempts[queue] = max(mean, time / 8)
+    }
+
+    /// Discards the times of a queue. The worker claims nothing ahead until the next attempt ends.
+    mutating func forget(_ queue: String) { attempts[queue] = nil }
+
+    /// Returns the number of operations to claim beyond the limit.
+    func claimsAhead(of queue: String, limit: Int) -> Int {
+        let most = max(Self.most, limit)
+        guard let time = attempts[queue], exchange > .zero else { return 0 }
+        let count = min(Double(limit) * (exchange / max(time, .nanoseconds(1))), Double(most))
+        return Int(count)
+    }
+}
