@@ -65,6 +65,15 @@ package final class MemoryRows: DurableRows {
         return removed
     }
 
+    package func subtractPending(_ counts: [PendingCount]) -> [OperationID] {
+        counts.filter { count in
+            guard var row = tables.operations[count.operation], row.pending > count.ended else { return true }
+            row.pending -= count.ended
+            tables.operations[count.operation] = row
+            return false
+        }.map(\.operation)
+    }
+
     package func edges(from dependencies: [OperationID]) -> [Edge] {
         let dependencies = Set(dependencies)
         return tables.edges.filter { dependencies.contains($0.dependency) }.sorted(by: inOrder)

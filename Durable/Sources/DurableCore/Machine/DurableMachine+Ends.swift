@@ -22,7 +22,7 @@ extension DurableMachine {
         while !work.ended.isEmpty {
             let ended = work.ended.sorted()
             work.ended = []
-            let edges = try rows.removeEdges(from: ended)
+            let edges = try subtractPending(rows.removeEdges(from: ended))
             let parents = ended.compactMap { work.operations[$0]?.parent }
             try load(edges.lazy.map(\.dependent))
             try load(parents)
@@ -32,6 +32,29 @@ extension DurableMachine {
             }
             for parent in parents { try childEnded(of: parent) }
         }
+    }
+
+    /// Notifies dependents that wait for further dependencies, and whose other fields stay the same.
+    ///
+    /// These dependents are most of all in a graph, and need not be loaded.
+    ///
+    /// - Returns: The edges to all other dependents.
+    private mutating func subtractPending(_ edges: [Edge]) throws -> [Edge] {
+        var counts: [OperationID: Int64] = [:]
+        var others: Set<OperationID> = []
+        for edge in edges {
+            let isPlain = edge.isAwait || work.operations[edge.dependency]?.state == .succeeded
+            if isPlain, work.operations[edge.dependent] == nil {
+                counts[edge.dependent, default: 0] += 1
+            } else {
+                others.insert(edge.dependent)
+            }
+        }
+        let plain = counts.lazy.filter { !others.contains($0.key) }
+            .map { PendingCount(operation: $0.key, ended: $0.value) }.sorted { $0.operation < $1.operation }
+        if plain.isEmpty { return edges }
+        others.formUnion(try rows.subtractPending(plain))
+        return edges.filter { others.contains($0.dependent) }
     }
 
     private mutating func release(_ edge: Edge, by dependency: OperationRow) throws {

@@ -41,6 +41,14 @@ public struct ReadyEntry: Sendable, Hashable, Comparable {
     }
 }
 
+/// The number of dependencies of one operation that have ended.
+public struct PendingCount: Sendable, Hashable {
+    package var operation: OperationID
+    package var ended: Int64
+
+    package init(operation: OperationID, ended: Int64) { (self.operation, self.ended) = (operation, ended) }
+}
+
 /// Sets of rows of one open transaction. Each dialect loads and stores sets; `DurableMachine` decides.
 ///
 /// All lists of operations are in ascending order of identifiers, so that transactions lock rows in one order.
@@ -69,6 +77,10 @@ public protocol DurableRows {
     mutating func output(of id: OperationID) throws -> [UInt8]?
     /// Removes the edges from the operations, and returns these edges.
     mutating func removeEdges(from dependencies: [OperationID]) throws -> [Edge]
+    /// Subtracts from the numbers of unfinished dependencies of operations whose numbers stay above zero.
+    ///
+    /// - Returns: The operations that the call did not change.
+    mutating func subtractPending(_ counts: [PendingCount]) throws -> [OperationID]
     mutating func edges(to dependents: [OperationID]) throws -> [Edge]
     mutating func edges(from dependencies: [OperationID]) throws -> [Edge]
     mutating func unfinishedChildren(of parents: [OperationID]) throws -> [OperationID]

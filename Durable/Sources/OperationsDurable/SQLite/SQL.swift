@@ -3,7 +3,7 @@
 /// No statement replaces a row. A row may have columns of a newer version, which an update of the other columns keeps.
 /// Constants in a condition name states: 2 is blocked, 3 is ready, 4 is running, and states from 7 are ended.
 enum SQL: Int, CaseIterable {
-    case insertOperation, updateOperation, operation, input, insertInput, output, insertOutput
+    case insertOperation, updateOperation, subtractPending, operation, input, insertInput, output, insertOutput
     case removeEdges, edgesTo, edgesFrom, insertEdge
     case matching, children, ready, due, nextWake, expired, nextDeadline, firstBlocked, lastReady
     case running, cancelRequests, purgeable
@@ -61,6 +61,7 @@ enum SQL: Int, CaseIterable {
             added_at = ?22, started_at = ?23, ended_at = ?24, purge_at = ?25, is_cancel_requested = ?26, \
             history_count = ?27, signal = ?28, work_outcome = ?29, reason = ?30, context = ?31 WHERE id = ?1
             """
+        case .subtractPending: "UPDATE durable_operation SET pending = pending - ?2 WHERE id = ?1 AND pending > ?2"
         case .operation: "SELECT \(Self.operationColumns) FROM durable_operation WHERE id = ?1"
         case .input:
             """

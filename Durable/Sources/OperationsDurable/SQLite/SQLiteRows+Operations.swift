@@ -52,6 +52,16 @@ extension SQLiteRows {
         return removed
     }
 
+    func subtractPending(_ counts: [PendingCount]) throws -> [OperationID] {
+        try counts.filter { count in
+            try run(.subtractPending) { query in
+                query.bind(1, count.operation.rawValue)
+                query.bind(2, count.ended)
+            }
+            return changeCount == 0
+        }.map(\.operation)
+    }
+
     func edges(to dependents: [OperationID]) throws -> [Edge] { try edges(.edgesTo, dependents) }
 
     func edges(from dependencies: [OperationID]) throws -> [Edge] { try edges(.edgesFrom, dependencies) }

@@ -35,6 +35,9 @@ final class SQLiteRows: DurableRows {
 
     // MARK: - Execution
 
+    /// The number of rows that the last change of the connection has changed.
+    var changeCount: Int { database.changesCount }
+
     /// Executes a statement, and calls `row` for each row.
     func run(_ sql: SQL, _ bind: (SQLiteQuery) -> Void, row: (SQLiteQuery) throws -> Void = { _ in }) throws {
         let query = try statements.query(sql, in: database)

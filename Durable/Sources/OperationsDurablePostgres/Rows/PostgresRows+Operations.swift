@@ -47,6 +47,20 @@ extension PostgresRows {
         return try edges(.removeEdges, dependencies)
     }
 
+    func subtractPending(_ counts: [PendingCount]) throws -> [OperationID] {
+        // The rows of loaded operations may have changes that are not in the database.
+        let stored = counts.filter { operations[$0.operation] == nil }
+        var changed: Set<OperationID> = []
+        if !stored.isEmpty {
+            let found = try ids(.subtractPending) { parameters in
+                parameters.append(PostgresArray(stored.lazy.map(\.operation.rawValue)))
+                parameters.append(PostgresArray(stored.lazy.map(\.ended)))
+            }
+            changed = Set(found)
+        }
+        return counts.map(\.operation).filter { !changed.contains($0) }
+    }
+
     func edges(to dependents: [OperationID]) throws -> [Edge] {
         try flushEdges()
         return try edges(.edgesTo, dependents)

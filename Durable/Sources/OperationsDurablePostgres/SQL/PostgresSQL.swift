@@ -5,7 +5,7 @@
 /// Constants in a condition name states: 2 is blocked, 3 is ready, 4 is running, and states from 7 are ended.
 enum PostgresSQL: Int, CaseIterable {
     case setting, lockKey, lock, now, snapshot, flush, notify, exists
-    case operations, insertOperations, updateOperations, inputs, insertInputs, output, saveOutputs
+    case operations, insertOperations, updateOperations, subtractPending, inputs, insertInputs, output, saveOutputs
     case removeEdges, edgesTo, edgesFrom, insertEdges
     case matching, children, ready, due, expired, wakes, firstBlocked, lastReady
     case running, cancelRequests, purgeable
@@ -68,6 +68,12 @@ enum PostgresSQL: Int, CaseIterable {
             """
             UPDATE durable_operation SET \(Self.operationChanges) \
             FROM unnest(\(Self.operationArrays)) AS new(\(Self.operationNames)) WHERE durable_operation.id = new.id
+            """
+        case .subtractPending:
+            """
+            UPDATE durable_operation SET pending = pending - ended.count \
+            FROM unnest($1::bigint[], $2::bigint[]) AS ended(id, count) \
+            WHERE durable_operation.id = ended.id AND pending > ended.count RETURNING durable_operation.id
             """
         case .inputs:
             """
