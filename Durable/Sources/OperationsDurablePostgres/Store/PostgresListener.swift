@@ -5,11 +5,22 @@ import OperationsDurable
 
 /// The connection that receives notices of other processes, while tasks of this process wait.
 ///
-/// A thread owns the connection, and ends when no task waits. A slow poll stands in for notices that do not arrive.
+/// A thread owns the connection, and ends some time after the last wait of a task. A slow poll stands in for notices that do not arrive.
 final class PostgresListener: Sendable {
     private struct State {
         var isActive = false
+        var isClosed = false
         var hasThread = false
+        /// The end of the last use.
+        var idleSince = ContinuousClock.now
+
+        /// Returns the time for which the thread keeps the connection; nil if no task waits, and the time has passed.
+        var rest: Duration? {
+            if isClosed { return nil }
+            if isActive { return .seconds(86_400) }
+            let rest = PostgresListener.grace - (ContinuousClock.now - idleSince)
+            return rest > .zero ? rest : nil
+        }
     }
 
     private let session: PostgresSession
@@ -18,6 +29,10 @@ final class PostgresListener: Sendable {
     private let notices: WeakNotices
     private let state = Locked(State())
     private let bell: Bell
+
+    /// The time after the last use for which the connection stays open. A program that waits for one operation after another
+    /// would otherwise connect for each of them.
+    fileprivate static let grace = Duration.seconds(10)
 
     /// The longest time between two attempts to connect, in milliseconds.
     private static let longestDelay: Int32 = 1_000
@@ -35,11 +50,18 @@ final class PostgresListener: Sendable {
 
     func setActive(_ isActive: Bool) {
         let mustStart = state.withLock { state in
+            if state.isActive, !isActive { state.idleSince = .now }
             state.isActive = isActive
             defer { state.hasThread = state.hasThread || isActive }
             return isActive && !state.hasThread
         }
         if mustStart { Thread.detachNewThread { self.listen() } } else { bell.ring() }
+    }
+
+    /// Closes the connection.
+    func close() {
+        state.withLock { ($0.isActive, $0.isClosed) = (false, true) }
+        bell.ring()
     }
 
     private func listen() {
@@ -48,12 +70,12 @@ final class PostgresListener: Sendable {
         let pause = Int32(clamping: max(1, interval.microseconds / 1_000))
         while true {
             // The next thread may use the session as soon as `hasThread` is false.
-            let (isDone, old) = state.withLock { state -> (Bool, Handover) in
-                if state.isActive { return (false, Handover(connection: nil)) }
+            let (rest, old) = state.withLock { state -> (Duration?, Handover) in
+                if let rest = state.rest { return (rest, Handover(connection: nil)) }
                 state.hasThread = false
-                return (true, Handover(connection: session.take()))
+                return (nil, Handover(connection: session.take()))
             }
-            if isDone { return withExtendedLifetime(old) {} }
+            guard let rest else { return withExtendedLifetime(old) {} }
             do {
                 if !isConnected {
                     try session.open().execute("LISTEN durable_change")
@@ -61,7 +83,8 @@ final class PostgresListener: Sendable {
                     // A change may precede the subscription.
                     notices.value?.publishUnknownChange()
                 }
-                switch bell.wait(for: try session.open().socket, milliseconds: pause) {
+                let time = min(pause, Int32(clamping: rest.microseconds / 1_000 + 1))
+                switch bell.wait(for: try session.open().socket, milliseconds: time) {
                 case .data: try receive()
                 case .timeout: notices.value?.publishUnknownChange()
                 case .bell: break

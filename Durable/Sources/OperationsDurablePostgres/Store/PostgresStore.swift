@@ -73,7 +73,7 @@ public final class PostgresStore: DurableStore {
         notices.setUseObserver { [listener] in listener.setActive($0) }
     }
 
-    deinit { listener.setActive(false) }
+    deinit { listener.close() }
 
     public func commit<Reply: Sendable>(
         _ event: @escaping @Sendable (inout DurableMachine) throws -> Reply
