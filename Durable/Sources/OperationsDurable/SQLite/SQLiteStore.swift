@@ -148,6 +148,8 @@ public final class SQLiteStore: DurableStore {
         configuration.prepareDatabase { database in
             try database.execute(sql: "PRAGMA temp_store = MEMORY")
             try database.execute(sql: "PRAGMA wal_autocheckpoint = 4000")
+            // The changes of one transaction fit. SQLite would otherwise write pages to the file, and read them again.
+            if !isReader { try database.execute(sql: "PRAGMA cache_size = -16384") }
         }
         return configuration
     }
