@@ -20,6 +20,33 @@ import Testing
             .compactMap { $0.int("number") }
     }
 
+    @Test func `the connection for notices stays open between waits`() async throws {
+        try await withStore { server, schema, store in
+            let connection = try server.connection()
+            let listeners = {
+                try connection.run(
+                    text: """
+                        SELECT pid::text FROM pg_stat_activity \
+                        WHERE application_name = $1 AND query = 'LISTEN durable_change'
+                        """, [.text(schema)]
+                ).map { $0.text(0) }
+            }
+            let first = store.notices.addListener { _ in }
+            try await poll("the store listens") { try listeners().count == 1 }
+            let before = try listeners()
+            store.notices.removeListener(first)
+            let second = store.notices.addListener { _ in }
+            defer { store.notices.removeListener(second) }
+            let worker = try await PostgresStore(server.url(schema: schema))
+            let handle = try await DurableQueue("q", in: store).add(Sum(a: 1, b: 2))
+            try await withWorker(worker, [Sum.self]) {
+                let value = try await handle.value
+                #expect(value == 3)
+            }
+            #expect(try listeners().contains(before[0]))
+        }
+    }
+
     // MARK: - Transactions of the application
 
     @Test func `R2: an addition in a transaction of PostgreSQL exists if and only if the transaction commits`()
