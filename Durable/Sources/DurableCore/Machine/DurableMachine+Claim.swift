@@ -27,7 +27,7 @@ extension DurableMachine {
         guard try rows.worker(worker) != nil else { throw DurableError.workerExpired(worker) }
         while try endExpired() {}
         var claims: [Claim] = []
-        for (name, count) in slots where count + ahead[name, default: 0] > 0 {
+        for (name, count) in slots where count > 0 || ahead[name, default: 0] > 0 {
             guard let queue = try rows.existingQueue(named: name) else { continue }
             let ahead = ahead[name, default: 0]
             claims += try claim(for: worker, queue: queue.id, count: count, ahead: ahead, kinds: kinds)
@@ -41,7 +41,8 @@ extension DurableMachine {
         var queue = try rows.queue(id)
         if queue.isSuspended { return [] }
         let counters = try rows.counters(of: id)
-        var free = Int64(queue.limit == nil && queue.rate == nil ? count + ahead : count)
+        var free = Int64(count)
+        if queue.limit == nil, queue.rate == nil, free < .max - Int64(ahead) { free += Int64(ahead) }
         if let limit = queue.limit {
             free = min(free, limit - counters.reduce(0) { $1.key.state == .running ? $0 + $1.value : $0 })
         }

@@ -8,8 +8,8 @@ struct WorkerPace: Sendable {
     static let patience = Duration.milliseconds(50)
     /// A time above all others.
     static let idle = Duration.seconds(86_400)
-    /// The largest number of claims ahead of a queue with a small limit. A larger limit is the largest number itself.
-    private static let most = 64
+    /// The largest number of claims ahead of a queue is its limit, but between these numbers.
+    private static let most = 64...1_024
 
     /// The time of the last exchange.
     var exchange = Duration.zero
@@ -28,9 +28,8 @@ struct WorkerPace: Sendable {
 
     /// Returns the number of operations to claim beyond the limit.
     func claimsAhead(of queue: String, limit: Int) -> Int {
-        let most = max(Self.most, limit)
         guard let time = attempts[queue], exchange > .zero else { return 0 }
-        let count = min(Double(limit) * (exchange / max(time, .nanoseconds(1))), Double(most))
-        return Int(count)
+        let most = min(max(Self.most.lowerBound, limit), Self.most.upperBound)
+        return Int(min(Double(limit) * (exchange / max(time, .nanoseconds(1))), Double(most)))
     }
 }
