@@ -13,7 +13,8 @@ public import ServiceLifecycle
 /// Any number of workers, in any number of processes, may serve a queue.
 ///
 /// While attempts are shorter than a transaction, a worker claims operations before it has slots for them. Such an operation
-/// counts as running. The worker returns the operation after 50 ms without a slot.
+/// counts as running, and an operation of higher priority that is added later starts after it. The worker returns the
+/// operation after 50 ms without a slot.
 public final class DurableWorker: Service {
     /// The number of operations of one queue that the worker runs at a time.
     public struct QueueLimit: Sendable, Hashable {
