@@ -18,6 +18,8 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
         var keyed: Set<Int> = []
         /// Dependencies that an operation had before it was added.
         var dependencies: [Int: Set<Int>] = [:]
+        /// Dependencies that were removed at some time, in pairs. A thread may remove one that another thread is adding.
+        var removed: Set<[Int]> = []
         var running: Set<Int> = []
         var runs: [Int: Int] = [:]
         var completions: [Int: Int] = [:]
@@ -35,7 +37,9 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
     }
 
     private let program: RandomProgram
-    private let clock = ContinuousClock()
+    /// Other tests of the process may occupy all threads of the runtime. So neither sleeps nor tasks of this run use them.
+    private let clock = OperationClock()
+    private let tasks = OperationQueue()
     private let pool = ResourcePool(["units": RandomProgram.capacity])
     private let board = Guarded(Board())
     /// An event has happened on which the end may depend.
@@ -96,10 +100,7 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
         }
         for thread in threads { thread.join() }
         board.withLock { $0.isClosing = true }
-        var isOver = false
-        // Other tests of the process may use all threads of the runtime. The tasks of this run wait then, and that is no fault.
-        repeat { isOver = news.wait(atMost: Self.patience, until: hasEnded) } while !isOver && !Self.runtimeHasThreads
-        if !isOver {
+        if !news.wait(atMost: Self.patience, until: hasEnded) {
             let (refusal, waiters) = board.withLock { ($0.refusal, $0.waiters) }
             fail("hangs: \(remaining.joined(separator: "; ")); \(waiters) tasks wait; refused: \(refusal)")
         }
@@ -117,16 +118,6 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
                 board.waiters == 0 && board.completions.count == operations.count
                     && board.barriersRun.count == board.barriers.count
             }
-    }
-
-    /// Whether the concurrency runtime runs a new task within a second.
-    private static var runtimeHasThreads: Bool {
-        let (news, hasRun) = (Notice(), Guarded(false))
-        Task {
-            hasRun.withLock { $0 = true }
-            news.post()
-        }
-        return news.wait(atMost: 1) { hasRun.withLock { $0 } }
     }
 
     /// Removes everything that delays operations, and adds operations that are in no queue.
@@ -236,10 +227,15 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
             guard isSafe(number, on: other) else { return }
             operations[number].addDependency(operations[other])
             board.withLock { board in
-                if !board.claimed.contains(number) { board.dependencies[number, default: []].insert(other) }
+                if !board.claimed.contains(number), !board.removed.contains([number, other]) {
+                    board.dependencies[number, default: []].insert(other)
+                }
             }
         case .removeDependency(let number, let other):
-            _ = board.withLock { $0.dependencies[number]?.remove(other) }
+            board.withLock { board in
+                board.removed.insert([number, other])
+                board.dependencies[number]?.remove(other)
+            }
             operations[number].removeDependency(operations[other])
         case .cancel(let number): operations[number].cancel()
         case .cancelAll(let queue): queues[queue].cancelAllOperations()
@@ -275,7 +271,7 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
 
     private func wait(_ body: @escaping @Sendable () async -> Void) {
         board.withLock { $0.waiters += 1 }
-        Task { [self] in
+        Task(executorPreference: tasks) { [self] in
             await body()
             board.withLock { $0.waiters -= 1 }
             news.post()

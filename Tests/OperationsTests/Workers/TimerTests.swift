@@ -153,6 +153,14 @@ import Testing
         await #expect(throws: CancellationError.self) { try await sleeping.value }
     }
 
+    @Test func `a sleep of an operation clock ends at its deadline`() async throws {
+        let clock = OperationClock()
+        let deadline = clock.now + .milliseconds(2)
+        try await clock.sleep(until: deadline)
+        #expect(clock.now >= deadline && ContinuousClock.now >= deadline)
+        #expect(clock.minimumResolution == ContinuousClock().minimumResolution)
+    }
+
     @Test func `a clock of the program that has the instants of a standard clock sleeps itself`() async throws {
         let clock = OwnClock()
         try await clock.sleepFully(until: clock.now + .seconds(3600))
@@ -197,11 +205,12 @@ import Testing
                 if attempt < 3 { throw OperationTimeout.deadline("attempt \(attempt)") }
             }
         }
-        queue.addOperations([limited, late, timed, retried], waitUntilFinished: false)
+        let sleeping = TaskOperation { try await OperationClock().sleep(for: .milliseconds(5)) }
+        queue.addOperations([limited, late, timed, retried, sleeping], waitUntilFinished: false)
         queue.setRateLimit(.slidingWindow(1, per: .milliseconds(1)))
         queue.waitUntilAllOperationsAreFinished()
         precondition(limited.isCancelled && late.isCancelled && !timed.isCancelled)
-        precondition(retried.operationOutcome == .succeeded)
+        precondition(retried.operationOutcome == .succeeded && sleeping.operationOutcome == .succeeded)
         isOver.open()
     }
 }

@@ -1,3 +1,5 @@
+import Operations
+
 /// A flag that one task waits for. The flag stays set until the task has seen it, so that no notice is lost.
 package final class Wakeup: Sendable {
     private struct State {
@@ -31,18 +33,31 @@ package final class Wakeup: Sendable {
                 if isSet { continuation.resume() }
             }
         } onCancel: {
-            set()
+            self.set()
         }
         state.withLock { $0.isSet = false }
     }
 
     /// Suspends until the flag is set, the time has passed or the task is cancelled. Clears the flag.
     package func wait(atMost time: Duration) async {
-        let alarm = Task {
-            try await Task.sleep(for: time)
-            set()
+        let alarm = Task(executorPreference: OperationQueue.ofWorkers) {
+            try await OperationClock().sleep(for: time)
+            self.set()
         }
         await wait()
         alarm.cancel()
     }
+}
+
+extension OperationQueue {
+    /// The queue of the tasks of all workers of the process.
+    ///
+    /// The concurrency runtime has one thread for each processor. Tasks that compute there would delay heartbeats until the
+    /// leases have expired, and other workers would run the operations again. The limit is explicit, because a queue with the
+    /// default limit waits while operations compute.
+    static let ofWorkers: OperationQueue = {
+        let queue = OperationQueue()
+        (queue.name, queue.maxConcurrentOperationCount) = ("durable workers", 8)
+        return queue
+    }()
 }

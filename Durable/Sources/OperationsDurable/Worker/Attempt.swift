@@ -112,7 +112,7 @@ final class Attempt: AsyncOperation, @unchecked Sendable {
         return try await withThrowingTaskGroup(of: [UInt8].self) { group in
             group.addTask { [runner, claim] in try await runner.run(claim.input, context) }
             group.addTask {
-                try await Task.sleep(for: timeout)
+                try await OperationClock().sleep(for: timeout)
                 throw AttemptTimeout(limit: timeout)
             }
             defer { group.cancelAll() }

@@ -1,4 +1,5 @@
 package import DurableCore
+import Operations
 
 /// The state of one attempt that its context shares with the worker.
 package final class AttemptState: Sendable {
@@ -77,7 +78,7 @@ package final class AttemptState: Sendable {
                     }
                     return try event(&machine, lease)
                 }
-            } catch DurableError.unavailable { try await Task.sleep(for: delay.next()) }
+            } catch DurableError.unavailable { try await OperationClock().sleep(for: delay.next()) }
         }
     }
 

@@ -66,20 +66,22 @@ final class WorkerEngine: Sendable {
             if effects.hasReadyOperations || effects.hasCancelRequests || effects.hasNewWakes { wakeup.set() }
         }
         // Neither task inherits a cancellation: the loop ends after the last completion is stored.
-        await Task { await self.loop() }.value
+        await Task(executorPreference: OperationQueue.ofWorkers) { await self.loop() }.value
         store.notices.removeListener(token)
     }
 
     private func loop() async {
         guard var worker = await register() else { return }
-        var heart = Task { [worker] in await beat(worker) }
+        var heart = beating(worker)
         var graceful: Task<Void, Never>?
         var backoff = Backoff()
         var pace = Duration.zero
         while true {
             let (isStopping, isIdle) = state.withLock { ($0.isStopping, $0.attempts.isEmpty && $0.completions.isEmpty) }
             if isStopping, isIdle { break }
-            if isStopping, graceful == nil { graceful = Task { await releaseAfterGrace() } }
+            if isStopping, graceful == nil {
+                graceful = Task(executorPreference: OperationQueue.ofWorkers) { await self.releaseAfterGrace() }
+            }
             await linger(pace)
             let completions = state.withLock { state in
                 defer { state.completions = [] }
@@ -103,7 +105,7 @@ final class WorkerEngine: Sendable {
                     loseLeases()
                     guard let next = await register() else { break }
                     worker = next
-                    heart = Task { [worker] in await beat(worker) }
+                    heart = beating(worker)
                     continue
                 }
                 let patience = withdrawLate()
@@ -176,11 +178,15 @@ final class WorkerEngine: Sendable {
         }
     }
 
+    private func beating(_ worker: WorkerID) -> Task<Void, Never> {
+        Task(executorPreference: OperationQueue.ofWorkers) { await self.beat(worker) }
+    }
+
     /// Renews the leases until the registration expires or the task is cancelled. Removes old records on the way.
     private func beat(_ worker: WorkerID) async {
         let lease = configuration.lease
         while !Task.isCancelled {
-            try? await Task.sleep(for: lease / 3)
+            try? await OperationClock().sleep(for: lease / 3)
             if Task.isCancelled { return }
             do {
                 try await store.commit { machine in
@@ -205,7 +211,7 @@ final class WorkerEngine: Sendable {
             let isDone = try await store.commit { try $0.purge() } == 0
             if isDone || ContinuousClock.now >= end { return }
             // Other transactions have at least half of the time.
-            try await Task.sleep(for: ContinuousClock.now - start)
+            try await OperationClock().sleep(for: ContinuousClock.now - start)
         }
     }
 
@@ -224,7 +230,7 @@ final class WorkerEngine: Sendable {
     }
 
     private func releaseAfterGrace() async {
-        try? await Task.sleep(for: configuration.shutdownGrace)
+        try? await OperationClock().sleep(for: configuration.shutdownGrace)
         if !Task.isCancelled { stop(isImmediate: true) }
     }
 

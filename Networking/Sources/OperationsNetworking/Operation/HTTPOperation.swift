@@ -186,7 +186,7 @@ public class HTTPOperation: AsyncOperation, @unchecked Sendable {
         let end = ticker.now() + delay
         while ticker.now() < end {
             hold()
-            let timer = Task {
+            let timer = Task(executorPreference: OperationQueue.ofTimers) {
                 // A timer that was cancelled must not release the hold of the next timer.
                 do { try await ticker.sleepUntil(end) } catch { return }
                 if !self.transfer.isPauseWanted { self.releaseHold() }

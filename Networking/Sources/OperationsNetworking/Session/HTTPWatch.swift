@@ -50,7 +50,7 @@ final class HTTPWatch: Sendable {
     func close() { state.withLock { $0.task }?.1.cancel() }
 
     private func replace(by sleep: WatchState.Sleep) {
-        let task = Task.detached { await self.run(sleep) }
+        let task = Task.detached(executorPreference: OperationQueue.ofTimers) { await self.run(sleep) }
         let replaced = state.withLock { state -> Task<Void, Never>? in
             // A later sleeper may have been stored before this one.
             if let later = state.task, later.sleeper > sleep.sleeper { return task }

@@ -94,7 +94,7 @@ final class Throttle: Sendable {
         }
         for continuation in granted { continuation.resume() }
         guard let alarm else { return }
-        Task { [weak self, ticker] in
+        Task(executorPreference: OperationQueue.ofTimers) { [weak self, ticker] in
             try? await ticker.sleepUntil(.nanoseconds(Int64(clamping: alarm)))
             self?.alarmRings(alarm)
         }

@@ -13,8 +13,22 @@ package struct Ticker: Sendable {
     package init<C: Clock<Duration>>(_ clock: C) {
         let start = clock.now
         now = { start.duration(to: clock.now) }
-        sleepUntil = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
+        if let start = start as? ContinuousClock.Instant, clock is ContinuousClock {
+            // The sleep does not wait for a thread of the concurrency runtime.
+            sleepUntil = { try await OperationClock().sleep(until: start.advanced(by: $0)) }
+        } else {
+            sleepUntil = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
+        }
     }
+}
+
+extension OperationQueue {
+    /// The queue of the tasks that sleep. Its threads are free while tasks compute on all threads of the concurrency runtime.
+    static let ofTimers: OperationQueue = {
+        let queue = OperationQueue()
+        (queue.name, queue.maxConcurrentOperationCount) = ("network timers", 4)
+        return queue
+    }()
 }
 
 extension Duration {
