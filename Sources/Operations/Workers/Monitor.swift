@@ -129,7 +129,9 @@ final class Monitor: Sendable {
     /// Only fires timers, until the monitor is called.
     private func sleep(_ taken: inout Timers.Taken) {
         phase.store(Phase.asleep, ordering: .sequentiallyConsistent)
-        // A request made before the store has not woken the monitor. So the monitor looks once more before it sleeps.
+        // A request or a promise made before the store has not woken the monitor. So the monitor looks once more before it
+        // sleeps. It waits first: a processor may read the phase before its promise is visible, and makes it visible soon.
+        wait(taken, atMost: Self.shortestTick)
         deliver()
         guard !WorkerPool.pools.contains(where: { $0.survey().isWorthwhile }) else {
             return phase.store(Phase.awake, ordering: .sequentiallyConsistent)
