@@ -131,7 +131,7 @@ final class Monitor: Sendable {
         phase.store(Phase.asleep, ordering: .sequentiallyConsistent)
         // A request or a promise made before the store has not woken the monitor. So the monitor looks once more before it
         // sleeps. It waits first: a processor may read the phase before its promise is visible, and makes it visible soon.
-        wait(taken, atMost: Self.shortestTick)
+        _ = parker.park(nanoseconds: Self.shortestTick)
         deliver()
         guard !WorkerPool.pools.contains(where: { $0.survey().isWorthwhile }) else {
             return phase.store(Phase.awake, ordering: .sequentiallyConsistent)
