@@ -548,8 +548,8 @@ inline withState() {
         atomic {
             /* Signal.publish: the new value, and the load. */
             if
-            :: !hasRoom && running > 0 -> want = BUSY
-            :: !hasRoom && running == 0 -> want = HELD
+            :: !hasRoom && count != 0 -> want = BUSY
+            :: !hasRoom && count == 0 -> want = HELD
             :: else -> want = 0
             fi;
             changed = ((bits & (BUSY | HELD)) != want)

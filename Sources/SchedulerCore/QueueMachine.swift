@@ -63,9 +63,10 @@ public struct QueueMachine {
     public enum Signal: Sendable {
         /// A slot is free. The adding thread calls a worker.
         case open
-        /// No slot is free. The thread that frees a slot looks.
+        /// No member may start. The thread that frees a slot, or ends the hold, looks.
         case busy
-        /// No operation runs, and none may start. No worker will look, so the adding thread passes its operation itself.
+        /// No member may start, and there is none. The adding thread takes the lock: its operation keeps the queue alive, and
+        /// the queue may be at rest with it.
         case held
     }
 
@@ -110,7 +111,7 @@ public struct QueueMachine {
     @inlinable @inline(__always) public var startable: Schedule.Services { members.startable }
 
     @inlinable @inline(__always)
-    public var signal: Signal { members.hasRoom ? .open : members.running > 0 ? .busy : .held }
+    public var signal: Signal { members.hasRoom ? .open : members.isEmpty ? .held : .busy }
 
     /// Whether the queue has members, and none of them may start.
     @inlinable public var isBlocked: Bool { !members.isEmpty && !members.hasStartable }

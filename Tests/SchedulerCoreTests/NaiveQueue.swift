@@ -176,7 +176,7 @@ struct NaiveQueue: Hashable {
         }
     }
 
-    var signal: QueueMachine.Signal { hasRoom ? .open : running > 0 ? .busy : .held }
+    var signal: QueueMachine.Signal { hasRoom ? .open : members.isEmpty ? .held : .busy }
 
     var isBlocked: Bool { !members.isEmpty && startable.isEmpty }
 

@@ -6,9 +6,9 @@ import Synchronization
 /// |-------------------|----------------------------------------------------------------------------------|
 /// | none              | sets `calling` of the work's level and calls a worker of that level              |
 /// | `calling`, own    | does nothing: a worker of that level was called and will look                    |
-/// | `busy`            | does nothing: no slot is free, and the thread that frees a slot looks            |
+/// | `busy`            | does nothing: the thread that frees a slot, or resumes the queue, looks          |
 /// | `attended`        | does nothing: a worker runs tiny operations and looks after each (`Pace`)        |
-/// | `held`            | takes the lock: no operation runs or may start, so no worker will look           |
+/// | `held`            | takes the lock: the queue may start nothing and is empty, so it begins to rest   |
 ///
 /// There is one bit `calling` for each service level. Callers set it, and the called worker clears it before it looks. A
 /// thread that looks calls a worker of each other level that has an operation to start. `busy` and `held` change only under
