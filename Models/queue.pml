@@ -11,8 +11,9 @@
  *   push                        OperationQueue.push, step: inbox, needsStep, isHeld, thisThreadLooksSoon, advice, `callWorker`
  *                               or `withState`. A thread that is no worker goes to `advice` at once
  *   claimCall                   Signal.claimCall (`bitwiseOr`), then OperationQueue.callWorker -> WorkerPool.request
- *   callWorkers, ...            OperationQueue.callWorkers, callWorkersUnlessLooking, callWorkersIfStartable
- *   withState                   OperationQueue.withState: lock, drain, event, publish, look again, unlock, the late ones
+ *   callWorkers, ...            OperationQueue.callWorkers, perform (callWorkersUnlessLooking), callWorkersIfStartable
+ *   withState                   OperationQueue.beginSection, endSection, perform: lock, drain, event, publish, look again,
+ *                               unlock, the late ones
  *   drain: load, exchange       Inbox.takeAll: `isEmpty`, then `head.exchange(0)`. To turn the chain round is one step with
  *                               the exchange: the thread with the lock owns the links of operations with `inInbox`
  *   drain: one step a member    OperationQueue.admit: `word.update { $0.drained() }`, Schedule.added / updated
@@ -20,7 +21,7 @@
  *                               `busy` and `held` change under the lock only
  *   claimFrom, startable        OperationQueue.claim(from:for:by:): QueueMachine: `look` with Lifecycle.claimed, else
  *                               `refuse`; permitsStart. OperationQueue.startableLevels: QueueMachine.startable
- *   leave                       OperationQueue.leave(_:claimingFor:) with Signal.claimLingering, then Waiter.wake and the
+ *   leave                       OperationQueue.leave(_:by:) with Signal.claimLingering, then Waiter.wake and the
  *                               actions of policies
  *   Worker                      OperationQueue.work(on:), work(in:). The other parts of `Shift` have the names that they have
  *                               there: run, resumeNext, end (endStride), depart (departHere), look, linger, arrive,

@@ -21,6 +21,9 @@ open class Operation: ScheduleMember, KeyValueObservable, Observable, Hashable, 
     /// The last value of `qualityOfService` that was read for the queue, as a `Schedule.Service`. Behind the small fields of
     /// the base class. So a block operation is an allocation of 128 bytes, the largest that the C library frees fast.
     final let serviceIndex = Atomic<UInt8>(0)
+    /// Whether the operation is a block operation of the class itself. No member is overridden, so the word has the value of
+    /// each state, and no code of the user runs in `start()` besides the blocks. Constant after `init`.
+    @exclusivity(unchecked) final var isPlainBlock = false
     /// The phase, the cancellation, the priority, and the number of unfinished dependencies. See `Lifecycle`.
     final let word = Word()
     /// The dependencies, and the state that few operations need. See `Attachments`.

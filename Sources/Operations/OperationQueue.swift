@@ -72,7 +72,14 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     }
 
     /// Adds a closure as a block operation.
-    open func addOperation(_ block: @escaping @Sendable () -> Void) { addOperation(BlockOperation(block: block)) }
+    open func addOperation(_ block: @escaping @Sendable () -> Void) {
+        // A subclass may override the addition of operations, and sees this one too.
+        if type(of: self) == OperationQueue.self, !hooks.isSet {
+            addNew(BlockOperation(block: block))
+        } else {
+            addOperation(BlockOperation(block: block))
+        }
+    }
 
     /// Adds a block that runs when all operations and barriers added before it are finished. Later ones wait for the
     /// block.

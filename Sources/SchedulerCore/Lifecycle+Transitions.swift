@@ -46,6 +46,16 @@ extension Lifecycle {
         return .enqueued(next)
     }
 
+    /// The word of a new block operation that only the adding thread knows, once it belongs to the queue: the result of
+    /// `entering` and `enqueued`.
+    @inlinable @inline(__always)
+    public static var newInQueue: Lifecycle {
+        var word = Lifecycle()
+        word.phase = .enqueued
+        word.insert([.inInbox, .queued, .ready])
+        return word
+    }
+
     /// Removes the pin of the inbox. The queue makes this transition when it drains the inbox.
     @inlinable
     public func drained() -> Lifecycle {

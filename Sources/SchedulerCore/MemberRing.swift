@@ -15,8 +15,8 @@
     /// The number of slots that an empty ring keeps.
     static var kept: Int { 16_384 }
 
-    var first: MemberReference? { count == 0 ? nil : reference(head) }
-    var last: MemberReference? { count == 0 ? nil : reference(tail &- 1) }
+    @inline(__always) var first: MemberReference? { count == 0 ? nil : reference(head) }
+    @inline(__always) var last: MemberReference? { count == 0 ? nil : reference(tail &- 1) }
 
     /// The member at a distance behind the first one; nil also for a gap.
     @inlinable @inline(__always)

@@ -48,12 +48,17 @@ public struct QueueMachine {
         public var keepsAlive: Bool
         /// The queue is empty: resume all callers that wait for that, and release the queue.
         public var becomesIdle: Bool
+        /// Other members may be able to start now: call workers for `startable`.
+        public var opens: Bool
 
         @inlinable
-        public init(claim: MemberReference? = nil, keepsAlive: Bool = false, becomesIdle: Bool = false) {
+        public init(
+            claim: MemberReference? = nil, keepsAlive: Bool = false, becomesIdle: Bool = false, opens: Bool = false
+        ) {
             self.claim = claim
             self.keepsAlive = keepsAlive
             self.becomesIdle = becomesIdle
+            self.opens = opens
         }
 
         @inlinable public static var none: Actions { Actions() }
@@ -86,9 +91,11 @@ public struct QueueMachine {
                 members.arrive($0, kind, lane: facts.lane, service: facts.service, isReady: facts.isReady)
             }
             return Actions(keepsAlive: wasEmpty && !members.isEmpty)
-        case .offer(let member): member._withUnsafeGuaranteedRef { members.queueAnew($0) }
         case .look(let services): return Actions(claim: members.next(for: services))
-        case .refuse(let member): member._withUnsafeGuaranteedRef { members.refuse($0) }
+        case .refuse(let member):
+            member._withUnsafeGuaranteedRef { members.refuse($0) }
+            return .none
+        case .offer(let member): member._withUnsafeGuaranteedRef { members.queueAnew($0) }
         case .putBack(let member, let lane):
             member._withUnsafeGuaranteedRef { member in
                 members.holdBack(member)
@@ -97,14 +104,14 @@ public struct QueueMachine {
         case .leave(let member):
             let wasEmpty = members.isEmpty
             member._withUnsafeGuaranteedRef { members.finish($0) }
-            return Actions(becomesIdle: members.isEmpty && !wasEmpty)
+            return Actions(becomesIdle: members.isEmpty && !wasEmpty, opens: true)
         case .setLimit(let limit): members.setWidth(limit)
         case .setSuspended(let isSuspended): members.setSuspended(isSuspended)
         case .setThrottled(let isThrottled): members.setThrottled(isThrottled)
         case .setOrder(let order): members.setOrder(order)
         case .setAging(let limit): members.setAging(limit: limit)
         }
-        return .none
+        return Actions(opens: true)
     }
 
     /// The services whose threads could start an operation now. The shell calls a worker for each.

@@ -4,7 +4,7 @@
 /// and then, and never blocks all others.
 extension Schedule {
     struct Aging {
-        /// The number of times in a row that a line may be passed over.
+        /// The number of times in a row that a line may be passed over; `Int.max` if lines do not age.
         let limit: Int
         /// For each line, lowest first: the number of times it was passed over since it was last served or empty.
         private var passedOver = Counts()
@@ -13,7 +13,9 @@ extension Schedule {
 
         typealias Counts = SIMD8<Int>
 
-        init(limit: Int) { self.limit = limit }
+        init(limit: Int?) { self.limit = limit ?? .max }
+
+        var isOn: Bool { limit < .max }
 
         /// The limit and the counts, for tests.
         var counts: [Int] { [limit] + passedOver.indices.map { passedOver[$0] } }
@@ -53,5 +55,5 @@ extension Schedule {
     ///
     /// - Parameter limit: The number of times in a row that a priority may be passed over for higher ones; nil for no
     ///   limit, the documented behavior of operation queues.
-    public mutating func setAging(limit: Int?) { aging = limit.map { Aging(limit: $0) } }
+    public mutating func setAging(limit: Int?) { aging = Aging(limit: limit) }
 }

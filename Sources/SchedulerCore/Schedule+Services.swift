@@ -56,7 +56,7 @@ extension Schedule {
     /// Removes and returns the next ready member of the services in the first segment.
     @inline(__always)
     mutating func popReady(for services: Services) -> MemberReference? {
-        let isSimple = front.services == .ofQueue && aging == nil
+        let isSimple = front.services == .ofQueue && !aging.isOn
         guard isSimple else { return popChosen(for: services) }
         guard services.contains(.ofQueue) else { return nil }
         let member = front.lanes.popFirst(order)
@@ -67,7 +67,7 @@ extension Schedule {
     @inline(never)
     private mutating func popChosen(for services: Services) -> MemberReference? {
         guard let choice = choice(for: services) else { return nil }
-        aging?.serve(choice, among: front.occupied)
+        if aging.isOn { aging.serve(choice, among: front.occupied) }
         let order = order
         let member = front.withLanes(choice.service) { $0.popFirst(choice.lane, order) }
         front.noteLeft(choice.service)
@@ -76,7 +76,7 @@ extension Schedule {
 
     /// Returns the first member of the services, if the queue has a slot for each member that precedes it.
     private func choice(for services: Services) -> Choice? {
-        let due = aging?.line(among: front.occupied)
+        let due = aging.isOn ? aging.line(among: front.occupied) : nil
         var best: Choice?
         for service in Service.allCases where services.contains(service) {
             guard let own = front.first(of: service, due: due, order) else { continue }

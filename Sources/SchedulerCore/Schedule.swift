@@ -43,7 +43,7 @@ public struct Schedule {
     /// The reasons for which no member may start, in one number, because it is read four times for each operation.
     @usableFromInline var holds = Holds()
     public internal(set) var order = Order.firstInFirstOut
-    var aging: Aging?
+    var aging = Aging(limit: nil)
 
     public init(width: Int) { self.width = width }
 
@@ -147,7 +147,7 @@ extension Schedule {
 
     /// Puts back a member that `next` returned, because it is not ready after all. Its priority keeps its turn (`Aging`).
     public mutating func refuse(_ member: ScheduleMember) {
-        if member.state == .running { aging?.takeBackTurn(of: member.arrival) }
+        if member.state == .running { aging.takeBackTurn(of: member.arrival) }
         holdBack(member)
     }
 

@@ -22,7 +22,7 @@ open class ScheduleMember {
 
     public init() {}
 
-    /// The offset of the first stored property of a subclass that has the alignment of `UInt64`, if one byte precedes it.
+    /// The offset of the first stored property of a subclass that has the alignment of `UInt64`, if two bytes precede it.
     @inlinable @inline(__always)
     package static var endOfFields: Int {
         let header = 2 * MemoryLayout<Int>.size

@@ -23,6 +23,11 @@ import Testing
             ])
     }
 
+    @Test func `the word of a new block in a queue is that of an operation that has entered the queue`() throws {
+        let entering = try #require(Word().entering())
+        #expect(entering.enqueued(isReady: true, priority: .normal) == .enqueued(.newInQueue))
+    }
+
     @Test func `an operation that is refused is idle again`() {
         let entering = allWords.filter { $0.phase == .entering }
         check(

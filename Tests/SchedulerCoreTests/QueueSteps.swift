@@ -105,7 +105,13 @@ struct QueuePair {
 
     private mutating func handle(_ event: QueueMachine.Event) {
         let (wasEmpty, isNew) = (naive.members.isEmpty, machine.schedule.isEmpty)
+        let startable = machine.startable
         actions = machine.handle(event)
+        // The thread that adds or looks calls workers itself.
+        switch event {
+        case .arrive, .look, .refuse: break
+        default: precondition(actions.opens || startable.isSuperset(of: machine.startable), "opens after \(event)")
+        }
         // The two actions of an empty queue are due exactly when it stops or begins to be empty.
         precondition(wasEmpty == isNew)
         precondition(actions.keepsAlive == (isNew && !machine.schedule.isEmpty), "keeps alive after \(event)")
@@ -146,10 +152,10 @@ struct QueuePair {
 extension Schedule {
     fileprivate func shape(_ name: (ScheduleMember) -> Int) -> [Int] {
         var numbers = [width, isSuspended ? 1 : 0, isThrottled ? 1 : 0, order == .firstInFirstOut ? 1 : 0]
-        numbers += aging?.counts ?? []
+        numbers += aging.isOn ? aging.counts : []
         var last: ScheduleMember?
-        forEach { if $0.arrival == aging?.lastTurn?.arrival { last = $0 } }
-        if let turn = aging?.lastTurn, let last {
+        forEach { if $0.arrival == aging.lastTurn?.arrival { last = $0 } }
+        if let turn = aging.lastTurn, let last {
             numbers += [name(last)] + turn.passedOver.indices.map { turn.passedOver[$0] }
         }
         func add(_ members: [ScheduleMember]) {

@@ -13,6 +13,18 @@ extension OperationQueue {
         bring(operation)
     }
 
+    /// Adds a block operation that no other code knows, to a queue without hooks. Its word needs no exchange, and the queue takes
+    /// over the reference of the caller.
+    func addNew(_ operation: consuming BlockOperation) {
+        HeldLocks.assertNone()
+        operation.queue = Unmanaged.passUnretained(self)
+        operation.word.initialize(to: .newInQueue)
+        let held = Unmanaged.moved(from: operation)
+        held._withUnsafeGuaranteedRef { push($0, last: nil, service: .ofQueue) }
+        // The operation may be gone. A thread that sets a policy now may not have found it in the queue.
+        if PriorityLending.isUsed, hasMembersInherit { lendToMembers() }
+    }
+
     /// Adds an operation to a queue with hooks, or with work to do before the addition.
     ///
     /// - Parameters:

@@ -63,7 +63,7 @@ extension OperationQueue {
     ///
     /// - Parameter andAsk: Whether to evaluate the readiness of the operation at once, because no known cause holds it back.
     func putBack(_ operation: Operation, andAsk: Bool = false) {
-        let old = withStateCallingWorkers { state in
+        let old = withState { state in
             let old = operation.word.update { $0.declined() }.unsafelyUnwrapped
             state.returnToWaiting(operation, old, hasBegun: false)
             return old
@@ -79,7 +79,7 @@ extension OperationQueue {
 extension OperationQueue.State {
     /// Takes the slot back from an operation that has not ended.
     mutating func returnToWaiting(_ operation: Operation, _ lifecycle: Lifecycle, hasBegun: Bool) {
-        _ = machine.handle(.putBack(operation.asMember, lane: lifecycle.effectivePriority))
+        handle(.putBack(operation.asMember, lane: lifecycle.effectivePriority))
         if policies.concern(lifecycle) { notePoliciesPutBack(operation, lifecycle, hasBegun: hasBegun) }
     }
 }

@@ -37,13 +37,21 @@ final class DependentStates: Sendable {
     // MARK: - One for each class
 
     static func of(_ type: Operation.Type) -> DependentStates {
-        let recent = ThreadContext.withCurrent { $0.dependentStates }
-        if let recent, recent.type == type { return recent.states }
+        if let recent = recent(of: type) { return recent.takeUnretainedValue() }
         let id = ObjectIdentifier(type)
         // The class is user code. It runs without the lock, so at worst it runs twice.
         let states = known.withLock({ $0[id] }) ?? remember(DependentStates(of: type), for: id)
-        ThreadContext.current.dependentStates = (type, states)
+        ThreadContext.current.dependentStates = (type, .passUnretained(states))
         return states
+    }
+
+    /// The object that this thread used last, if it is the one of the class. Objects are never released.
+    @inline(__always)
+    fileprivate static func recent(of type: Operation.Type) -> Unmanaged<DependentStates>? {
+        ThreadContext.withCurrent { context in
+            guard let recent = context.dependentStates, recent.type == type else { return nil }
+            return recent.states
+        }
     }
 
     private static func remember(_ new: DependentStates, for type: ObjectIdentifier) -> DependentStates {
@@ -62,7 +70,10 @@ extension Operation {
     /// property then counts as an announcement of the states. Called before any waiter reads the states.
     final func followPaths() {
         guard !isPlainBlock else { return }
-        let states = DependentStates.of(type(of: self))
+        let type = type(of: self)
+        let recent = DependentStates.recent(of: type)
+        if recent?._withUnsafeGuaranteedRef({ $0.byPath.isEmpty }) == true { return }
+        let states = DependentStates.of(type)
         guard !states.byPath.isEmpty else { return }
         let new = PathFollower(states)
         let isFirst = ownAttachments.withExtras { extras in

@@ -26,7 +26,7 @@ extension Operation {
     /// Continues after this thread has claimed the end. A worker of the queue that runs the operation makes it leave when
     /// `start()` has returned, and claims the next operation in the same section. Any other thread makes it leave now.
     final func endClaimed() {
-        if ThreadContext.withCurrent({ $0.worker?.willDepart(self) }) != true { depart() }
+        if ThreadContext.withCurrent({ $0.withWorker { $0.willDepart(self) } }) != true { depart() }
     }
 
     /// Makes the operation leave its queue, if it has one, and completes it. Only the thread that has claimed the end, or has
@@ -35,8 +35,7 @@ extension Operation {
         prepareToLeave()
         guard word.lifecycle.hasQueue else { return complete(markFinished()) }
         let queue = queue.unsafelyUnwrapped.takeUnretainedValue()
-        let departure = queue.leave(self, claimingFor: nil)
-        queue.callWorkersUnlessLooking(departure.look.more)
+        let departure = queue.leave(self)
         complete(departure.lifecycle)
         Unmanaged.passUnretained(self).release()
     }
@@ -71,10 +70,20 @@ extension Operation {
 }
 
 extension OperationQueue {
+    /// The next step of a worker after an operation has left.
+    struct LeavingWorker {
+        let level: ServiceLevel
+        /// Whether the worker claims the next operation in the same section. It claims none if the operation has a completion
+        /// block, which may take long.
+        let claims: Bool
+        /// Whether the worker claims the call if nothing is left for it. See `claimCall`.
+        let claimsCall: Bool
+    }
+
     struct Departure {
         /// The word from before the operation was marked as finished.
         let lifecycle: Lifecycle
-        var look = Look()
+        let look: Look
         /// Whether the worker has claimed the call of a worker, because no operation was left for it.
         let isCalled: Bool
     }
@@ -85,61 +94,57 @@ extension OperationQueue {
     /// A waiting thread may add an operation as soon as it sees the mark. If this worker is about to wait for work, it claims
     /// the call before the mark, so that the thread does not wake another worker.
     ///
-    /// - Parameter level: The level of the worker that claims the next operation in the same section; nil for none. It claims
-    ///   none if the operation has a completion block, which may take long.
-    /// - Parameter claimsCall: Whether the worker claims the call if nothing is left for it. See `claimCall`.
-    func leave(_ operation: Operation, claimingFor level: ServiceLevel?, claimsCall: Bool = false) -> Departure {
+    /// - Parameter worker: The next step of the worker that removes the operation; nil for another thread. The worker acts on
+    ///   `more`, so nothing else calls workers.
+    @inline(__always)
+    func leave(_ operation: Operation, by worker: LeavingWorker? = nil) -> Departure {
         while true {
-            var idle: Idle?
-            let departure: Departure? = withState { state in
-                // Pinned: a thread is about to push the operation. The operation cannot leave before it has arrived. The
-                // wait is short.
-                let lifecycle = operation.word.lifecycle
-                guard !lifecycle.contains(.inInbox) else { return nil }
-                if state.policies.concern(lifecycle) { state.notePoliciesLeaving(operation, lifecycle) }
-                let actions = state.machine.handle(.leave(operation.asMember))
-                let isCalled = claimsCall && level.map { claimCall($0, state) } == true
-                // Under the lock: a caller that sees the end finds that the operation has left (rule W3).
-                var departure = Departure(lifecycle: operation.markFinished(), isCalled: isCalled)
-                if actions.becomesIdle {
-                    idle = state.becameIdle()
-                } else if let level, !departure.lifecycle.contains(.hasCompletionBlock) {
-                    departure.look = look(into: &state, for: serviceMap.services(of: level))
-                } else {
-                    departure.look.more = startableLevels(&state)
-                }
-                return departure
+            let section = beginSection()
+            let before = operation.word.lifecycle
+            guard !before.contains(.inInbox) else {
+                awaitPush(section)
+                continue
             }
-            if let idle { for waiter in idle.waiters { waiter.wake() } }
-            if let departure { return departure }
-            Processor.yield()
+            if section.pointee.policies.concern(before) { section.pointee.notePoliciesLeaving(operation, before) }
+            section.pointee.handle(.leave(operation.asMember))
+            let isCalled = worker.map { $0.claimsCall && claimCall($0, &section.pointee) } == true
+            // Under the lock: a caller that sees the end finds that the operation has left (rule W3).
+            let lifecycle = operation.markFinished()
+            var look = Look()
+            if let worker {
+                let claims = worker.claims && !lifecycle.contains(.hasCompletionBlock)
+                if claims, !section.pointee.machine.schedule.isEmpty {
+                    look = self.look(into: &section.pointee, for: serviceMap.services(of: worker.level))
+                } else {
+                    look.more = startableLevels(&section.pointee)
+                }
+                section.pointee.opens = false
+            }
+            if let actions = endSection(section) { perform(actions) }
+            return Departure(lifecycle: lifecycle, look: look, isCalled: isCalled)
         }
+    }
+
+    /// Ends a section without an event. A thread is about to push the operation, which is pinned: it cannot leave before it
+    /// has arrived. The wait is short.
+    @inline(never)
+    private func awaitPush(_ section: UnsafeMutablePointer<State>) {
+        if let actions = endSection(section) { perform(actions) }
+        Processor.yield()
     }
 
     /// Claims the call for a worker that is about to wait for work, unless user code may run before the worker can promise to
     /// look. Such code is an action of a policy, and the executor of a task that waits for the queue.
     @inline(__always)
-    private func claimCall(_ level: ServiceLevel, _ state: borrowing State) -> Bool {
-        guard !state.machine.schedule.hasStartable, state.policies.isEmpty else { return false }
-        return !state.idleWaiters.contains(where: { $0.isTask }) && signal.claimLingering(level)
-    }
-
-    /// The callers to resume, and the reference to release, when the queue has become empty.
-    fileprivate struct Idle {
-        let waiters: [Waiter]
-        let keptAlive: OperationQueue?
+    private func claimCall(_ worker: LeavingWorker, _ state: inout State) -> Bool {
+        guard worker.claims, !state.machine.schedule.hasStartable, state.policies.isEmpty else { return false }
+        return !state.mayResumeTasks && signal.claimLingering(worker.level)
     }
 }
 
 extension OperationQueue.State {
-    fileprivate mutating func becameIdle() -> OperationQueue.Idle? {
-        defer {
-            idleWaiters = []
-            keptAlive = nil
-            reportedAt = nil
-        }
-        return OperationQueue.Idle(waiters: idleWaiters, keptAlive: keptAlive)
-    }
+    /// Whether the end of this section resumes a task that waited for the queue to become empty.
+    fileprivate var mayResumeTasks: Bool { idle?.waiters.contains { $0.isTask } ?? false }
 }
 
 extension Lifecycle {

@@ -73,19 +73,17 @@ extension AsyncOperation {
         // The queue is retained: another thread may start the operation as soon as it is waiting, and end it.
         guard let queue = queue?.takeUnretainedValue() else { return false }
         for gate in gates { gate.putBack(self) }
-        guard let startable = announcing([.isExecuting], { queue.giveSlotBack(of: self) }) else { return false }
-        queue.callWorkersUnlessLooking(startable)
-        return true
+        return announcing([.isExecuting]) { queue.giveSlotBack(of: self) } != nil
     }
 }
 
 extension OperationQueue {
-    /// Returns the levels of the operations that may start now; nil when the operation has kept its slot.
-    fileprivate func giveSlotBack(of operation: Operation) -> ServiceLevels? {
+    /// Returns nil when the operation has kept its slot.
+    fileprivate func giveSlotBack(of operation: Operation) -> Void? {
         withState { state in
             guard let lifecycle = operation.word.update({ $0.stoodAside() }) else { return nil }
             state.returnToWaiting(operation, lifecycle, hasBegun: true)
-            return startableLevels(&state)
+            return ()
         }
     }
 }

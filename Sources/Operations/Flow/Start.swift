@@ -39,24 +39,50 @@ extension Operation {
         guard !untracked({ isFinished }) else { return finishIfFinished() }
         // The word decides, not an override: a subclass whose `cancel()` does not call super ends in `main()` (rule A4).
         let isCancelled = word.lifecycle.isCancelled && !startsCancelled
-        let properties: ObservedProperty = isCancelled ? [.isFinished] : [.isExecuting]
-        var start = Lifecycle.Start.alreadyFinished
-        _ = announcing(properties) {
-            start = word.decide {
-                // A thread of the queue has claimed the operation and will call `start()`. Only a trial knows that this
-                // thread is another one.
-                isTrial && $0.phase == .starting ? .alreadyExecuting : $0.started(isCancelled: isCancelled)
-            } next: {
-                $0.next
-            }
-            return start.next
-        }
-        switch start {
+        switch announceStart(isTrial: isTrial, isCancelled: isCancelled) {
         case .run: run()
         case .skip: finishIfFinished()
         case .alreadyFinished: return
         case .alreadyExecuting: throw .startedWhileExecuting(operation: label)
         case .inQueue: throw .startedWhileInQueue(operation: label)
+        }
+    }
+
+    /// Decides the effect of the start, and notifies observers. Not by `announcing`, as in `announceEnd`.
+    @inline(__always)
+    private final func announceStart(isTrial: Bool, isCancelled: Bool) -> Lifecycle.Start {
+        if word.lifecycle.contains(.observed) {
+            return announceStartToObservers(isTrial: isTrial, isCancelled: isCancelled)
+        }
+        let start = decideStart(isTrial: isTrial, isCancelled: isCancelled)
+        if start.next != nil, word.lifecycle.contains(.observed) {
+            announceLate(changedByStart(isCancelled: isCancelled), since: nil)
+        }
+        return start
+    }
+
+    @inline(never)
+    private final func announceStartToObservers(isTrial: Bool, isCancelled: Bool) -> Lifecycle.Start {
+        var start = Lifecycle.Start.alreadyFinished
+        _ = announcing(changedByStart(isCancelled: isCancelled)) {
+            start = decideStart(isTrial: isTrial, isCancelled: isCancelled)
+            return start.next
+        }
+        return start
+    }
+
+    private final func changedByStart(isCancelled: Bool) -> ObservedProperty {
+        isCancelled ? [.isFinished] : [.isExecuting]
+    }
+
+    @inline(__always)
+    private final func decideStart(isTrial: Bool, isCancelled: Bool) -> Lifecycle.Start {
+        word.decide {
+            // A thread of the queue has claimed the operation and will call `start()`. Only a trial knows that this thread is
+            // another one.
+            isTrial && $0.phase == .starting ? .alreadyExecuting : $0.started(isCancelled: isCancelled)
+        } next: {
+            $0.next
         }
     }
 
@@ -123,6 +149,15 @@ extension Operation {
     /// - Parameter claimsEnd: Whether to claim the end in the same swap, because no override can deny it.
     @inline(__always)
     private final func announceEnd(claimsEnd: Bool) -> Bool {
+        // Not by `announcing`, whose closure would count a reference to the operation.
+        if word.lifecycle.contains(.observed) { return announceEndToObservers(claimsEnd: claimsEnd) }
+        guard word.update({ $0.ended(claimsEnd: claimsEnd) }) != nil else { return false }
+        if word.lifecycle.contains(.observed) { announceLate([.isExecuting, .isFinished], since: nil) }
+        return true
+    }
+
+    @inline(never)
+    private final func announceEndToObservers(claimsEnd: Bool) -> Bool {
         announcing([.isExecuting, .isFinished]) { word.update { $0.ended(claimsEnd: claimsEnd) } } != nil
     }
 
@@ -183,8 +218,8 @@ extension OperationQueue {
     private func admitAndStart(_ operation: Operation) {
         // The claim of a plain block operation has no reference. When the operation has been put back, or when the monitor has
         // taken its departure, another thread may make it leave before this function returns.
-        let held = Unmanaged.passRetained(operation)
-        defer { held.release() }
+        let held = operation.isPlainBlock ? Unmanaged.passRetained(operation) : nil
+        defer { held?.release() }
         let lifecycle = operation.word.lifecycle
         guard !lifecycle.contains(.admitting) || admit(operation) else { return }
         let mustNotify = !lifecycle.contains(.unlisted) && !(lifecycle.contains(.gated) && operation.isStandingAside)

@@ -50,9 +50,9 @@ extension OperationQueue {
     }
 
     private func changeLimits(_ change: (inout Turnstile) -> Turnstile.Shift) {
-        withStateCallingWorkers { state in
+        withState { state in
             let policy = state.policy(orNew: KeyPolicy())
-            policy.apply(change(&policy.turnstile), to: &state.machine)
+            policy.apply(change(&policy.turnstile), to: &state)
         }
     }
 }
@@ -100,41 +100,41 @@ final class KeyPolicy: QueuePolicy {
             members[id] = member
         }
         if change.lifecycle.isCancelled || !change.isReady {
-            offer(turnstile.left(id), in: &state.machine)
+            offer(turnstile.left(id), in: &state)
         } else if let arrival = member.arrival {
             apply(
                 turnstile.becameReady(
                     id, key: member.key, lane: change.lane, arrival: arrival, segment: member.segment),
-                to: &state.machine)
+                to: &state)
         }
     }
 
-    fileprivate func apply(_ shift: Turnstile.Shift, to machine: inout QueueMachine) {
+    fileprivate func apply(_ shift: Turnstile.Shift, to state: inout OperationQueue.State) {
         for id in shift.retracted {
             let operation = OperationQueue.operation(id)
             let lane = operation.word.lifecycle.effectivePriority
             let facts = QueueMachine.Facts(lane: lane, service: operation.service, isReady: false)
-            _ = machine.handle(.arrive(operation.asMember, .operation, facts))
+            state.handle(.arrive(operation.asMember, .operation, facts))
         }
-        for id in shift.offered { offer(id, in: &machine) }
+        for id in shift.offered { offer(id, in: &state) }
     }
 
     /// Makes an operation startable, because its turn has come.
-    private func offer(_ id: Schedule.ID?, in machine: inout QueueMachine) {
+    private func offer(_ id: Schedule.ID?, in state: inout OperationQueue.State) {
         guard let id else { return }
-        _ = machine.handle(.offer(OperationQueue.operation(id).asMember))
+        state.handle(.offer(OperationQueue.operation(id).asMember))
     }
 
     func claimed(
         _ operation: Operation, _ lifecycle: Lifecycle, at reading: PolicyReading?, in state: inout OperationQueue.State
     ) {
-        if lifecycle.contains(.keyed) { offer(turnstile.started(operation.scheduleID), in: &state.machine) }
+        if lifecycle.contains(.keyed) { offer(turnstile.started(operation.scheduleID), in: &state) }
     }
 
     // An operation gives up its turn when it does not start now, and when it leaves.
 
     func notClaimed(_ operation: Operation, _ lifecycle: Lifecycle, in state: inout OperationQueue.State) {
-        if lifecycle.contains(.keyed) { offer(turnstile.left(operation.scheduleID), in: &state.machine) }
+        if lifecycle.contains(.keyed) { offer(turnstile.left(operation.scheduleID), in: &state) }
     }
 
     func putBack(_ operation: Operation, _ lifecycle: Lifecycle, hasBegun: Bool, in state: inout OperationQueue.State) {
@@ -144,7 +144,7 @@ final class KeyPolicy: QueuePolicy {
     func leaves(_ operation: Operation, _ lifecycle: Lifecycle, in state: inout OperationQueue.State) {
         guard lifecycle.contains(.keyed) else { return }
         members[operation.scheduleID] = nil
-        offer(turnstile.left(operation.scheduleID), in: &state.machine)
+        offer(turnstile.left(operation.scheduleID), in: &state)
     }
 }
 

@@ -61,14 +61,13 @@ extension OperationQueue {
             let timer = state.policies.first(RatePolicy.self)?.timer
             let old = state.policies.remove(.rate)
             if let policy { state.policies.insert(policy) }
-            _ = state.machine.handle(.setThrottled(false))
+            state.handle(.setThrottled(false))
             // Stored under the lock: of several threads, the thread that sets the limit last also stores this value last.
             readsClock.store(policy != nil, ordering: .releasing)
             return (old, timer)
         }
         timer?.cancel()
         withExtendedLifetime(old) {}
-        callWorkersIfStartable()
     }
 }
 
@@ -106,7 +105,7 @@ final class RatePolicy: QueuePolicy, @unchecked Sendable {
         guard let reading, reading.policy === self else { return false }
         if limiter.mayStart(at: reading.time) { return true }
         guard state.machine.schedule.hasStartable else { return false }
-        _ = state.machine.handle(.setThrottled(true))
+        state.handle(.setThrottled(true))
         opening = limiter.nextStart(after: reading.time)
         return false
     }
@@ -124,7 +123,7 @@ final class RatePolicy: QueuePolicy, @unchecked Sendable {
         guard !hasBegun, let time = permits.removeValue(forKey: operation.scheduleID) else { return }
         limiter.takeBackStart(at: time)
         // Other operations may wait for the permit that was returned.
-        _ = state.machine.handle(.setThrottled(false))
+        state.handle(.setThrottled(false))
     }
 
     /// Forgets an operation that has used its permit.
@@ -165,9 +164,8 @@ extension OperationQueue {
 
     private func open(_ policy: RatePolicy) {
         withState { state in
-            if state.policies.first(RatePolicy.self) === policy { _ = state.machine.handle(.setThrottled(false)) }
+            if state.policies.first(RatePolicy.self) === policy { state.handle(.setThrottled(false)) }
         }
-        callWorkersIfStartable()
     }
 
     /// Cancels the task that waits for a permit. Called by `deinit`.

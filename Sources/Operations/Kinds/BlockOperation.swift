@@ -32,13 +32,14 @@ open class BlockOperation: Operation, @unchecked Sendable {
     public override init() {
         blocks = .none
         super.init()
+        isPlainBlock = type(of: self) == BlockOperation.self
     }
 
     /// Creates an operation with one block.
     public convenience init(block: @escaping @Sendable () -> Void) {
         self.init()
-        // No other thread has the operation yet.
-        blocks = .one(block)
+        // No other thread has the operation yet. Initialized, not assigned: there is nothing to release.
+        withUnsafeMutablePointer(to: &blocks) { $0.initialize(to: .one(block)) }
     }
 
     deinit {

@@ -24,7 +24,7 @@ final class ConcurrentBlocks: WorkSource {
         state = Locked(State(waiting: blocks.reversed(), unfinished: blocks.count))
         self.operation = operation
         queue = ThreadContext.current.innermost?.queue?.takeUnretainedValue()
-        level = ThreadContext.current.worker?.pool.level ?? .normal
+        level = ThreadContext.withCurrent { $0.withWorker { $0.level } } ?? .normal
     }
 
     var urgency: Urgency { .eager }

@@ -85,7 +85,7 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
     func launch() {
         let job = first.exchange(Launch.done, ordering: .acquiringAndReleasing)
         guard job > Launch.done else { return }
-        let level = ThreadContext.withCurrent { $0.worker?.pool.level }
+        let level = ThreadContext.withCurrent { $0.withWorker { $0.level } }
         if let level, let queue = unretainedQueue, level != queue._withUnsafeGuaranteedRef({ $0.level }) {
             ownLevel.store(level.rawValue, ordering: .relaxed)
         }

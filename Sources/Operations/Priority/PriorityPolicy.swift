@@ -78,12 +78,16 @@ extension OperationQueue {
         } else {
             ownHooks.removeAdditionPolicy(PriorityInheritance.self)
         }
-        let members = withState { state in
-            _ = state.machine.handle(.setOrder(policy.order == .lastInFirstOut ? .lastInFirstOut : .firstInFirstOut))
-            _ = state.machine.handle(.setAging(limit: policy.starvationLimit))
-            return policy.inheritsPriority ? state.arrivals : []
+        withState { state in
+            state.handle(.setOrder(policy.order == .lastInFirstOut ? .lastInFirstOut : .firstInFirstOut))
+            state.handle(.setAging(limit: policy.starvationLimit))
         }
-        for (_, operation) in members.sorted(by: { $0.arrival < $1.arrival }) {
+        if policy.inheritsPriority { lendToMembers() }
+    }
+
+    /// Lets all operations of the queue inherit priorities, and pass on their own. O(n log n).
+    func lendToMembers() {
+        for operation in listed() {
             operation.lend(.veryLow, inAnyQueue: true)
             operation.lendOn()
         }

@@ -74,27 +74,22 @@ extension OperationQueue {
     }
 
     /// Exchanges the value of a property under the lock, and notifies observers. nil: nothing has changed.
-    ///
-    /// - Returns: The levels of the operations that could start.
-    final func exchange<Value>(
-        _ name: String, _ exchange: (inout State) -> (old: Value, new: Value)?
-    ) -> ServiceLevels {
+    final func exchange<Value>(_ name: String, _ exchange: (inout State) -> (old: Value, new: Value)?) {
         let key = PropertyKey.name(name)
         var announcement = observers?.willChange([key], of: self) ?? Announcement()
         // Released without the lock.
-        let (values, mustNotify, startable) = withState { state in
-            guard let values = exchange(&state) else { return ((old: Value, new: Value)?.none, false, ServiceLevels()) }
+        let (values, mustNotify) = withState { state in
+            guard let values = exchange(&state) else { return ((old: Value, new: Value)?.none, false) }
             let mustNotify =
                 (!state.observers.isEmpty || !announcement.isEmpty)
                 && state.observers.noteExchange(&announcement, Change(key, old: values.old, new: values.new))
-            return (values, mustNotify, startableLevels(&state))
+            return (values, mustNotify)
         }
         if values == nil {
             observers?.didNotChange(announcement, of: self)
         } else if mustNotify || !announcement.isEmpty {
             observers?.didExchange(announcement, key, mustNotify: mustNotify, of: self)
         }
-        return startable
     }
 
     /// Notifies observers of the changes that this thread has recorded under the lock.

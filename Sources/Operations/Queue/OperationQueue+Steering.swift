@@ -4,16 +4,15 @@ import Synchronization
 
 // Concurrency limit, suspension, service level, name, underlying queue.
 extension OperationQueue {
-    /// Changes a property under the lock, then calls a worker if an operation can start. The main queue ignores the call
-    /// (rule Q8).
+    /// Changes a property under the lock. The main queue ignores the call (rule Q8).
     private func steer<Value>(_ name: String, _ change: (inout State) -> (old: Value, new: Value)) {
-        let startable = exchange(name) { state -> (old: Value, new: Value)? in
+        exchange(name) { state -> (old: Value, new: Value)? in
             guard !state.kind.isMain else { return nil }
             let values = change(&state)
+            state.opens = true
             watchForStall(&state)
             return values
         }
-        callWorkers(startable)
     }
 
     func setWidth(_ width: Int) throws(OperationError) {
@@ -23,14 +22,14 @@ extension OperationQueue {
         steer("maxConcurrentOperationCount") { state in
             defer { state.width = width }
             let limit = width == Self.defaultMaxConcurrentOperationCount ? Self.defaultMaxThreadCount : width
-            _ = state.machine.handle(.setLimit(limit))
+            state.handle(.setLimit(limit))
             return (state.width, width)
         }
     }
 
     func setSuspended(_ isSuspended: Bool) {
         steer("isSuspended") { state in
-            defer { _ = state.machine.handle(.setSuspended(isSuspended)) }
+            defer { state.handle(.setSuspended(isSuspended)) }
             if state.suspendedBeforePause != nil { state.suspendedBeforePause = isSuspended }
             return (state.machine.schedule.isSuspended, isSuspended)
         }
@@ -43,7 +42,7 @@ extension OperationQueue {
             let old = state.machine.schedule.isSuspended
             if isPaused, state.suspendedBeforePause == nil { state.suspendedBeforePause = old }
             let new = isPaused ? true : state.suspendedBeforePause.take() ?? old
-            _ = state.machine.handle(.setSuspended(new))
+            state.handle(.setSuspended(new))
             return (old, new)
         }
     }

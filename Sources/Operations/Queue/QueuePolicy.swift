@@ -120,6 +120,7 @@ struct QueuePolicies {
     }
 }
 
+// Not inlined: most queues have no policy, and the hooks would be a large part of each section.
 extension OperationQueue.State {
     /// Returns the policy of a type. Adds a new one if the queue has none.
     mutating func policy<Policy: QueuePolicy>(orNew new: @autoclosure () -> Policy) -> Policy {
@@ -129,41 +130,47 @@ extension OperationQueue.State {
         return policy
     }
 
+    @inline(never)
     func isHeldBack(_ operation: Operation, _ lifecycle: Lifecycle) -> Bool {
         policies.all.contains { $0.holdsBack(operation, lifecycle) }
     }
 
+    @inline(never)
     mutating func notePolicies(_ change: PolicyChange) {
         for policy in policies.all { policy.changed(change, in: &self) }
     }
 
+    @inline(never)
     mutating func policiesPermitStart(at reading: PolicyReading?) -> Bool {
         for policy in policies.all where !policy.mayStart(at: reading, in: &self) { return false }
         return true
     }
 
+    @inline(never)
     mutating func notePoliciesClaimed(_ operation: Operation, _ lifecycle: Lifecycle, at reading: PolicyReading?) {
         for policy in policies.all { policy.claimed(operation, lifecycle, at: reading, in: &self) }
     }
 
+    @inline(never)
     mutating func notePoliciesNotClaimed(_ operation: Operation, _ lifecycle: Lifecycle) {
         for policy in policies.all { policy.notClaimed(operation, lifecycle, in: &self) }
     }
 
+    @inline(never)
     mutating func notePoliciesPutBack(_ operation: Operation, _ lifecycle: Lifecycle, hasBegun: Bool) {
         for policy in policies.all { policy.putBack(operation, lifecycle, hasBegun: hasBegun, in: &self) }
     }
 
+    @inline(never)
     mutating func notePoliciesLeaving(_ operation: Operation, _ lifecycle: Lifecycle) {
         for policy in policies.all { policy.leaves(operation, lifecycle, in: &self) }
     }
 
-    /// Returns the work of the policies that is due; nil for none.
-    @inline(never)
-    mutating func takePolicyActions() -> [PolicyAction]? {
-        var actions: [PolicyAction]?
+    /// Returns the work of the policies that is due.
+    mutating func takePolicyActions() -> [PolicyAction] {
+        var actions: [PolicyAction] = []
         for policy in policies.all.reversed() {
-            if let action = policy.takeAction(in: &self) { actions = (actions ?? []) + [action] }
+            if let action = policy.takeAction(in: &self) { actions.append(action) }
         }
         return actions
     }

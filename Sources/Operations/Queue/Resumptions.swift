@@ -51,7 +51,8 @@ extension OperationQueue {
         if signal.claimCallForResumption(level) { callWorker(level) }
     }
 
-    var hasResumptions: Bool { resumptionsReference.withLoaded { !$0.isEmpty } ?? false }
+    @inline(__always)
+    final var hasResumptions: Bool { resumptionsReference.withLoaded { !$0.isEmpty } ?? false }
 
     /// Removes and returns the next resumable part of an async operation, if there is one.
     func takeResumption() -> Resumption? {

@@ -60,6 +60,14 @@ package struct Locked<Value>: @unchecked Sendable {
 
     @inlinable @inline(__always)
     package func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
+        let value = lock()
+        defer { unlock() }
+        return body(&value.pointee)
+    }
+
+    /// Takes the lock, and returns the address of the value, which is valid until `unlock`.
+    @inlinable @inline(__always)
+    package func lock() -> UnsafeMutablePointer<Value> {
         storage.withUnsafeMutablePointers { value, lock in
             HeldLocks.willLock()
             Primitives.noteLock()
@@ -68,15 +76,19 @@ package struct Locked<Value>: @unchecked Sendable {
             #else
             pthread_mutex_lock(lock)
             #endif
-            defer {
-                #if canImport(Darwin)
-                os_unfair_lock_unlock(lock)
-                #else
-                pthread_mutex_unlock(lock)
-                #endif
-                HeldLocks.didUnlock()
-            }
-            return body(&value.pointee)
+            return value
+        }
+    }
+
+    @inlinable @inline(__always)
+    package func unlock() {
+        storage.withUnsafeMutablePointerToElements { lock in
+            #if canImport(Darwin)
+            os_unfair_lock_unlock(lock)
+            #else
+            pthread_mutex_unlock(lock)
+            #endif
+            HeldLocks.didUnlock()
         }
     }
 }

@@ -3,8 +3,12 @@ import SchedulerCore
 
 /// The state of the thread on which the code runs. Only that thread accesses it.
 package final class ThreadContext {
-    /// The worker of this thread. Its operation is the outermost frame.
-    @exclusivity(unchecked) var worker: Worker?
+    /// The worker of this thread, which the thread holds for longer. Its operation is the outermost frame.
+    @exclusivity(unchecked) private var unretainedWorker: Unmanaged<Worker>?
+    var worker: Worker? {
+        get { unretainedWorker?.takeUnretainedValue() }
+        set { unretainedWorker = newValue.map(Unmanaged.passUnretained) }
+    }
     /// The other operations that run on this thread, innermost last.
     @exclusivity(unchecked) var frames: [Frame] = []
     /// Objects to release by the loop that runs while `isReleasing` is true. See `Release`.
@@ -22,7 +26,7 @@ package final class ThreadContext {
     /// The announcements by unknown key paths that this thread has begun and not yet ended.
     @exclusivity(unchecked) var expectedFlips: [ExpectedFlips] = []
     /// The result of the last lookup. See `DependentStates`.
-    @exclusivity(unchecked) var dependentStates: (type: Operation.Type, states: DependentStates)?
+    @exclusivity(unchecked) var dependentStates: (type: Operation.Type, states: Unmanaged<DependentStates>)?
     /// An operation whose property is being read under one of its two names. See `AsynchronousNames`.
     var askedName: ObjectIdentifier?
     /// The operation that `tryStart` starts on this thread, and the misuse that the default `start()` has found.
@@ -56,6 +60,10 @@ package final class ThreadContext {
         return Unmanaged<ThreadContext>.fromOpaque(known)._withUnsafeGuaranteedRef(body)
     }
 
+    /// Calls `body` with the worker of this thread, if the thread is one, without counting a reference.
+    @inline(__always)
+    func withWorker<Result>(_ body: (Worker) -> Result) -> Result? { unretainedWorker?._withUnsafeGuaranteedRef(body) }
+
     @inline(never)
     private static func begin() -> ThreadContext {
         let new = ThreadContext()
@@ -69,15 +77,17 @@ package final class ThreadContext {
         Unmanaged<ThreadContext>.fromOpaque(known).release()
     }
 
+    private var workerFrame: Frame? { withWorker { $0.frame }.flatMap { $0 } }
+
     /// The operation and queue that the calling code is part of.
     var innermost: Frame? {
-        guard let last = frames.last ?? worker?.frame, last.includesCurrentTask else { return nil }
+        guard let last = frames.last ?? workerFrame, last.includesCurrentTask else { return nil }
         return last
     }
 
     var innermostQueue: Unmanaged<OperationQueue>? {
         guard innermost != nil else { return nil }
-        return frames.last { $0.queue != nil }?.queue ?? worker?.frame?.queue
+        return frames.last { $0.queue != nil }?.queue ?? workerFrame?.queue
     }
 
     /// The operation and queue of the calling code, also for a task of an async operation on a thread of another
@@ -86,7 +96,7 @@ package final class ThreadContext {
 
     /// All operations and queues that the calling code is part of, in no particular order.
     var callerFrames: [Frame] {
-        if innermost != nil { return frames + (worker?.frame.map { [$0] } ?? []) }
+        if innermost != nil { return frames + (workerFrame.map { [$0] } ?? []) }
         return Frame.ofCurrentTask.map { [$0] } ?? []
     }
 
@@ -94,6 +104,6 @@ package final class ThreadContext {
     /// operation.
     func isRunning(_ operation: Operation) -> Bool {
         let sought = Unmanaged.passUnretained(operation).toOpaque()
-        return worker?.frame?.operation.toOpaque() == sought || frames.contains { $0.operation.toOpaque() == sought }
+        return workerFrame?.operation.toOpaque() == sought || frames.contains { $0.operation.toOpaque() == sought }
     }
 }

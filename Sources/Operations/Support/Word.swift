@@ -11,6 +11,10 @@ struct Word: ~Copyable {
     @inline(__always)
     var lifecycle: Lifecycle { Lifecycle(rawValue: bits.load(ordering: .acquiring)) }
 
+    /// Sets the word of an operation that no other thread knows.
+    @inline(__always)
+    func initialize(to lifecycle: Lifecycle) { bits.store(lifecycle.rawValue, ordering: .relaxed) }
+
     /// Replaces the word with the result of `transition`. Returns the old word, or nil when the transition declines.
     @inline(__always)
     @discardableResult

@@ -23,9 +23,14 @@ struct Pace {
     /// Whether the value of `isSprint` was computed at this moment.
     var isFresh: Bool { count == 0 }
 
+    @inline(__always)
     mutating func ranOne() {
         count += 1
-        guard count == Self.interval else { return }
+        if count == Self.interval { measure() }
+    }
+
+    @inline(never)
+    private mutating func measure() {
         let now = MonotonicClock.now
         slowIntervals = now - start < Self.tiny * UInt64(Self.interval) ? 0 : min(slowIntervals + 1, 2)
         start = now

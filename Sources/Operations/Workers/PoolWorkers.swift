@@ -21,8 +21,10 @@ extension OperationQueue: WorkSource {
     }
 
     /// Whether the schedule alone decides which operation is next, and no user code runs when the lock is released.
+    @inline(__always)
     var mayClaimThoughResuming: Bool { !readsClock.load(ordering: .relaxed) && !observersReference.isSet }
 
     /// Whether a thread may claim the next operation in the section in which an operation leaves.
+    @inline(__always)
     var mayClaimBlindly: Bool { !hasResumptions && mayClaimThoughResuming }
 }

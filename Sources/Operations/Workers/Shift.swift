@@ -25,7 +25,7 @@ struct Shift {
 
     init(of worker: Worker) {
         self.worker = worker
-        level = worker.pool.level
+        level = worker.level
     }
 
     /// Whether this worker may start another operation.
@@ -79,14 +79,16 @@ extension OperationQueue {
         HeldLocks.assertNone()
         shift.worker.begin(claim.operation, of: self)
         callOthers(more, &shift)
-        let look = claim.operation._withUnsafeGuaranteedRef { operation in
-            let hasEnded = start(operation)
-            return end(operation, hasEnded: hasEnded, claims: mayClaimBlindly, &shift)
-        }
+        let look = claim.operation._withUnsafeGuaranteedRef { startAndEnd($0, &shift) }
         guard claim.isRetained else { return look ?? lookAgain(shift) }
         promise(next: look, shift)
         claim.release()
         return keepPromise(next: look, &shift) ?? lookAgain(shift)
+    }
+
+    private func startAndEnd(_ operation: Operation, _ shift: inout Shift) -> Look? {
+        let hasEnded = start(operation)
+        return end(operation, hasEnded: hasEnded, claims: mayClaimBlindly, &shift)
     }
 
     /// Promises the next step of this worker before it releases an operation. The `deinit` may be user code that takes long, or
@@ -146,6 +148,7 @@ extension OperationQueue {
 
     /// Ends the stride of an operation. If the operation has claimed its end, it leaves the queue, and this worker claims the
     /// next one in the same section.
+    @inline(__always)
     private func end(_ operation: Operation, hasEnded: Bool, claims: Bool, _ shift: inout Shift) -> Look? {
         var departs = hasEnded
         if hasEnded {
@@ -164,6 +167,7 @@ extension OperationQueue {
         return nil
     }
 
+    @inline(__always)
     private func depart(_ operation: Operation, claims: Bool, _ shift: inout Shift) -> Look? {
         // Dependents that become ready are found by the look of the section below.
         if shift.pace.attends || operation.word.lifecycle.contains(.hasDependents) { shift.worker.promise(.look) }
@@ -172,8 +176,8 @@ extension OperationQueue {
         // may run an operation next.
         if !shift.pace.attends { shift.worker.obligation.clear() }
         // A worker that attends needs no call. The monitor may have ended the attendance, which `linger` finds out.
-        let departure = leave(
-            operation, claimingFor: claims ? shift.level : nil, claimsCall: !shift.pace.attends)
+        let worker = LeavingWorker(level: shift.level, claims: claims, claimsCall: !shift.pace.attends)
+        let departure = leave(operation, by: worker)
         let lifecycle = departure.lifecycle
         var look = departure.look
         shift.isCalled = departure.isCalled

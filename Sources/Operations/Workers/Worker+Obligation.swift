@@ -105,7 +105,7 @@ extension Worker {
 
     /// Ends the promise before a step that may take long: does or returns the promised work, and calls another worker to look.
     func fulfillObligation() {
-        workplace?.takeUnretainedValue().fulfill(obligation.take(), at: pool.level, mayRunUserCode: true)
+        workplace?.takeUnretainedValue().fulfill(obligation.take(), at: level, mayRunUserCode: true)
     }
 }
 

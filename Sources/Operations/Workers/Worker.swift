@@ -14,6 +14,7 @@ final class Worker: @unchecked Sendable {
     // Sendable: `frame` and `namedFor` belong to the worker's own thread, and `census` to its pool's lock. The rest is
     // atomic or constant.
     let pool: WorkerPool
+    let level: ServiceLevel
     let parker = Parker()
     /// The operation that this thread has claimed and runs, and its queue.
     @exclusivity(unchecked) private(set) var frame: ThreadContext.Frame?
@@ -28,7 +29,10 @@ final class Worker: @unchecked Sendable {
     /// The pool's data about the worker.
     var census = WorkerPool.Census()
 
-    init(pool: WorkerPool) { self.pool = pool }
+    init(pool: WorkerPool) {
+        self.pool = pool
+        level = pool.level
+    }
 
     // MARK: - One operation
 
@@ -48,9 +52,16 @@ final class Worker: @unchecked Sendable {
 
     /// Whether the worker should leave the queue: other sources wait for a thread, or there are more threads than the
     /// cores can run.
+    @inline(__always)
     func shouldYield(to queue: OperationQueue) -> Bool {
-        if shouldRetire.load(ordering: .relaxed) { return shouldRetire.exchange(false, ordering: .relaxed) }
-        return pool.othersWait(besides: queue.signal.isCalling(pool.level)) && pool.quantumIsOver(of: self)
+        if shouldRetire.load(ordering: .relaxed) || pool.hasWaitingRequests { return shouldYieldNow(to: queue) }
+        return false
+    }
+
+    @inline(never)
+    private func shouldYieldNow(to queue: OperationQueue) -> Bool {
+        if shouldRetire.exchange(false, ordering: .relaxed) { return true }
+        return pool.othersWait(besides: queue.signal.isCalling(level)) && pool.quantumIsOver(of: self)
     }
 
     func retireSoon() { shouldRetire.store(true, ordering: .relaxed) }
@@ -100,7 +111,7 @@ final class Worker: @unchecked Sendable {
     }
 
     private func live(_ source: inout (any WorkSource)?) {
-        pool.level.apply()
+        level.apply()
         let context = ThreadContext.current
         context.worker = self
         pool.workerBegan(self, clock: ThreadClock.current)

@@ -208,6 +208,8 @@ final class WorkerPool: Sendable {
     /// Whether sources other than the asking one wait for a worker. The asking source's own request may be among them.
     func othersWait(besides own: Bool) -> Bool { waiting.load(ordering: .relaxed) > (own ? 1 : 0) }
 
+    @inline(__always) var hasWaitingRequests: Bool { othersWait(besides: false) }
+
     func quantumIsOver(of worker: Worker) -> Bool {
         let now = MonotonicClock.now
         return state.withLock { _ in now - worker.census.since > Self.quantum }

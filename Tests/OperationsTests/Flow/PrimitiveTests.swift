@@ -16,6 +16,14 @@ import Testing
         busy.finish()
     }
 
+    @Test func `adding a closure to a busy queue takes no lock and one exchange`() {
+        let busy = BusyQueue()
+        let before = Primitives.ofThisThread
+        for _ in 0..<10 { busy.queue.addOperation {} }
+        #expect(Primitives.ofThisThread - before == Primitives.Counts(locks: 0, exchanges: 10))
+        busy.finish()
+    }
+
     /// In a process of its own: while other queues wait for a thread, a worker also reads how long it has worked.
     @Test func `a worker takes one lock and five exchanges for each block operation`() async {
         await #expect(processExitsWith: .success) {

@@ -42,6 +42,21 @@ import Testing
         #expect(log.entries == ["first", "middle 1", "middle 2", "middle 3", "urgent", "normal"])
     }
 
+    @Test func `closures that are added while another thread begins inheritance inherit`() {
+        for _ in 0..<200 {
+            let queue = OperationQueue()
+            queue.isSuspended = true
+            let adder = TestThread { for _ in 0..<20 { queue.addOperation {} } }
+            queue.priorityPolicy = .init(inheritsPriority: true)
+            adder.join()
+            let members = queue.listed()
+            #expect(members.count == 20)
+            #expect(members.allSatisfy { $0.word.lifecycle.contains(.inherits) })
+            queue.isSuspended = false
+            queue.waitUntilAllOperationsAreFinished()
+        }
+    }
+
     @Test func `the order of adding, depending and setting priorities does not matter`() throws {
         try inherit()
         // The dependent is added first.

@@ -25,6 +25,38 @@ import Testing
     }
 
     /// Rule Q1.
+    @Test func `a subclass that overrides the addition of operations sees closures`() {
+        final class Counting: OperationQueue, @unchecked Sendable {
+            let additions = Atomic64()
+            override func addOperation(_ op: Operation) {
+                additions.add(1)
+                super.addOperation(op)
+            }
+        }
+        let (queue, runs) = (Counting(), Atomic64())
+        for _ in 0..<3 { queue.addOperation { runs.add(1) } }
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(queue.additions.value == 3)
+        #expect(runs.value == 3)
+    }
+
+    /// Rule Q1.
+    @Test func `closures that are added to a suspended queue keep it alive, and run when it is resumed`() throws {
+        let runs = Atomic64()
+        weak var queue: OperationQueue?
+        do {
+            let new = OperationQueue()
+            new.isSuspended = true
+            for _ in 0..<100 { new.addOperation { runs.add(1) } }
+            queue = new
+        }
+        let kept = try #require(queue)
+        kept.isSuspended = false
+        kept.waitUntilAllOperationsAreFinished()
+        #expect(runs.value == 100)
+    }
+
+    /// Rule Q1.
     @Test func `adding a batch and waiting returns when all are finished`() {
         let (queue, runs) = (OperationQueue(), Atomic64())
         let operations = (0..<50).map { _ in BlockOperation { runs.add(1) } }

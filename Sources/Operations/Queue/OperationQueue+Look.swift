@@ -1,0 +1,140 @@
+import CPlatform
+import Dispatch
+import SchedulerCore
+
+// The look of a thread for the next operation.
+extension OperationQueue {
+    /// An operation that this thread has claimed.
+    ///
+    /// The queue holds the operation until it leaves. Only this thread makes a plain block operation leave that runs at once,
+    /// so the claim counts no reference for it; `admitAndStart` does. Another operation may end on another thread before it
+    /// has started, and be released.
+    struct Claim {
+        let operation: Unmanaged<Operation>
+        /// Whether the claim has a reference.
+        let isRetained: Bool
+        /// Whether this thread must call `cancel()`, as the queue has promised, and not start the operation. The operation has
+        /// no slot.
+        let isToCancel: Bool
+
+        /// Must be called under the queue's lock, where the operation is still a member.
+        @inline(__always)
+        fileprivate init(_ operation: Unmanaged<Operation>, isToCancel: Bool = false) {
+            isRetained = isToCancel || !operation._withUnsafeGuaranteedRef { $0.isPlainBlock }
+            self.operation = isRetained ? operation.retain() : operation
+            self.isToCancel = isToCancel
+        }
+
+        /// Ends the use of the operation. Called once.
+        @inline(__always)
+        func release() { if isRetained { operation.release() } }
+
+        /// Ends the use of the claim, and returns the operation.
+        func takeOperation() -> Operation {
+            isRetained ? operation.takeRetainedValue() : operation.takeUnretainedValue()
+        }
+    }
+
+    /// The result of a look for work under the queue's lock.
+    struct Look {
+        var claim: Claim?
+        /// The levels whose workers could start other operations.
+        var more = ServiceLevels()
+    }
+
+    /// The threads for which a look claims an operation.
+    enum Looker {
+        /// A worker of a pool, which runs operations of its own level.
+        case worker(ServiceLevel)
+        /// A thread of Dispatch, of a host, or the main thread.
+        case other(DispatchQueue?)
+    }
+
+    /// Looks for the next operation that may start on this thread, and claims it.
+    ///
+    /// - Parameter arrives: Whether the thread is a worker that has claimed the call of a worker (`Signal`). The claim ends in
+    ///   this look.
+    func look(for looker: Looker, arrives: Bool = false) -> Look {
+        var arrives = arrives
+        while true {
+            let reading = readPolicyClock()
+            let (look, isOutdated): (Look, Bool) = withState { state in
+                // A thread that was called before a change of `underlyingQueue` must not run the operation.
+                guard state.underlyingQueue === looker.dispatchQueue else {
+                    if arrives, let level = looker.level { signal.workerArrived(level) }
+                    return (Look(more: startableLevels(&state)), false)
+                }
+                var look = self.look(into: &state, for: looker.services(by: serviceMap), by: reading)
+                if arrives, let level = looker.level {
+                    signal.workerArrived(level)
+                    // Threads that pushed since the look have called no worker.
+                    drain(&state)
+                    look.more = startableLevels(&state)
+                    arrives = false
+                }
+                // The caller acts on `more`.
+                state.opens = false
+                return (look, look.claim == nil && !state.isCurrent(reading) && state.machine.schedule.hasStartable)
+            }
+            guard isOutdated else { return look }
+        }
+    }
+
+    @inline(__always)
+    func look(into state: inout State, for services: Schedule.Services, by reading: PolicyReading? = nil) -> Look {
+        let claim = claim(from: &state, for: services, by: reading)
+        if claim == nil { watchForStall(&state) }
+        return Look(claim: claim, more: startableLevels(&state))
+    }
+
+    @inline(__always)
+    private func claim(
+        from state: inout State, for services: Schedule.Services, by reading: PolicyReading?
+    ) -> Claim? {
+        while state.policies.isEmpty || state.policiesPermitStart(at: reading),
+            let member = state.handle(.look(services))
+        {
+            let operation = Self.operation(member)
+            if let lifecycle = operation._withUnsafeGuaranteedRef({ $0.word.update { $0.claimed() } }) {
+                if state.policies.concern(lifecycle) {
+                    operation._withUnsafeGuaranteedRef { state.notePoliciesClaimed($0, lifecycle, at: reading) }
+                }
+                state.starts &+= 1
+                // The operation may have left the cache long ago. The prefetch is complete by the turn of the operation.
+                if let upcoming = state.machine.schedule.upcoming { cplatform_prefetch(upcoming.toOpaque()) }
+                return Claim(operation)
+            }
+            if let claim = refuse(member, in: &state) { return claim }
+        }
+        return nil
+    }
+
+    /// Puts back a member that could not be claimed. A dependency was added after the operation became ready (rule D2), or the
+    /// operation is pinned and about to be pushed.
+    ///
+    /// - Returns: The claim of the promised call of `cancel()`, if this thread gets it.
+    @inline(never)
+    private func refuse(_ member: MemberReference, in state: inout State) -> Claim? {
+        let operation = Self.operation(member)
+        return operation._withUnsafeGuaranteedRef { object in
+            state.handle(.refuse(member))
+            let lifecycle = object.word.lifecycle
+            if state.policies.concern(lifecycle) { state.notePoliciesNotClaimed(object, lifecycle) }
+            return object.word.update { $0.cancelClaimed() } == nil ? nil : Claim(operation, isToCancel: true)
+        }
+    }
+}
+
+extension OperationQueue.Looker {
+    fileprivate var dispatchQueue: DispatchQueue? { if case .other(let queue) = self { queue } else { nil } }
+
+    fileprivate var level: ServiceLevel? { if case .worker(let level) = self { level } else { nil } }
+
+    @inline(__always)
+    fileprivate func services(by map: ServiceMap) -> Schedule.Services {
+        switch self {
+        case .worker(let level): map.services(of: level)
+        case .other: .all
+        }
+    }
+}
