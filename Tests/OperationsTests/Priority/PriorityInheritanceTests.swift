@@ -46,11 +46,18 @@ import Testing
         for _ in 0..<200 {
             let queue = OperationQueue()
             queue.isSuspended = true
-            let adder = TestThread { for _ in 0..<20 { queue.addOperation {} } }
+            let added = Atomic64()
+            let adder = TestThread {
+                for _ in 0..<200 {
+                    queue.addOperation {}
+                    added.add(1)
+                }
+            }
+            while added.value == 0 {}
             queue.priorityPolicy = .init(inheritsPriority: true)
             adder.join()
             let members = queue.listed()
-            #expect(members.count == 20)
+            #expect(members.count == 200)
             #expect(members.allSatisfy { $0.word.lifecycle.contains(.inherits) })
             queue.isSuspended = false
             queue.waitUntilAllOperationsAreFinished()
