@@ -24,6 +24,8 @@ final class Attempt: AsyncOperation, @unchecked Sendable {
     }
 
     let lease: Lease
+    /// The place of the claim among all claims of the worker.
+    let ordinal: Int
     let queueName: String
     /// The instant at which the worker received the claim.
     let claimedAt = ContinuousClock.now
@@ -36,10 +38,10 @@ final class Attempt: AsyncOperation, @unchecked Sendable {
     private let report: @Sendable (Attempt, Completion?) -> Void
 
     init(
-        _ claim: Claim, lease: Lease, runner: OperationRunner, store: any DurableStore,
+        _ claim: Claim, ordinal: Int, lease: Lease, runner: OperationRunner, store: any DurableStore,
         report: @escaping @Sendable (Attempt, Completion?) -> Void
     ) {
-        (self.claim, self.lease, self.runner, self.report) = (claim, lease, runner, report)
+        (self.claim, self.ordinal, self.lease, self.runner, self.report) = (claim, ordinal, lease, runner, report)
         queueName = claim.queue
         state = AttemptState(claim, lease: lease, store: store)
         super.init()

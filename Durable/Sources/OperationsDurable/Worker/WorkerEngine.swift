@@ -7,6 +7,8 @@ final class WorkerEngine: Sendable {
     struct State {
         var completions: [Completion] = []
         var attempts: [Lease: Attempt] = [:]
+        /// The number of attempts so far.
+        var claims = 0
         var inFlight: [String: Int] = [:]
         var pace = WorkerPace()
         /// Whether the last exchange claimed ahead.
@@ -53,7 +55,8 @@ final class WorkerEngine: Sendable {
             state.isStopping = true
             state.isReleasing = state.isReleasing || isImmediate
             if isImmediate, state.releasedAt == nil { state.releasedAt = .now }
-            return Array(state.attempts.values)
+            // The last claim first, as in `withdrawLate`.
+            return state.attempts.values.sorted { $0.ordinal > $1.ordinal }
         }
         for attempt in attempts {
             if isImmediate { attempt.stop(because: .shutdown) } else { attempt.withdraw() }
@@ -293,18 +296,25 @@ final class WorkerEngine: Sendable {
 
     /// Returns claims whose attempts did not get a slot in time, because earlier attempts run longer than expected.
     ///
+    /// A queue returns all its claims that have not started, or none. An attempt may start meanwhile, so the last claim is the
+    /// first to return. Otherwise an operation could start before an operation that precedes it (rule R16).
+    ///
     /// - Returns: The time until the next claim is late.
     private func withdrawLate() -> Duration {
         let now = ContinuousClock.now
         let (late, rest) = state.withLock { state in
             var (late, rest): ([Attempt], Duration) = ([], WorkerPace.idle)
             for (name, limit) in limits where state.inFlight[name, default: 0] > limit {
-                for attempt in state.attempts.values where attempt.queueName == name && attempt.age == nil {
-                    let time = WorkerPace.patience - (now - attempt.claimedAt)
-                    if time > .zero { rest = min(rest, time) } else { late.append(attempt) }
+                let waiting = state.attempts.values.filter { $0.queueName == name && $0.age == nil }
+                guard let first = waiting.map(\.claimedAt).min() else { continue }
+                let time = WorkerPace.patience - (now - first)
+                if time > .zero {
+                    rest = min(rest, time)
+                } else {
+                    late += waiting.sorted { $0.ordinal > $1.ordinal }
+                    state.pace.forget(name)
                 }
             }
-            for attempt in late { state.pace.forget(attempt.queueName) }
             return (late, rest)
         }
         for attempt in late { attempt.withdraw() }
@@ -313,10 +323,16 @@ final class WorkerEngine: Sendable {
 
     private func handle(_ reply: Reply, _ completions: [Completion]) {
         var attempts: [Attempt] = []
-        for claim in reply.claims {
+        let claims = state.withLock { state in
+            defer { state.claims += reply.claims.count }
+            return state.claims
+        }
+        for (offset, claim) in reply.claims.enumerated() {
             guard let lease = claim.lease, let runner = runners[claim.name] else { continue }
             attempts.append(
-                Attempt(claim, lease: lease, runner: runner, store: store) { [weak self] in self?.ended($0, $1) })
+                Attempt(claim, ordinal: claims + offset, lease: lease, runner: runner, store: store) { [weak self] in
+                    self?.ended($0, $1)
+                })
         }
         let isReleasing = state.withLock { state in
             for attempt in attempts {
