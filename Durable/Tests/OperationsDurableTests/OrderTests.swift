@@ -149,6 +149,16 @@ import Testing
         #expect(pace.claimsAhead(of: "q", limit: 4) == 0)
     }
 
+    @Test func `R16: a worker returns all claims that have not started when one is late, the last claim first`() {
+        func late(_ ages: [Int: Int]) -> (ordinals: [Int], rest: Duration) {
+            WorkerPace.late(ages.map { .init(ordinal: $0.key, age: .milliseconds($0.value)) })
+        }
+        #expect(late([:]) == ([], WorkerPace.idle))
+        #expect(late([7: 10, 8: 49, 9: 0]) == ([], .milliseconds(1)))
+        // The claims 8 to 10 are younger. They return too, and before claim 7, so that none of them starts first.
+        #expect(late([7: 50, 8: 49, 9: 0, 10: 0]) == ([10, 9, 8, 7], WorkerPace.idle))
+    }
+
     @Test(arguments: StoreKind.allCases)
     func `R16: operations run by priority, then by the time of becoming ready`(_ kind: StoreKind) async throws {
         try await withStore(kind) { test in

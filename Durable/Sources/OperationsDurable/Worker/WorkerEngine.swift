@@ -7,7 +7,7 @@ final class WorkerEngine: Sendable {
     struct State {
         var completions: [Completion] = []
         var attempts: [Lease: Attempt] = [:]
-        /// The number of attempts so far.
+        /// The number of claims so far.
         var claims = 0
         var inFlight: [String: Int] = [:]
         var pace = WorkerPace()
@@ -55,7 +55,7 @@ final class WorkerEngine: Sendable {
             state.isStopping = true
             state.isReleasing = state.isReleasing || isImmediate
             if isImmediate, state.releasedAt == nil { state.releasedAt = .now }
-            // The last claim first, as in `withdrawLate`.
+            // The last claim first, as in `WorkerPace.late`.
             return state.attempts.values.sorted { $0.ordinal > $1.ordinal }
         }
         for attempt in attempts {
@@ -296,9 +296,6 @@ final class WorkerEngine: Sendable {
 
     /// Returns claims whose attempts did not get a slot in time, because earlier attempts run longer than expected.
     ///
-    /// A queue returns all its claims that have not started, or none. An attempt may start meanwhile, so the last claim is the
-    /// first to return. Otherwise an operation could start before an operation that precedes it (rule R16).
-    ///
     /// - Returns: The time until the next claim is late.
     private func withdrawLate() -> Duration {
         let now = ContinuousClock.now
@@ -306,14 +303,12 @@ final class WorkerEngine: Sendable {
             var (late, rest): ([Attempt], Duration) = ([], WorkerPace.idle)
             for (name, limit) in limits where state.inFlight[name, default: 0] > limit {
                 let waiting = state.attempts.values.filter { $0.queueName == name && $0.age == nil }
-                guard let first = waiting.map(\.claimedAt).min() else { continue }
-                let time = WorkerPace.patience - (now - first)
-                if time > .zero {
-                    rest = min(rest, time)
-                } else {
-                    late += waiting.sorted { $0.ordinal > $1.ordinal }
-                    state.pace.forget(name)
-                }
+                let decision = WorkerPace.late(waiting.map { .init(ordinal: $0.ordinal, age: now - $0.claimedAt) })
+                rest = min(rest, decision.rest)
+                if decision.ordinals.isEmpty { continue }
+                let attempts = Dictionary(uniqueKeysWithValues: waiting.map { ($0.ordinal, $0) })
+                late += decision.ordinals.compactMap { attempts[$0] }
+                state.pace.forget(name)
             }
             return (late, rest)
         }

@@ -26,6 +26,24 @@ struct WorkerPace: Sendable {
     /// Discards the times of a queue. The worker claims nothing ahead until the next attempt ends.
     mutating func forget(_ queue: String) { attempts[queue] = nil }
 
+    /// A claim whose attempt has not started.
+    struct Waiting {
+        /// The place among all claims of the worker.
+        let ordinal: Int
+        /// The time since the worker received the claim.
+        let age: Duration
+    }
+
+    /// Returns the claims of one queue that the worker returns now, by their ordinals, and the time until the next decision.
+    ///
+    /// A queue returns all its claims that have not started, or none. An attempt may start meanwhile, so the last claim is the
+    /// first to return. Otherwise an operation could start before an operation that precedes it (rule R16).
+    static func late(_ waiting: [Waiting]) -> (ordinals: [Int], rest: Duration) {
+        let rest = patience - (waiting.map(\.age).max() ?? .zero)
+        if waiting.isEmpty || rest > .zero { return ([], waiting.isEmpty ? idle : rest) }
+        return (waiting.map(\.ordinal).sorted(by: >), idle)
+    }
+
     /// Returns the number of operations to claim beyond the limit.
     func claimsAhead(of queue: String, limit: Int) -> Int {
         guard let time = attempts[queue], exchange > .zero else { return 0 }
