@@ -11,7 +11,7 @@ extension OperationQueue: WorkSource {
 
     /// Drains the queue of the operations of the worker's level. See `Shift`.
     func work(on worker: Worker) {
-        signal.workerArrived(worker.pool.level)
+        signal.workerArrived(worker.level)
         worker.workplace = Unmanaged.passUnretained(self)
         defer { worker.workplace = nil }
         var shift = Shift(of: worker)

@@ -42,18 +42,28 @@ import Testing
         #expect(log.entries == ["first", "middle 1", "middle 2", "middle 3", "urgent", "normal"])
     }
 
+    @Test func `a closure inherits whose addition began before the policy was set, and ended after that`() {
+        let queue = OperationQueue()
+        queue.isSuspended = true
+        queue.priorityPolicy = .init(inheritsPriority: true)
+        // The adding thread has found no hooks.
+        queue.addNew(BlockOperation {})
+        #expect(queue.listed().map { $0.word.lifecycle.contains(.inherits) } == [true])
+        queue.isSuspended = false
+        queue.waitUntilAllOperationsAreFinished()
+    }
+
     @Test func `closures that are added while another thread begins inheritance inherit`() {
         for _ in 0..<200 {
             let queue = OperationQueue()
             queue.isSuspended = true
-            let added = Atomic64()
+            let hasBegun = Gate()
             let adder = TestThread {
-                for _ in 0..<200 {
-                    queue.addOperation {}
-                    added.add(1)
-                }
+                queue.addOperation {}
+                hasBegun.open()
+                for _ in 0..<199 { queue.addOperation {} }
             }
-            while added.value == 0 {}
+            hasBegun.pass()
             queue.priorityPolicy = .init(inheritsPriority: true)
             adder.join()
             let members = queue.listed()
