@@ -47,6 +47,7 @@
  *   resume                      OperationQueue.resume: Resumptions.append (ring, then count), `looksSoon`, the call
  *   claimCallForResumption      Signal.claimCallForResumption: load, compare-and-exchange in a loop; callWorker
  *   takeResumption              OperationQueue.takeResumption: `isEmpty`, then Resumptions.takeFirst (ring, then count)
+ *   TURNS in goOn               OperationQueue.resume with `promiseLook`; OperationTask.enqueue by the thread that runs the task
  *   runLone                     Resumption.runAlone: a job of the runtime, part of no operation
  *   goOn                        OperationTask.launch or run(_:): until the task suspends, or to the end: finishIfFinished
  *   Handed                      a thread of the user, or a timer: OperationTask.enqueue
@@ -96,6 +97,7 @@
  *          12: the `deinit` of operation 1 adds operation 3, and the body of operation 2 waits for operation 3.
  *   MONITOR 1: it takes a promise while that body waits; 2: at any moment.
  *   RESUME 1: operation 1 is async; 2: operation 2; 3: both; 0: none. PARTS: how often operation 1 suspends.
+ *   TURNS: the worker itself brings the resumption, as for `Task.yield()`, and promises to look before that.
  *   IN_TURN (one adder adds all, one after the other, or with BATCH in one push);
  *   BOTH (two threads bring resumptions); LONER (the adder brings LONE after operation 1);
  *   WAKES (operation 2 waits for 1: see wakeSecond; 3: operation 3 waits for resources that come free when 1 has left);
@@ -922,6 +924,14 @@ inline goOn() {
 #endif
     :: atomic { !(WAKES != 0 && cur == 2) && suspensions[cur] < (cur == 1 -> PARTS : 1) ->
             suspensions[cur]++; handed ! cur }
+#ifdef TURNS
+    :: atomic { suspensions[cur] < (cur == 1 -> PARTS : 1) -> suspensions[cur]++ };
+        if
+        :: me != 0 && promise[me] == 0 -> promise[me] = LOOK
+        :: else
+        fi;
+        resume(cur)
+#endif
     :: else -> goLong()
     fi
 }
@@ -1419,7 +1429,7 @@ inline linger() {
 #else
             stopAttending(); lookUnlessResuming();
 #endif
-            idleIfNothing()
+            idleIfLooked()
         fi
     :: !attends ->
         if
@@ -1436,7 +1446,7 @@ inline linger() {
             /* Claims only if it has seen something. */
             if
             :: head != 0 -> arrive(); look()
-            :: true -> arrive()
+            :: true -> arrive(); looked = 1
             fi;
 #elif MUTANT == 10
             /* Looks, and then says that it looks no more. */
@@ -1450,12 +1460,30 @@ inline linger() {
             if
             :: got == 0 -> lookUnlessResuming()
             :: else
-            fi
+            fi;
 #endif
-        :: else
-        fi;
-        idleIfNothing()
+            idleIfLooked()
+        :: else -> idleIfNothing()
+        fi
     fi
+}
+
+/* Threads that pushed have relied on this worker. Without a look there was a resumption, which another may have taken. */
+inline idleIfLooked() {
+#if defined(RESUME) && FINDING != 13 && MUTANT != 18
+    if
+    :: got != 0
+    :: got == 0 && looked -> end = IDLES
+    :: got == 0 && !looked ->
+        if
+        :: lags -> progress_2: skip
+        :: isThere
+        :: !hasResumptions
+        fi
+    fi
+#else
+    idleIfNothing()
+#endif
 }
 
 inline idleIfNothing() {

@@ -40,6 +40,12 @@ enum CrashWorker {
     nonisolated(unsafe) static var store: SQLiteStore?
 }
 
+// The worker ends with the process that started it. Without this it would run on when a test is killed, and use a core.
+let parent = getppid()
+Thread.detachNewThread {
+    while getppid() == parent { sleep(1) }
+    _exit(1)
+}
 var options = SQLiteStore.Configuration()
 options.synchronous = .normal
 let store = try await SQLiteStore(path: CommandLine.arguments[1], configuration: options)

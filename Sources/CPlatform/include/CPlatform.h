@@ -104,4 +104,10 @@ static inline _Bool cplatform_job_is_task(uintptr_t job) {
     return ((const unsigned char *)job)[4 * sizeof(void *)] == 0;
 }
 
+/// Whether a job of the Swift runtime resumes a continuation without a result, as `Task.yield()` creates it
+/// (`JobKind::NullaryContinuation` in the runtime's ABI).
+static inline _Bool cplatform_job_is_yield(uintptr_t job) {
+    return ((const unsigned char *)job)[4 * sizeof(void *)] == 195;
+}
+
 #endif

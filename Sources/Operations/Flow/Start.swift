@@ -181,10 +181,8 @@ extension Operation {
     /// The reporter that counts this operation; nil for barriers and jobs.
     final var progressReporter: (any ProgressReporter)? { hooksWhileExecuting?.reporter.load()?.reporter }
 
-    final var interceptor: (any QueueInterceptor)? { hooksWhileExecuting?.interceptor }
-
     /// The hooks of the queue; nil also for an operation without a queue. A queue that the operation has left may be gone.
-    private final var hooksWhileExecuting: QueueHooks? {
+    final var hooksWhileExecuting: QueueHooks? {
         let lifecycle = word.lifecycle
         guard lifecycle.phase == .executing, lifecycle.hasQueue, !lifecycle.contains(.unlisted) else { return nil }
         return queue?._withUnsafeGuaranteedRef { $0.hooks.load() }

@@ -23,13 +23,27 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     /// - Throws: The failure of the operation. `CancellationError` means that the operation was cancelled.
     open func run() async throws {}
 
-    /// The body of the task.
+    /// The work of the task.
     nonisolated(nonsending)
         func work() async throws
     { try await run() }
 
-    /// Returns the closure that is the work, once. nil: the work is `work()`.
-    func takeClosure() -> AsyncClosure? { nil }
+    /// The body of the task.
+    nonisolated(nonsending)
+        func body(of task: OperationTask) async
+    {
+        guard let hooks = beginBody(of: task) else { return }
+        do {
+            if let interceptor = hooks.interceptor {
+                try await interceptor.perform(self, work)
+            } else {
+                try await work()
+            }
+        } catch {
+            reportFailure(error)
+        }
+        endBody(of: task, hooks)
+    }
 
     override func raiseTask(to lane: PriorityLane) {
         taskReference.withLoaded { $0.escalate(to: TaskPriority(lane)) }
@@ -84,7 +98,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
                 innerQueue.queueOwner?.isAdded(to: queue)
                 placeInnerQueues(in: queue)
             }
-            if queue.inheritsTaskContext { task(in: queue, inherits: true) }
+            if queue.inheritsTaskContext { makeTask(in: .passUnretained(queue), inherits: true) }
         }
     }
 
@@ -115,8 +129,11 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
     final override func perform() -> Bool {
         if word.lifecycle.contains(.gated), continueWork() { return false }
-        let outer = word.lifecycle.hasQueue ? queue?.takeUnretainedValue() : nil
-        task(in: outer, inherits: outer == nil).launch()
+        if !taskReference.isSet {
+            let outer = word.lifecycle.hasQueue ? queue : nil
+            makeTask(in: outer, inherits: outer == nil)
+        }
+        taskReference.withLoaded { $0.launch() }
         return false
     }
 
@@ -137,20 +154,13 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     }
 
     /// - Parameter inherits: Whether a new task inherits from the code that this thread runs.
-    @discardableResult
-    private final func task(in queue: OperationQueue?, inherits: Bool) -> OperationTask {
-        if let known = taskReference.load() { return known }
+    private final func makeTask(in queue: Unmanaged<OperationQueue>?, inherits: Bool) {
         // Only the thread that has claimed the operation, for a queue or for a start by hand, creates the task.
         let new = OperationTask(of: self, in: queue)
-        let task = taskReference.storeIfNil(new)
-        // Another thread has ended the operation and discarded its work.
-        guard task === new else {
-            new.abandon()
-            return task
-        }
-        task.begin(inherits: inherits, priority: TaskPriority(untracked { qualityOfService }))
+        // Another thread may have ended the operation and discarded its work.
+        guard taskReference.storeIfNil(new) === new else { return new.abandon() }
+        new.begin(inherits: inherits, priority: TaskPriority(untracked { qualityOfService }))
         raiseTaskAsLent()
-        return task
     }
 }
 

@@ -43,9 +43,9 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
         static var done: UInt { 1 }
     }
 
-    init(of operation: AsyncOperation, in queue: OperationQueue?) {
+    init(of operation: AsyncOperation, in queue: Unmanaged<OperationQueue>?) {
         self.operation = Unmanaged.passRetained(operation)
-        heldQueue = Atomic(queue.map { UInt(bitPattern: Unmanaged.passRetained($0).toOpaque()) } ?? 0)
+        heldQueue = Atomic(queue.map { UInt(bitPattern: $0.retain().toOpaque()) } ?? 0)
         ownLevel = Atomic(queue == nil ? ServiceLevel.normal.rawValue : Self.levelOfQueue)
     }
 
@@ -99,18 +99,50 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
             priority.store(job.priority.rawValue, ordering: .relaxed)
             return first.store(unsafeBitCast(job, to: UInt.self), ordering: .releasing)
         }
+        if job.isTask, catches(job) { return }
         let resumption = Resumption(job: job, task: self)
-        // Retained: as soon as the queue has the job, another thread may run it to the end of the operation.
-        if let queue, ownLevel.load(ordering: .relaxed) == Self.levelOfQueue { return queue.resume(resumption) }
-        let level = ServiceLevel(rawValue: ownLevel.load(ordering: .relaxed)) ?? .normal
-        WorkerPool[level].request(LoneResumption(resumption))
+        guard let queue = unretainedQueue, ownLevel.load(ordering: .relaxed) == Self.levelOfQueue else {
+            let level = ServiceLevel(rawValue: ownLevel.load(ordering: .relaxed)) ?? .normal
+            return WorkerPool[level].request(LoneResumption(resumption, of: self))
+        }
+        // As soon as the queue has the job, another thread may run it to the end of the operation. A worker holds its queue.
+        let isHeld = ThreadContext.withCurrent { $0.withWorker { $0.isRunning(for: queue) } == true }
+        let reference = isHeld ? nil : queue.takeUnretainedValue()
+        queue._withUnsafeGuaranteedRef { $0.resume(resumption) }
+        withExtendedLifetime(reference) {}
     }
 
     /// Runs a job on this thread, which holds the operation and has recorded that it runs the operation.
     func run(_ job: UnownedJob) {
         HeldLocks.assertNone()
-        job.runSynchronously(on: asUnownedTaskExecutor())
+        if job.isYield { runYield(job) } else { job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
+
+    /// Runs the second half of a `Task.yield()`. The job has waited for its turn. It enqueues the task again, and returns. This
+    /// thread runs the task at once. In the queue, the task would wait for a second turn.
+    private func runYield(_ job: UnownedJob) {
+        let task = ThreadContext.withCurrent { context in
+            context.yielding = Unmanaged.passUnretained(self).toOpaque()
+            job.runSynchronously(on: asUnownedTaskExecutor())
+            context.yielding = nil
+            return context.yieldedTask.take()
+        }
+        task?.runSynchronously(on: asUnownedTaskExecutor())
+    }
+
+    private func catches(_ task: UnownedJob) -> Bool {
+        ThreadContext.withCurrent { context in
+            guard context.yielding == Unmanaged.passUnretained(self).toOpaque() else { return false }
+            context.yielding = nil
+            context.yieldedTask = task
+            return true
+        }
+    }
+
+    @inline(__always)
+    nonisolated(nonsending)
+        private func runOperation() async
+    { if let operation = takeOperation() { await operation.body(of: self) } }
 
     /// The operation; nil after its end.
     var heldOperation: AsyncOperation? { lock.withLock { operation?.takeUnretainedValue() } }
@@ -119,7 +151,7 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
     private func takeOperation() -> AsyncOperation? { lock.withLock { operation }?.takeRetainedValue() }
 
     /// Notes that the operation has ended, while the caller holds it. A job that comes now is part of no operation.
-    private func forgetOperation() { lock.withLock { operation = nil } }
+    fileprivate func forgetOperation() { lock.withLock { operation = nil } }
 
     /// Raises the priority of the task, unless the task has that priority already.
     func escalate(to priority: TaskPriority) {
@@ -146,52 +178,44 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
     }
 }
 
-extension OperationTask {
-    /// The body of the task. `nonsending`, like the functions that it calls, and one function: every call of another async
-    /// function asks the runtime for the executor when it returns.
-    nonisolated(nonsending)
-        fileprivate final func runOperation() async
-    {
-        guard let operation = takeOperation() else { return }
-        defer { withExtendedLifetime(operation) { forgetOperation() } }
-        guard operation.mayRunTask() else { return end() }
-        let reporter = operation.progressReporter
-        reporter?.willRunTask(of: operation)
-        do {
-            if let interceptor = operation.interceptor {
-                try await interceptor.perform(operation, operation.work)
-            } else if let closure = operation.takeClosure() {
-                try await closure.body()
-            } else {
-                try await operation.work()
-            }
-        } catch {
-            operation.reportFailure(error)
-        }
-        operation.endTask(self, reporter)
-    }
-}
-
+// The body of a task. A kind of operation has its own in one function: every return from another async function asks the
+// runtime for the executor.
 extension AsyncOperation {
-    /// False: the task was launched only to be freed. The operation was cancelled before its start, or its end was announced
-    /// early.
-    fileprivate final func mayRunTask() -> Bool {
+    /// Begins the body, and returns the hooks of the queue. nil: the task was launched only to be freed. The operation was
+    /// cancelled before its start, or its end was announced early.
+    final func beginBody(of task: OperationTask) -> BodyHooks? {
         guard word.lifecycle.phase == .executing else {
             releaseWork()
-            return false
+            task.end()
+            task.forgetOperation()
+            return nil
         }
         // A thread that cancelled the operation may not have found the task, because the task was being created.
         if word.lifecycle.isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
-        return true
+        let hooks = BodyHooks(hooksWhileExecuting)
+        hooks.reporter?.willRunTask(of: self)
+        return hooks
     }
 
-    /// Ends the operation.
-    fileprivate final func endTask(_ task: OperationTask, _ reporter: (any ProgressReporter)?) {
+    /// Ends the body, and the operation.
+    final func endBody(of task: OperationTask, _ hooks: BodyHooks) {
         // The task was cancelled from inside. A cancellation handler would report this, but costs more than a short task.
         if Task.isCancelled, !word.lifecycle.isCancelled { cancel() }
         task.end()
-        (reporter ?? progressReporter)?.didRunTask(of: self)
+        (hooks.reporter ?? progressReporter)?.didRunTask(of: self)
         endAnnounced()
+        task.forgetOperation()
+    }
+}
+
+/// The hooks of the queue when the body of a task begins.
+struct BodyHooks {
+    let reporter: (any ProgressReporter)?
+    let interceptor: (any QueueInterceptor)?
+
+    init(_ hooks: QueueHooks?) {
+        reporter = hooks?.reporter.load()?.reporter
+        interceptor = hooks?.interceptor
     }
 }
 

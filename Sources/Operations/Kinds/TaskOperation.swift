@@ -2,8 +2,9 @@
 ///
 /// It is an operation like any other: it may have dependents and dependencies, be cancelled, observed and awaited.
 public final class TaskOperation<Success: Sendable>: ClosureOperation, @unchecked Sendable {
-    // Sendable: the closure writes it before the step that finishes the operation. Readers read it only after that step.
-    @usableFromInline @exclusivity(unchecked) var success: Success?
+    // Sendable: `body` belongs to the creator of the operation, and then to the thread that launches its task, which happens
+    // once.
+    @usableFromInline @exclusivity(unchecked) var body: TaskBody<Success>?
 
     /// Creates an operation that runs `body` once, when the operation is started.
     ///
@@ -19,9 +20,48 @@ public final class TaskOperation<Success: Sendable>: ClosureOperation, @unchecke
         super.init()
         if let name { self.name = name }
         if priority != .normal { queuePriority = priority }
-        // The operation exists while its closure runs. Inlined, so that no metadata of `Success` is looked up.
-        closure = AsyncClosure { [unowned(unsafe) self] in success = try await body() }
+        self.body = TaskBody(run: body)
     }
+
+    deinit {
+        guard let body = takeBody() else { return }
+        // Without this function's reference, which would be the last one.
+        Release.add(consume body)
+        Release.run(in: .current)
+    }
+
+    nonisolated(nonsending)
+        override func work() async throws
+    {
+        guard let body = takeBody() else { return }
+        success = try await body.run()
+    }
+
+    nonisolated(nonsending)
+        override func body(of task: OperationTask) async
+    {
+        guard let hooks = beginBody(of: task) else { return }
+        do {
+            if let interceptor = hooks.interceptor {
+                try await interceptor.perform(self, work)
+            } else if let body = takeBody() {
+                success = try await body.run()
+            }
+        } catch {
+            reportFailure(error)
+        }
+        endBody(of: task, hooks)
+    }
+
+    /// Not `take()`, which would look up generic metadata.
+    @inline(__always)
+    private func takeBody() -> TaskBody<Success>? {
+        guard let body else { return nil }
+        self.body = nil
+        return body
+    }
+
+    override func releaseWork() { body = nil }
 
     /// The result of the closure. Reading it suspends until the operation is finished and has left its queue.
     ///
@@ -38,42 +78,27 @@ public final class TaskOperation<Success: Sendable>: ClosureOperation, @unchecke
             do { try await waitUntilFinished(inAnyQueue: true) } catch { return .failure(error) }
             noteFailureSeen()
             if let failure = reportedFailure { return .failure(failure) }
-            return success.map { .success($0) } ?? .failure(CancellationError())
+            return success.map { .success($0 as! Success) } ?? .failure(CancellationError())
         }
     }
 }
 
 /// An async operation whose work is a closure: the part of task operations that does not depend on the result type.
 public class ClosureOperation: AsyncOperation, @unchecked Sendable {
-    // Sendable: `closure` belongs to the creator of the operation, and then to the thread that launches its task, which
-    // happens once.
-    @usableFromInline @exclusivity(unchecked) final var closure: AsyncClosure?
+    // Sendable: the task writes `success` before the step that finishes the operation. Readers read it only after that step.
+
+    /// The result of the closure. Not in the generic class, whose `deinit` would look up the metadata of an optional `Success`.
+    @exclusivity(unchecked) final var success: Any?
 
     @usableFromInline
     override init() {}
-
-    deinit {
-        guard closure != nil else { return }
-        Release.add(closure.take() as Any)
-        Release.run(in: .current)
-    }
-
-    nonisolated(nonsending)
-        override func work() async throws
-    {
-        try await takeClosure()?.body()
-    }
-
-    override func takeClosure() -> AsyncClosure? { closure.take() }
-
-    override func releaseWork() { closure = nil }
 }
 
 /// A closure in a structure: an optional function would be stored in a general form, which two more async functions convert.
 @usableFromInline
-struct AsyncClosure: Sendable {
-    let body: nonisolated(nonsending) @Sendable () async throws -> Void
+struct TaskBody<Success>: Sendable {
+    let run: @Sendable () async throws -> Success
 
     @usableFromInline
-    init(_ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Void) { self.body = body }
+    init(run: @escaping @Sendable () async throws -> Success) { self.run = run }
 }

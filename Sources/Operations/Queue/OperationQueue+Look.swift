@@ -74,7 +74,7 @@ extension OperationQueue {
                 }
                 // The caller acts on `more`.
                 state.opens = false
-                return (look, look.claim == nil && !state.isCurrent(reading) && state.machine.schedule.hasStartable)
+                return (look, look.claim == nil && state.machine.schedule.hasStartable && !state.isCurrent(reading))
             }
             guard isOutdated else { return look }
         }

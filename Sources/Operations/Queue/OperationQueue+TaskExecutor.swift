@@ -1,4 +1,3 @@
-import CPlatform
 import SchedulerCore
 
 /// A queue is a task executor: `Task(executorPreference: queue)` and `withTaskExecutorPreference(queue)` run tasks and
@@ -15,7 +14,7 @@ extension OperationQueue: TaskExecutor {
     /// Adds a job. The runtime calls this method when a task can continue.
     public final func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        guard cplatform_job_is_task(unsafeBitCast(job, to: UInt.self)) else {
+        guard job.isTask else {
             // The job of an actor, for example, that a task of this queue has called. Tasks of any executor may wait for
             // the actor. If the job waited for a slot, so would these tasks, and perhaps for each other.
             return resume(Resumption(job: job, on: self))

@@ -1,57 +1,92 @@
+import CPlatform
+
 /// A job that can run on any thread of a queue: the next part of an async operation, or other work of the runtime.
+///
+/// It has one reference to its executor, and no copy counts another. `run` or `runAlone` is called once, and ends the reference.
 struct Resumption: Sendable {
     let job: UnownedJob
     private let executor: Executor
 
-    private enum Executor {
-        case task(OperationTask)
-        case queue(OperationQueue)
+    private enum Executor: @unchecked Sendable {
+        // Sendable: the objects are.
+        case task(Unmanaged<OperationTask>)
+        case queue(Unmanaged<OperationQueue>)
     }
 
     init(job: UnownedJob, task: OperationTask) {
         self.job = job
-        executor = .task(task)
+        executor = .task(.passRetained(task))
     }
 
     /// Creates a resumption for a job that is not part of a task.
     init(job: UnownedJob, on queue: OperationQueue) {
         self.job = job
-        executor = .queue(queue)
+        executor = .queue(.passRetained(queue))
     }
 
-    var task: OperationTask? { if case .task(let task) = executor { task } else { nil } }
+    /// The task, while the resumption has its reference.
+    @inline(__always)
+    var task: Unmanaged<OperationTask>? { if case .task(let task) = executor { task } else { nil } }
 
     /// Runs the job as part of its operation, on a thread that has not yet recorded the operation.
     func run(in context: ThreadContext) {
-        // Held here, because the job may be the last one and end the task that holds the operation.
-        guard let task, let operation = task.heldOperation else { return runAlone() }
-        context.frames.append(
-            .init(
-                operation: Unmanaged.passUnretained(operation),
-                queue: task.queue.map { Unmanaged.passUnretained($0) }))
-        withExtendedLifetime(operation) { task.run(job) }
-        context.frames.removeLast()
+        guard let task else { return runAlone() }
+        task._withUnsafeGuaranteedRef { task in
+            // Held here, because the job may be the last one and end the task that holds the operation.
+            guard let operation = task.heldOperation else { return task.run(job) }
+            context.frames.append(
+                .init(
+                    operation: Unmanaged.passUnretained(operation),
+                    queue: task.queue.map { Unmanaged.passUnretained($0) }))
+            withExtendedLifetime(operation) { task.run(job) }
+            context.frames.removeLast()
+        }
+        task.release()
     }
 
     /// Runs a job that is not part of an operation.
     func runAlone() {
         switch executor {
-        case .task(let task): task.run(job)
+        case .task(let task):
+            task._withUnsafeGuaranteedRef { $0.run(job) }
+            task.release()
         case .queue(let queue):
             HeldLocks.assertNone()
-            job.runSynchronously(on: queue.asUnownedTaskExecutor())
+            queue._withUnsafeGuaranteedRef { job.runSynchronously(on: $0.asUnownedTaskExecutor()) }
+            queue.release()
         }
+    }
+
+    /// Runs the job on a thread that has recorded its operation.
+    @inline(__always)
+    func runInside(_ task: Unmanaged<OperationTask>) {
+        task._withUnsafeGuaranteedRef { $0.run(job) }
+        task.release()
     }
 }
 
 /// A resumption that no thread of a queue runs: its operation was started by hand, or has a service level of its own.
 final class LoneResumption: WorkSource {
     private let resumption: Resumption
+    let urgency: Urgency
+    let threadName: String?
 
-    init(_ resumption: Resumption) { self.resumption = resumption }
-
-    var urgency: Urgency { resumption.task?.queue?.urgency ?? .shared }
-    var threadName: String? { resumption.task?.queue?.threadName ?? "async operation" }
+    init(_ resumption: Resumption, of task: OperationTask) {
+        self.resumption = resumption
+        let queue = task.queue
+        urgency = queue?.urgency ?? .shared
+        threadName = queue?.threadName ?? "async operation"
+    }
 
     func work(on worker: Worker) { resumption.run(in: .current) }
+}
+
+extension UnownedJob {
+    /// Whether the job is a task that resumes. Other jobs belong to the runtime.
+    @inline(__always)
+    var isTask: Bool { cplatform_job_is_task(unsafeBitCast(self, to: UInt.self)) }
+
+    /// Whether the job is the second half of a `Task.yield()`. The thread that enqueues it is about to suspend the task.
+    @inline(__always)
+    var isYield: Bool { cplatform_job_is_yield(unsafeBitCast(self, to: UInt.self)) }
 }

@@ -12,7 +12,7 @@ final class Resumptions: @unchecked Sendable {
     /// The number of resumptions. It rises after an append and falls after a removal, so it may lag behind and be
     /// negative for a moment.
     private let count = Atomic<Int>(0)
-    private let isOdd = Atomic<Bool>(false)
+    private let isOdd = Atomic<Bool>(true)
 
     /// Sequentially consistent, like the step in `append`. An appending thread then checks whether a worker has to be
     /// called. A worker first announces that it stops looking, and then looks here. One of them sees the other.
@@ -30,25 +30,45 @@ final class Resumptions: @unchecked Sendable {
     ///
     /// The result may be nil although `isEmpty` was false: another thread was faster, or an appending thread has not
     /// counted yet.
-    func takeFirst() -> Resumption? {
-        guard let first = lock.withLock({ waiting.popFirst() }) else { return nil }
+    ///
+    /// - Parameter skipped: The number of older resumptions to move to the end of the line.
+    func takeFirst(after skipped: Int = 0) -> Resumption? {
+        let first: Resumption? = lock.withLock {
+            for _ in 0..<skipped { if let older = waiting.popFirst() { waiting.append(older) } }
+            return waiting.popFirst()
+        }
+        guard let first else { return nil }
         count.subtract(1, ordering: .sequentiallyConsistent)
         return first
     }
 
-    /// Returns true every second time, for threads that do not record their last choice.
+    var waitingCount: Int { count.load(ordering: .relaxed) }
+
+    /// Returns false, and then true every second time, for threads that do not record their last choice.
     func alternates() -> Bool { isOdd.logicalXor(true, ordering: .relaxed).newValue }
 }
 
 extension OperationQueue {
     /// Runs a part of an async operation on a thread of the queue, in addition to the operations that the queue starts.
     func resume(_ resumption: Resumption) {
+        // Read now: as soon as the queue has the job, another thread may run and free it.
+        if resumption.job.isYield { promiseLook() }
         if resumptionsReference.withLoaded({ $0.append(resumption) }) == nil {
             resumptionsReference.storeIfNil(Resumptions()).append(resumption)
         }
         if thisThreadLooksSoon { return }
         let level = level
         if signal.claimCallForResumption(level) { callWorker(level) }
+    }
+
+    /// Promises that this thread looks next, if it runs an operation of this queue as a worker that serves resumptions.
+    private func promiseLook() {
+        ThreadContext.withCurrent { context in
+            context.withWorker { worker in
+                let servesQueue = worker.isRunning(for: .passUnretained(self)) && worker.level == level
+                if servesQueue, !worker.obligation.isSet { worker.promise(.look) }
+            }
+        }
     }
 
     @inline(__always)

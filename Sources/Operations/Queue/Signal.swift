@@ -93,6 +93,12 @@ struct Signal: ~Copyable, Sendable {
         bits.bitwiseAnd(~Self.attended, ordering: .sequentiallyConsistent)
     }
 
+    /// The bits from which a thread with a resumption decides whether to call other workers.
+    var forResuming: (isAttended: Bool, isBusy: Bool) {
+        let old = bits.load(ordering: .sequentiallyConsistent)
+        return (old & Self.attended != 0, old & Self.busy != 0)
+    }
+
     var isAttended: Bool { bits.load(ordering: .sequentiallyConsistent) & Self.attended != 0 }
 
     func isCalling(_ level: ServiceLevel) -> Bool { bits.load(ordering: .relaxed) & Self.calling(level) != 0 }

@@ -29,6 +29,9 @@ package final class ThreadContext {
     @exclusivity(unchecked) var dependentStates: (type: Operation.Type, states: Unmanaged<DependentStates>)?
     /// An operation whose property is being read under one of its two names. See `AsynchronousNames`.
     var askedName: ObjectIdentifier?
+    /// The task whose yield this thread ends, and the job that resumes it. See `OperationTask.runYield`.
+    @exclusivity(unchecked) var yielding: UnsafeMutableRawPointer?
+    @exclusivity(unchecked) var yieldedTask: UnownedJob?
     /// The operation that `tryStart` starts on this thread, and the misuse that the default `start()` has found.
     var trial: ObjectIdentifier?
     var foundMisuse: OperationError?

@@ -80,8 +80,7 @@ extension OperationQueue {
     /// - Parameter called: The level of the call. The levels of the queue may have changed since.
     private func workOnce(on underlying: DispatchQueue?, calledFor called: ServiceLevel) {
         signal.workerArrived(called)
-        let resumesFirst = hasResumptions && resumptionsReference.withLoaded { $0.alternates() } == true
-        if resumesFirst, let resumption = takeResumption() { return run(resumption) }
+        if let resumption = takeResumptionInTurn() { return run(resumption) }
         let look = look(for: .other(underlying))
         callWorkers(look.more)
         guard let claim = look.claim else {
@@ -91,6 +90,18 @@ extension OperationQueue {
         if hasResumptions { callWorkerIfNone(level) }
         let operation = claim.takeOperation()
         if claim.isToCancel { operation.cancelAsPromised() } else { run(operation, in: .current) }
+    }
+
+    /// Resumptions and starts alternate. A host with a seed chooses instead.
+    private func takeResumptionInTurn() -> Resumption? {
+        guard hasResumptions else { return nil }
+        let host = host
+        let isChosen = host?.choose(among: 2) == 1
+        return resumptionsReference.withLoaded { resumptions in
+            guard resumptions.alternates() != isChosen else { return nil }
+            let index = host?.choose(among: max(1, resumptions.waitingCount)) ?? 0
+            return resumptions.takeFirst(after: index)
+        } ?? nil
     }
 
     private func run(_ resumption: Resumption) {

@@ -119,7 +119,7 @@ extension OperationQueue {
         guard let resumption = takeResumption(shift) else { return false }
         // If the worker had claimed the call, its look is out of date.
         let more = arrive(&shift) ? nil : look?.more
-        guard let task = resumption.task, let operation = task.heldOperation else {
+        guard let task = resumption.task, let operation = task._withUnsafeGuaranteedRef({ $0.heldOperation }) else {
             // The job may take any time, and there is no operation whose promise the monitor could take.
             stopAttending(&shift)
             callWorkersIfStartable()
@@ -134,12 +134,12 @@ extension OperationQueue {
             callOthers(more, &shift)
         } else if shift.pace.attends {
             shift.worker.promise(.look)
-        } else if !signal.isAttended {
-            callWorkersIfStartable()
+        } else {
+            callOthersThoughResuming()
         }
         // Held here: the job may be the last one, and end the task, which holds the operation.
         withExtendedLifetime(operation) {
-            task.run(resumption.job)
+            resumption.runInside(task)
             look = end(operation, hasEnded: false, claims: mayClaimThoughResuming, &shift)
             promise(next: look, shift)
         }
@@ -249,7 +249,6 @@ extension OperationQueue {
             }
             if look?.claim != nil || resumes && hasResumptions { return look }
             stopAttending(&shift)
-            look = lookUnlessResuming(shift)
         } else if shift.isCalled || signal.claimLingering(shift.level) {
             shift.isCalled = true
             // The thread that has just pushed is about to read whether a worker was called. So the claim lasts until this
@@ -261,9 +260,15 @@ extension OperationQueue {
                 shift.isCalled = false
             }
             arrive(&shift)
-            if look?.claim == nil { look = lookUnlessResuming(shift) }
+        } else {
+            // Another worker looks, or no slot is free.
+            if !(resumes && hasResumptions) { shift.end = .idle }
+            return nil
         }
-        if look?.claim == nil, !(resumes && hasResumptions) { shift.end = .idle }
+        // Threads that pushed have relied on this worker until now.
+        if look?.claim == nil { look = lookUnlessResuming(shift) }
+        // Without a look there was a resumption, which another worker may have taken meanwhile. So this worker stays.
+        if let look, look.claim == nil { shift.end = .idle }
         return look
     }
 
@@ -289,6 +294,15 @@ extension OperationQueue {
     @inline(__always)
     private func callOthers(_ more: ServiceLevels, _ shift: inout Shift) {
         if !more.isEmpty || shift.pace.attends || hasResumptions { callOthersIfNeeded(more, &shift) }
+    }
+
+    /// Calls workers before a part of an operation that this thread runs without having looked.
+    private func callOthersThoughResuming() {
+        let signal = signal.forResuming
+        if signal.isAttended { return }
+        // While the queue is busy, no operation can start.
+        if !signal.isBusy { return callWorkersIfStartable() }
+        if hasResumptions { callWorkerIfNone(level) }
     }
 
     private func callOthersIfNeeded(_ more: ServiceLevels, _ shift: inout Shift) {

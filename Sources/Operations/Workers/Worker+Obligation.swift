@@ -87,6 +87,11 @@ extension Worker {
         obligation.isLook && workplace?.toOpaque() == Unmanaged.passUnretained(queue).toOpaque()
     }
 
+    /// Whether the worker runs an operation of the queue.
+    func isRunning(for queue: Unmanaged<OperationQueue>) -> Bool {
+        frame != nil && workplace?.toOpaque() == queue.toOpaque()
+    }
+
     /// Promises the next step. The worker may be inside user code until then.
     func promise(_ content: Obligation.Content) {
         obligation.set(content)
