@@ -18,10 +18,9 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
     /// The operation's queue, which this object retains: an operation that ends early leaves the queue before its task
     /// has ended. The task lets it go at the end of the operation.
     ///
-    /// It need not be atomic for correctness: its last read precedes the write. But the runtime provides that order, and
-    /// ThreadSanitizer does not see it.
-    var queue: OperationQueue? { unretainedQueue?.takeUnretainedValue() }
-    /// The queue without a reference, for the thread that is about to run a job.
+    /// The lock, because a task of the user on this executor may continue on another thread while the operation ends.
+    var queue: OperationQueue? { lock.withLock { unretainedQueue?.takeUnretainedValue() } }
+    /// The queue without a reference. For comparisons, and for the thread that starts the operation.
     private var unretainedQueue: Unmanaged<OperationQueue>? { Self.queue(heldQueue.load(ordering: .acquiring)) }
     private let heldQueue: Atomic<UInt>
     /// The first job, from its arrival until it is launched.
@@ -61,11 +60,7 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
     /// Takes back the operation from a task that was not created: the work was discarded meanwhile.
     func abandon() { takeOperation().map { withExtendedLifetime($0) { forgetOperation() } } }
 
-    deinit { letQueueGo() }
-
-    private func letQueueGo() {
-        Self.queue(heldQueue.exchange(0, ordering: .acquiringAndReleasing))?.release()
-    }
+    deinit { unretainedQueue?.release() }
 
     private static func queue(_ bits: UInt) -> Unmanaged<OperationQueue>? {
         UnsafeRawPointer(bitPattern: bits).map { Unmanaged.fromOpaque($0) }
@@ -101,15 +96,20 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
         }
         if job.isTask, catches(job) { return }
         let resumption = Resumption(job: job, task: self)
-        guard let queue = unretainedQueue, ownLevel.load(ordering: .relaxed) == Self.levelOfQueue else {
-            let level = ServiceLevel(rawValue: ownLevel.load(ordering: .relaxed)) ?? .normal
-            return WorkerPool[level].request(LoneResumption(resumption, of: self))
+        let ownLevel = ServiceLevel(rawValue: ownLevel.load(ordering: .relaxed))
+        if ownLevel == nil, let queue = unretainedQueue, isHeldByWorker(queue) {
+            queue._withUnsafeGuaranteedRef { $0.resume(resumption) }
+        } else if ownLevel == nil, let queue {
+            // Retained: as soon as the queue has the job, another thread may run it to the end of the operation.
+            queue.resume(resumption)
+        } else {
+            WorkerPool[ownLevel ?? .normal].request(LoneResumption(resumption, of: self))
         }
-        // As soon as the queue has the job, another thread may run it to the end of the operation. A worker holds its queue.
-        let isHeld = ThreadContext.withCurrent { $0.withWorker { $0.isRunning(for: queue) } == true }
-        let reference = isHeld ? nil : queue.takeUnretainedValue()
-        queue._withUnsafeGuaranteedRef { $0.resume(resumption) }
-        withExtendedLifetime(reference) {}
+    }
+
+    /// Whether this thread is a worker that runs an operation of the queue, and so holds the queue.
+    private func isHeldByWorker(_ queue: Unmanaged<OperationQueue>) -> Bool {
+        ThreadContext.withCurrent { $0.withWorker { $0.isRunning(for: queue) } == true }
     }
 
     /// Runs a job on this thread, which holds the operation and has recorded that it runs the operation.
@@ -172,9 +172,9 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
 
     /// Releases the task, because the operation has ended.
     func end() {
-        let old = lock.withLock { task.take() }
+        let (old, queue) = lock.withLock { (task.take(), heldQueue.exchange(0, ordering: .acquiringAndReleasing)) }
         withExtendedLifetime(old) {}
-        letQueueGo()
+        Self.queue(queue)?.release()
     }
 }
 

@@ -34,11 +34,10 @@ struct Resumption: Sendable {
         task._withUnsafeGuaranteedRef { task in
             // Held here, because the job may be the last one and end the task that holds the operation.
             guard let operation = task.heldOperation else { return task.run(job) }
+            let queue = task.queue
             context.frames.append(
-                .init(
-                    operation: Unmanaged.passUnretained(operation),
-                    queue: task.queue.map { Unmanaged.passUnretained($0) }))
-            withExtendedLifetime(operation) { task.run(job) }
+                .init(operation: .passUnretained(operation), queue: queue.map(Unmanaged.passUnretained)))
+            withExtendedLifetime((operation, queue)) { task.run(job) }
             context.frames.removeLast()
         }
         task.release()
