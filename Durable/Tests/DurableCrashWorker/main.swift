@@ -48,7 +48,14 @@ Thread.detachNewThread {
 }
 var options = SQLiteStore.Configuration()
 options.synchronous = .normal
-let store = try await SQLiteStore(path: CommandLine.arguments[1], configuration: options)
+let store: SQLiteStore
+do {
+    store = try await SQLiteStore(path: CommandLine.arguments[1], configuration: options)
+} catch {
+    // Not a crash. The program that prints the backtrace of another user's process may wait forever.
+    FileHandle.standardError.write(Data("\(error)\n".utf8))
+    exit(1)
+}
 CrashWorker.store = store
 var configuration = DurableWorker.Configuration()
 configuration.lease = .milliseconds(600)
