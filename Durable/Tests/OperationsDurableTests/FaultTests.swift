@@ -175,7 +175,9 @@ import Testing
         async throws
     {
         try await withTemporaryFile { path in
-            let old = try DatabaseQueue(path: path)
+            var waiting = Configuration()
+            waiting.busyMode = .timeout(60)
+            let old = try DatabaseQueue(path: path, configuration: waiting)
             try await old.write { database in
                 try database.execute(sql: Schema.migrations[0])
                 try database.execute(sql: "INSERT INTO durable_meta(name, value) VALUES ('schema', 1)")
