@@ -201,6 +201,9 @@ import Synchronization
 
     package var isEmpty: Bool { observations.isEmpty }
 
+    /// Whether the state has changes that are not delivered. Their values may be objects.
+    package var hasChanges: Bool { !turns.isEmpty }
+
     /// Whether a change of this property notifies any observer.
     package func isObserved(_ key: PropertyKey) -> Bool { observations.contains { $0.concerns(key) } }
 

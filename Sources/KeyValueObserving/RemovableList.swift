@@ -7,7 +7,7 @@ package struct RemovableList<Element: Identifiable> {
     /// Two elements or more. Without an index there are no holes, and with one at most half of the places are holes.
     private var places: [Element?] = []
     /// The places of the elements. Empty as long as there are few elements.
-    private var index: [Element.ID: Int] = [:]
+    private var index = [Element.ID: Int]()
 
     /// A list gets its index when it has more elements than that.
     private static var few: Int { 16 }

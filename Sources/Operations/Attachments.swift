@@ -153,7 +153,7 @@ extension Operation {
         }
         let counted = dependencies.drop(into: &context.releases)
         observers?.objectIsGone()
-        if observers != nil { Release.add(observers.take() as Any) }
+        if observers?.hasChanges == true { Release.add(observers.take() as Any) }
         if completionBlock != nil { Release.add(completionBlock.take() as Any) }
         if extras != nil { Release.add(extras.take() as Any) }
         return counted
