@@ -82,8 +82,10 @@ final class RatePolicy: QueuePolicy, @unchecked Sendable {
     var timer: Task<Void, Never>?
     /// The times at which the operations in the queue received permits. An operation returns its permit if it does not start.
     private var permits: [Schedule.ID: UInt64] = [:]
-    /// The time at which the queue, which has no permit left, is opened again.
+    /// The time at which the queue, which has no permit left, is opened again. Until a thread takes it to start the timer.
     private var opening: UInt64?
+    /// The number of times that the queue was closed. Each has a timer that opens the queue again.
+    private var closings = 0
     /// Nanoseconds since the limit was set.
     let time: @Sendable () -> UInt64
     /// Sleeps until this many nanoseconds after the limit was set.
@@ -106,6 +108,7 @@ final class RatePolicy: QueuePolicy, @unchecked Sendable {
         if limiter.mayStart(at: reading.time) { return true }
         guard state.machine.schedule.hasStartable else { return false }
         state.handle(.setThrottled(true))
+        closings += 1
         opening = limiter.nextStart(after: reading.time)
         return false
     }
@@ -131,10 +134,13 @@ final class RatePolicy: QueuePolicy, @unchecked Sendable {
         permits[operation.scheduleID] = nil
     }
 
+    func isLast(_ closing: Int) -> Bool { closing == closings }
+
     func takeAction(in state: inout OperationQueue.State) -> PolicyAction? {
         guard let opening else { return nil }
         self.opening = nil
-        return { $0.scheduleOpening(at: opening, of: self) }
+        let closing = closings
+        return { $0.scheduleOpening(at: opening, after: closing, of: self) }
     }
 }
 
@@ -148,13 +154,18 @@ extension OperationQueue {
     }
 
     /// Starts a task that opens the queue when the next permit is due.
-    fileprivate final func scheduleOpening(at instant: UInt64, of policy: RatePolicy) {
+    ///
+    /// The task may have opened the queue before this thread stores it, and another thread may have closed the queue and
+    /// started another task. That task must not be replaced. So only the task of the last closing is stored.
+    fileprivate final func scheduleOpening(at instant: UInt64, after closing: Int, of policy: RatePolicy) {
         let timer = Task(executorPreference: executorBeside) { [weak self] in
             do { try await policy.sleep(instant) } catch { return }
             self?.open(policy)
         }
         let unused = state.withLock { state in
-            guard state.policies.first(RatePolicy.self) === policy else { return timer as Task<Void, Never>? }
+            guard state.policies.first(RatePolicy.self) === policy, policy.isLast(closing) else {
+                return timer as Task<Void, Never>?
+            }
             let old = policy.timer
             policy.timer = timer
             return old

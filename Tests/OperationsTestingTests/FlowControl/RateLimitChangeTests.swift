@@ -52,6 +52,21 @@ import Testing
         #expect(next.now.offset == .seconds(2))
     }
 
+    /// The thread that starts a timer may be slow: the timer has fired, and the queue waits for the next permit already.
+    @Test func `a queue opens again although its last timer fired before the thread that started it continued`() {
+        let host = EagerHost()
+        let queue = OperationQueue(on: host)
+        queue.setRateLimit(.slidingWindow(1, per: .seconds(1)), clock: EagerClock())
+        queue.isSuspended = true
+        let operations = (0..<4).map { _ in BlockOperation {} }
+        queue.addOperations(operations, waitUntilFinished: false)
+        queue.isSuspended = false
+        // The host runs the first timer, and with it the second operation, within the start of that timer.
+        #expect(operations.filter { $0.isFinished }.count == 2)
+        host.runKeptJobs()
+        #expect(operations.allSatisfy { $0.isFinished })
+    }
+
     /// Rule A9: an operation that has to wait for another reason releases its permit at once.
     @Test func `an operation that has to wait releases its permit for other operations`() throws {
         let (queue, other) = (executor.makeQueue(), executor.makeQueue())
@@ -117,6 +132,44 @@ extension RetryPolicy.Backoff {
         let policy = try? RetryPolicy(
             retries: .max, backoff: .exponential(.seconds(1), factor: 1e300, cap: cap), jitter: .none)
         return policy?.delay(beforeRetry: 1000, using: &random)
+    }
+}
+
+/// A host that runs operations and the first job on the calling thread, before the call returns. It keeps other jobs.
+private final class EagerHost: QueueHost {
+    private let jobs = Guarded<(isFirst: Bool, kept: [UnownedJob])>((true, []))
+
+    func call(_ queue: OperationQueue) { queue.workOnce() }
+    func choose(among count: Int) -> Int { 0 }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let runsNow = jobs.withLock { jobs in
+            defer { jobs.isFirst = false }
+            if !jobs.isFirst { jobs.kept.append(job) }
+            return jobs.isFirst
+        }
+        if runsNow { job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+
+    func runKeptJobs() {
+        while let job = jobs.withLock({ $0.kept.isEmpty ? nil : $0.kept.removeFirst() }) {
+            job.runSynchronously(on: asUnownedTaskExecutor())
+        }
+    }
+}
+
+/// A virtual clock on which a sleep takes no time: the clock advances to the deadline.
+private final class EagerClock: Clock {
+    typealias Instant = VirtualClock.Instant
+    private let base = VirtualClock()
+
+    var now: Instant { base.now }
+    var minimumResolution: Duration { base.minimumResolution }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        try Task.checkCancellation()
+        if deadline > now { base.advance(by: now.duration(to: deadline)) }
     }
 }
 
