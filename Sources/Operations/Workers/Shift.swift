@@ -68,6 +68,8 @@ extension OperationQueue {
             if case .yields = shift.end { return callWorkerIfNone(shift.level) }
         }
         if !threads.mayLeave(limit: OperationQueue.maxThreadCount) { callWorkersIfStartable() }
+        // The level of the queue may have changed after a push that relied on this worker.
+        if !servesResumptions(shift), hasResumptions { callWorkerIfNone(level) }
     }
 
     // MARK: - One stride
@@ -80,7 +82,10 @@ extension OperationQueue {
         shift.worker.begin(claim.operation, of: self)
         callOthers(more, &shift)
         let look = claim.operation._withUnsafeGuaranteedRef { startAndEnd($0, &shift) }
-        guard claim.isRetained else { return look ?? lookAgain(shift) }
+        guard claim.isRetained else {
+            if look?.claim == nil, !shift.pace.attends { _ = shift.worker.obligation.take() }
+            return look ?? lookAgain(shift)
+        }
         promise(next: look, shift)
         claim.release()
         return keepPromise(next: look, &shift) ?? lookAgain(shift)
@@ -105,7 +110,11 @@ extension OperationQueue {
 
     /// Returns the next step, unless the monitor has taken the promise and so acts in place of this worker.
     private func keepPromise(next look: Look?, _ shift: inout Shift) -> Look? {
-        guard look?.claim != nil || shift.isCalled || shift.pace.attends else { return look }
+        guard look?.claim != nil || shift.isCalled || shift.pace.attends else {
+            // This worker looks now, also if the monitor has called another one.
+            _ = shift.worker.obligation.take()
+            return look
+        }
         guard case .none = shift.worker.obligation.take() else { return look }
         shift.pace.attends = false
         shift.isCalled = false
@@ -172,9 +181,14 @@ extension OperationQueue {
         // Dependents that become ready are found by the look of the section below.
         if shift.pace.attends || operation.word.lifecycle.contains(.hasDependents) { shift.worker.promise(.look) }
         operation.prepareToLeave()
-        // That look keeps the promise. Actions of policies after the section may make other operations ready, and this thread
-        // may run an operation next.
-        if !shift.pace.attends { shift.worker.obligation.clear() }
+        if claims || !shift.startsMore {
+            // The look of the section keeps the promise. Actions of policies after the section may make other operations ready,
+            // and this thread may run an operation next.
+            if !shift.pace.attends { shift.worker.obligation.clear() }
+        } else {
+            // Until this worker looks, observers of the queue may wait for the next operation, and so may a `deinit`.
+            shift.worker.promise(.look)
+        }
         // A worker that attends needs no call. The monitor may have ended the attendance, which `linger` finds out.
         let worker = LeavingWorker(level: shift.level, claims: claims, claimsCall: !shift.pace.attends)
         let departure = leave(operation, by: worker)
@@ -183,8 +197,9 @@ extension OperationQueue {
         shift.isCalled = departure.isCalled
         shift.worker.end()
         if lifecycle.contains(.hasCompletionBlock) || shift.isCalled && operation.mayResumeTasks(lifecycle) {
-            // The block may take long, and so may the executor of a resumed task. While this thread attends, or has claimed
-            // the call, a push calls no worker.
+            // The block may take long, and so may the executor of a resumed task. While this thread attends, has claimed the
+            // call or has promised to look, a push calls no worker.
+            _ = shift.worker.obligation.take()
             if shift.pace.attends || shift.isCalled {
                 stopAttending(&shift)
                 arrive(&shift)
@@ -197,11 +212,14 @@ extension OperationQueue {
         } else if case .leavesToOthers = shift.end, signal.isAttended {
             // The last look of the attending worker comes after this operation has left.
             callWorkers(look.more.subtracting(ServiceLevels(shift.level)))
-        } else if shift.end != nil {
+        } else if !shift.startsMore {
             // The last look of an attending worker may have come before this operation left, and may have found nothing
             // for that reason. A resumption that arrived while this thread had a promise has called no worker.
             callWorkers(look.more)
             if hasResumptions { callWorkerIfNone(level) }
+        } else if look.claim == nil, !shift.isCalled, !shift.pace.attends, !look.more.isEmpty || hasResumptions {
+            // A `deinit` may wait for work that this worker has not claimed.
+            shift.worker.promise(.look)
         }
         operation.complete(lifecycle)
         Unmanaged.passUnretained(operation).release()

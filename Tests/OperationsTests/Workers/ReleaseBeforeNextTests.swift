@@ -7,18 +7,50 @@ import Testing
 @Suite(.onOwnThread, .timeLimit(.minutes(1))) struct ReleaseBeforeNextTests {
     enum Kind: CaseIterable { case block, subclass, task }
     enum Wait: CaseIterable { case byLibrary, bySemaphore }
+    /// In the queues that are not plain, a worker does not claim the next operation in the section in which one leaves.
+    enum QueueKind: CaseIterable { case plain, observed, limitedInRate }
 
     /// With many tiny operations before it, one worker attends the queue.
     @Test(arguments: [0, 5_000], Kind.allCases)
     func `a deinit may wait for the next operation of a serial queue`(before: Int, kind: Kind) {
         for isAsync in [false, true] {
-            for wait in Wait.allCases { releaseBeforeNext(kind, isAsync: isAsync, wait, before: before) }
+            for wait in Wait.allCases { releaseBeforeNext(kind, isAsync: isAsync, wait, before: before, in: .plain) }
         }
     }
 
-    private func releaseBeforeNext(_ kind: Kind, isAsync: Bool, _ wait: Wait, before: Int) {
+    @Test(arguments: [QueueKind.observed, .limitedInRate], Kind.allCases)
+    func `a deinit may wait for the next operation of a serial queue with a policy`(queue: QueueKind, kind: Kind) {
+        for isAsync in [false, true] {
+            for wait in Wait.allCases { releaseBeforeNext(kind, isAsync: isAsync, wait, before: 0, in: queue) }
+        }
+    }
+
+    /// The observer is called by the worker, after the operation has left and before the next one is claimed.
+    @Test func `an observer of a serial queue may wait for the next operation`() {
+        let (queue, ran) = (OperationQueue(), Gate())
+        queue.maxConcurrentOperationCount = 1
+        queue.isSuspended = true
+        for _ in 0..<2 { queue.addOperation {} }
+        queue.addOperation { ran.open() }
+        let observer = CountObserver { if $0 == 1 { ran.pass() } }
+        queue.addObserver(observer, forKeyPath: "operationCount", options: .new, context: nil)
+        queue.isSuspended = false
+        waitForEnd(of: queue)
+        queue.removeObserver(observer, forKeyPath: "operationCount")
+    }
+
+    private func releaseBeforeNext(
+        _ kind: Kind, isAsync: Bool, _ wait: Wait, before: Int, in queueKind: QueueKind
+    ) {
         let (queue, ran, hasWaited) = (OperationQueue(), Gate(), Gate())
         queue.maxConcurrentOperationCount = 1
+        let observer = CountObserver { _ in }
+        switch queueKind {
+        case .plain: break
+        case .observed: queue.addObserver(observer, forKeyPath: "operationCount", options: .new, context: nil)
+        case .limitedInRate: queue.setRateLimit(.tokenBucket(1_000_000, per: .seconds(1), burst: 1_000_000))
+        }
+        defer { if queueKind == .observed { queue.removeObserver(observer, forKeyPath: "operationCount") } }
         queue.isSuspended = true
         let next = operation(kind) { ran.open() }
         for _ in 0..<before { queue.addOperation {} }
@@ -149,6 +181,18 @@ private final class ReleasedAsyncOperation: AsyncOperation, @unchecked Sendable 
     override func run() async { await Task.yield() }
 
     deinit { atRelease() }
+}
+
+/// Calls a closure with the new value of `operationCount`.
+private final class CountObserver: KeyValueObserver, Sendable {
+    private let body: @Sendable (Int) -> Void
+
+    init(_ body: @escaping @Sendable (Int) -> Void) { self.body = body }
+
+    func observeValue(
+        forKeyPath keyPath: String?, of object: Any?, change: [NSKeyValueChangeKey: Any]?,
+        context: UnsafeMutableRawPointer?
+    ) { if let count = change?[.newKey] as? Int { body(count) } }
 }
 
 private final class CancelOperation: Operation, @unchecked Sendable {
