@@ -209,21 +209,29 @@ extension OperationQueue {
                 if hasResumptions { callWorkerIfNone(level) }
             }
             look.more = []
-        } else if case .leavesToOthers = shift.end, signal.isAttended {
-            // The last look of the attending worker comes after this operation has left.
-            callWorkers(look.more.subtracting(ServiceLevels(shift.level)))
-        } else if !shift.startsMore {
-            // The last look of an attending worker may have come before this operation left, and may have found nothing
-            // for that reason. A resumption that arrived while this thread had a promise has called no worker.
-            callWorkers(look.more)
-            if hasResumptions { callWorkerIfNone(level) }
-        } else if look.claim == nil, !shift.isCalled, !shift.pace.attends, !look.more.isEmpty || hasResumptions {
-            // A `deinit` may wait for work that this worker has not claimed.
-            shift.worker.promise(.look)
+        } else if look.claim == nil {
+            leaveRest(look.more, shift)
         }
         operation.complete(lifecycle)
         Unmanaged.passUnretained(operation).release()
         return look.claim == nil && !(hasResumptions && servesResumptions(shift)) ? nil : look
+    }
+
+    /// Leaves the work that this worker has not claimed to other workers, or promises to look. The worker runs code of the user
+    /// next: a `deinit` may wait for that work.
+    @inline(never)
+    private func leaveRest(_ more: ServiceLevels, _ shift: Shift) {
+        if case .leavesToOthers = shift.end, signal.isAttended {
+            // The last look of the attending worker comes after this operation has left.
+            callWorkers(more.subtracting(ServiceLevels(shift.level)))
+        } else if !shift.startsMore {
+            // The last look of an attending worker may have come before this operation left, and may have found nothing
+            // for that reason. A resumption that arrived while this thread had a promise has called no worker.
+            callWorkers(more)
+            if hasResumptions { callWorkerIfNone(level) }
+        } else if !shift.isCalled, !shift.pace.attends, !more.isEmpty || hasResumptions {
+            shift.worker.promise(.look)
+        }
     }
 
     /// Calls `cancel()`, which may take long, or wait for other operations. So this method first hands the queue to another
