@@ -104,13 +104,19 @@ extension ManualRun {
         guard numbers.allSatisfy({ reference.operations[$0].phase == .idle }) else { return }
         let victims = reference.takePlaces(numbers, queue: plan.queue)
         for victim in victims ?? [] { reference.operations[victim].isCancelled = true }
-        if victims != nil { for number in numbers { joined(number, queue: plan.queue) } }
+        // A refused operation has no key: a batch may add it later without one.
+        let key = isBatch ? nil : plan.key
+        if victims != nil {
+            for number in numbers {
+                reference.operations[number].key = key
+                joined(number, queue: plan.queue)
+            }
+        }
         let queue = queues[plan.queue]
         do throws(OperationError) {
             if isBatch {
                 try queue.tryAddOperations(numbers.map { operations[$0] }, waitUntilFinished: false)
-            } else if let key = plan.key {
-                reference.operations[numbers[0]].key = key
+            } else if let key {
                 try queue.tryAddOperation(operations[numbers[0]], limitKey: "\(key)")
             } else {
                 try queue.tryAddOperation(operations[numbers[0]])

@@ -25,6 +25,25 @@ import Testing
         }
     }
 
+    /// The worker that releases the first operation claims none, because the next one is of another level.
+    @Test func `a deinit may wait for the next operation of another service level`() {
+        let (queue, ran, hasWaited) = (OperationQueue(), Gate(), Gate())
+        queue.maxConcurrentOperationCount = 1
+        queue.isSuspended = true
+        queue.addOperation(
+            ReleasedOperation {
+            } atRelease: {
+                ran.pass()
+                hasWaited.open()
+            })
+        let next = BlockOperation { ran.open() }
+        next.qualityOfService = .userInitiated
+        queue.addOperation(next)
+        queue.isSuspended = false
+        hasWaited.pass()
+        waitForEnd(of: queue)
+    }
+
     /// The observer is called by the worker, after the operation has left and before the next one is claimed.
     @Test func `an observer of a serial queue may wait for the next operation`() {
         let (queue, ran) = (OperationQueue(), Gate())
