@@ -43,6 +43,18 @@ import Testing
         }
     }
 
+    /// Each permit closes the queue again, with a timer of its own.
+    @Test func `a rate limit that opens the queue very often leaves no timers`() async {
+        await #expect(processExitsWith: .success) {
+            let queue = OperationQueue()
+            await Limits.expectNothingLeft(Limits.count(debug: 10_000)) { count in
+                queue.setRateLimit(.tokenBucket(1, per: .microseconds(10)))
+                for number in 0..<count { await queue.add(BlockOperation {}, number: number) }
+                await queue.waitUntilAllOperationsAreFinished()
+            }
+        }
+    }
+
     @Test func `tasks that wait for operations leave nothing in them`() async {
         await #expect(processExitsWith: .success) {
             let queue = OperationQueue()

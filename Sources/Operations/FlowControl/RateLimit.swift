@@ -82,7 +82,8 @@ final class RatePolicy: QueuePolicy, @unchecked Sendable {
     var timer: Task<Void, Never>?
     /// The times at which the operations in the queue received permits. An operation returns its permit if it does not start.
     private var permits: [Schedule.ID: UInt64] = [:]
-    /// The time at which the queue, which has no permit left, is opened again. Until a thread takes it to start the timer.
+    /// The time at which the queue, which has no permit left, is opened again; nil after a thread has taken it to start the
+    /// timer.
     private var opening: UInt64?
     /// The number of times that the queue was closed. Each has a timer that opens the queue again.
     private var closings = 0

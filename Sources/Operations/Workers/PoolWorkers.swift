@@ -15,9 +15,14 @@ extension OperationQueue: WorkSource {
         worker.workplace = Unmanaged.passUnretained(self)
         defer { worker.workplace = nil }
         var shift = Shift(of: worker)
-        guard threads.enter(limit: Self.maxThreadCount) else { return workBeyondLimit(in: &shift) }
-        work(in: &shift)
-        if threads.leave() { callWorkersIfStartable() }
+        if threads.enter(limit: Self.maxThreadCount) {
+            work(in: &shift)
+            if threads.leave() { callWorkersIfStartable() }
+        } else {
+            workBeyondLimit(in: &shift)
+        }
+        // The level of the queue may have changed after a push that relied on this worker.
+        if level != worker.level, hasResumptions { callWorkerIfNone(level) }
     }
 
     /// Whether the schedule alone decides which operation is next, and no user code runs when the lock is released.

@@ -53,7 +53,6 @@ extension OperationQueue {
             stopAttending(&shift)
             callWorkerIfNone(shift.level)
         }
-        if !servesResumptions(shift), hasResumptions { callWorkerIfNone(level) }
     }
 
     /// Runs resumptions on a worker that exceeds the limit of threads. A resumption already has a slot, and the operations
@@ -68,8 +67,6 @@ extension OperationQueue {
             if case .yields = shift.end { return callWorkerIfNone(shift.level) }
         }
         if !threads.mayLeave(limit: OperationQueue.maxThreadCount) { callWorkersIfStartable() }
-        // The level of the queue may have changed after a push that relied on this worker.
-        if !servesResumptions(shift), hasResumptions { callWorkerIfNone(level) }
     }
 
     // MARK: - One stride
@@ -83,7 +80,7 @@ extension OperationQueue {
         callOthers(more, &shift)
         let look = claim.operation._withUnsafeGuaranteedRef { startAndEnd($0, &shift) }
         guard claim.isRetained else {
-            if look?.claim == nil, !shift.pace.attends { _ = shift.worker.obligation.take() }
+            if look?.claim == nil, !shift.pace.attends { shift.worker.obligation.clear() }
             return look ?? lookAgain(shift)
         }
         promise(next: look, shift)
@@ -112,7 +109,7 @@ extension OperationQueue {
     private func keepPromise(next look: Look?, _ shift: inout Shift) -> Look? {
         guard look?.claim != nil || shift.isCalled || shift.pace.attends else {
             // This worker looks now, also if the monitor has called another one.
-            _ = shift.worker.obligation.take()
+            shift.worker.obligation.clear()
             return look
         }
         guard case .none = shift.worker.obligation.take() else { return look }
@@ -199,7 +196,7 @@ extension OperationQueue {
         if lifecycle.contains(.hasCompletionBlock) || shift.isCalled && operation.mayResumeTasks(lifecycle) {
             // The block may take long, and so may the executor of a resumed task. While this thread attends, has claimed the
             // call or has promised to look, a push calls no worker.
-            _ = shift.worker.obligation.take()
+            shift.worker.obligation.clear()
             if shift.pace.attends || shift.isCalled {
                 stopAttending(&shift)
                 arrive(&shift)

@@ -132,6 +132,43 @@ import Testing
         waitForEnd(of: queue)
     }
 
+    /// Other operations use all threads of the queue, so the worker starts no operation. It runs the observer while it has
+    /// promised to look, so the resumption calls no worker.
+    @Test func `a deinit may wait for an operation that an observer resumes when a dependency ends`() {
+        let (queue, count) = (OperationQueue(), OperationQueue.maxThreadCount)
+        queue.maxConcurrentOperationCount = 2 * count
+        let (mayEnd, mayResume, haveBegun, hasResumed, hasWaited) = (
+            AsyncGate(), AsyncGate(), Gate(count + 2), Gate(), Gate()
+        )
+        queue.addTask {
+            haveBegun.open()
+            await mayResume.pass()
+            hasResumed.open()
+        }
+        let dependent = BlockOperation {}
+        addDependency(of: dependent, to: queue) {
+            haveBegun.open()
+            await mayEnd.pass()
+        } atRelease: {
+            hasResumed.pass()
+            hasWaited.open()
+        }
+        let token = dependent.observe(\.isReady, options: []) { dependent, _ in
+            for dependency in dependent.dependencies { dependent.removeDependency(dependency) }
+            mayResume.open()
+        }
+        for _ in 0..<count {
+            queue.addOperation {
+                haveBegun.open()
+                hasWaited.pass()
+            }
+        }
+        haveBegun.pass()
+        mayEnd.open()
+        waitForEnd(of: queue)
+        token.invalidate()
+    }
+
     /// The first worker runs a completion block, and the second one has claimed the last operation. So the added operation
     /// needs a third worker.
     @Test func `the next operation may wait for an operation that a deinit adds`() {
@@ -176,6 +213,16 @@ private func addFirst(to queue: OperationQueue, atRelease: @escaping @Sendable (
     queue.addOperation(operation)
 }
 
+/// Adds an async operation that `dependent` depends on. The dependent and the queue hold it, and nothing else.
+private func addDependency(
+    of dependent: Operation, to queue: OperationQueue, run work: @escaping @Sendable () async -> Void,
+    atRelease: @escaping @Sendable () -> Void
+) {
+    let operation = ReleasedAsyncOperation(run: work, atRelease)
+    dependent.addDependency(operation)
+    queue.addOperation(operation)
+}
+
 private func waitForEnd(of operation: Operation) { operation.waitUntilFinished() }
 private func waitForEnd(of queue: OperationQueue) { queue.waitUntilAllOperationsAreFinished() }
 
@@ -193,11 +240,15 @@ private final class ReleasedOperation: Operation, @unchecked Sendable {
 }
 
 private final class ReleasedAsyncOperation: AsyncOperation, @unchecked Sendable {
+    private let work: @Sendable () async -> Void
     private let atRelease: @Sendable () -> Void
 
-    init(_ atRelease: @escaping @Sendable () -> Void) { self.atRelease = atRelease }
+    init(
+        run work: @escaping @Sendable () async -> Void = { await Task.yield() },
+        _ atRelease: @escaping @Sendable () -> Void
+    ) { (self.work, self.atRelease) = (work, atRelease) }
 
-    override func run() async { await Task.yield() }
+    override func run() async { await work() }
 
     deinit { atRelease() }
 }
