@@ -7,9 +7,7 @@ extension Operation {
     /// never misuse.
     final func checkWait() throws(OperationError) {
         guard word.lifecycle.phase != .finished else { return }
-        for frame in ThreadContext.current.callerFrames {
-            try frame.checkOutward { frame throws(OperationError) in try checkWait(in: frame) }
-        }
+        try ThreadContext.current.checkCallers { frame throws(OperationError) in try checkWait(in: frame) }
     }
 
     /// Checks misuse M8 for code that runs as part of an operation.
@@ -36,8 +34,7 @@ extension Operation {
     /// Checks misuse M8 for a task.
     final func checkSuspension() throws(OperationError) {
         guard word.lifecycle.phase != .finished else { return }
-        guard let frame = ThreadContext.Frame.ofCurrentTask else { return }
-        try frame.checkOutward { frame throws(OperationError) in try checkWait(in: frame) }
+        try ThreadContext.checkCurrentTask { frame throws(OperationError) in try checkWait(in: frame) }
     }
 
     /// Suspends a task until the operation is finished.
@@ -85,19 +82,40 @@ extension ThreadContext.Frame {
         guard let executor = operation._withUnsafeGuaranteedRef({ $0.executorOfTask }) else { return true }
         return withUnsafeCurrentTask { $0?.unownedTaskExecutor } == executor
     }
+}
 
-    /// The async operation that the current task is part of. The executor of a task identifies it on any thread.
-    static var ofCurrentTask: Self? {
+extension ThreadContext {
+    /// The async operation that the current task is part of, and its queue. The executor of a task identifies it on any thread.
+    ///
+    /// References: the user may have created the task on the executor of the operation, and so the operation may end now.
+    static var ofCurrentTask: (operation: Operation, queue: OperationQueue?)? {
         guard let executor = withUnsafeCurrentTask(body: { $0?.unownedTaskExecutor }) else { return nil }
         guard #available(macOS 26.4, iOS 26.4, tvOS 26.4, watchOS 26.4, visionOS 26.4, *) else {
-            let frame = ThreadContext.current.innermost
-            return frame.flatMap { $0.operation._withUnsafeGuaranteedRef { $0 is AsyncOperation } ? frame : nil }
+            guard let frame = current.innermost, let operation = frame.operation.takeUnretainedValue() as? AsyncOperation
+            else { return nil }
+            return (operation, frame.queue?.takeUnretainedValue())
         }
         guard let task = executor.asTaskExecutor() as? OperationTask, let operation = task.heldOperation else {
             return nil
         }
-        return Self(
-            operation: Unmanaged.passUnretained(operation), queue: task.queue.map(Unmanaged.passUnretained))
+        return (operation, task.queue)
+    }
+
+    /// The operation of the calling code, also for a task of an async operation on a thread of another executor.
+    var caller: Operation? { innermost?.operation.takeUnretainedValue() ?? Self.ofCurrentTask?.operation }
+
+    /// Calls `check` with each operation and queue that the calling code is part of, in no particular order.
+    func checkCallers(_ check: (Frame) throws(OperationError) -> Void) throws(OperationError) {
+        guard innermost != nil else { return try Self.checkCurrentTask(check) }
+        for frame in frames { try frame.checkOutward(check) }
+        try workerFrame?.checkOutward(check)
+    }
+
+    /// Calls `check` with each operation and queue that the current task is part of, the innermost first.
+    static func checkCurrentTask(_ check: (Frame) throws(OperationError) -> Void) throws(OperationError) {
+        guard let (operation, queue) = ofCurrentTask else { return }
+        defer { withExtendedLifetime((operation, queue)) {} }
+        try Frame(operation: .passUnretained(operation), queue: queue.map(Unmanaged.passUnretained)).checkOutward(check)
     }
 }
 
@@ -113,35 +131,31 @@ extension OperationQueue {
 
     /// Checks misuse M8 for a thread that is about to add the operation and wait for it.
     func checkWait(for operation: Operation) throws(OperationError) {
-        for frame in ThreadContext.current.callerFrames {
-            try frame.checkOutward { frame throws(OperationError) in try checkWait(for: operation, in: frame) }
+        try ThreadContext.current.checkCallers { frame throws(OperationError) in
+            try checkWait(for: operation, in: frame)
         }
     }
 
     /// Checks misuse M8 for a task that is about to add the operation and wait for it.
     @usableFromInline
     func checkSuspension(for operation: Operation) throws(OperationError) {
-        guard let frame = ThreadContext.Frame.ofCurrentTask else { return }
-        try frame.checkOutward { frame throws(OperationError) in try checkWait(for: operation, in: frame) }
+        try ThreadContext.checkCurrentTask { frame throws(OperationError) in try checkWait(for: operation, in: frame) }
     }
 
     /// Checks misuse M8 for a task.
     func checkSuspensionForAll() throws(OperationError) {
-        if let frame = ThreadContext.Frame.ofCurrentTask { try checkWaitForAll(in: [frame]) }
+        try ThreadContext.checkCurrentTask { frame throws(OperationError) in try checkWaitForAll(in: frame) }
     }
 
-    func checkWaitForAll() throws(OperationError) { try checkWaitForAll(in: ThreadContext.current.callerFrames) }
+    func checkWaitForAll() throws(OperationError) {
+        try ThreadContext.current.checkCallers { frame throws(OperationError) in try checkWaitForAll(in: frame) }
+    }
 
-    private func checkWaitForAll(in frames: [ThreadContext.Frame]) throws(OperationError) {
-        let own = Unmanaged.passUnretained(self).toOpaque()
-        for frame in frames {
-            try frame.checkOutward { frame throws(OperationError) in
-                guard frame.queue?.toOpaque() == own else { return }
-                let operation = frame.operation.takeUnretainedValue()
-                guard operation.word.lifecycle.phase.rawValue >= Lifecycle.Phase.finishing.rawValue else {
-                    throw .waitsForItself(operation: operation.label)
-                }
-            }
+    private func checkWaitForAll(in frame: ThreadContext.Frame) throws(OperationError) {
+        guard frame.queue?.toOpaque() == Unmanaged.passUnretained(self).toOpaque() else { return }
+        let operation = frame.operation.takeUnretainedValue()
+        guard operation.word.lifecycle.phase.rawValue >= Lifecycle.Phase.finishing.rawValue else {
+            throw .waitsForItself(operation: operation.label)
         }
     }
 

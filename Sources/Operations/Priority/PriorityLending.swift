@@ -124,8 +124,7 @@ extension Operation {
 
     /// Lends the priority of the operation that this thread runs to this operation, while `body` waits.
     final func lending(while body: () -> Void) {
-        guard PriorityLending.isUsed, let caller = ThreadContext.current.caller?.operation.takeUnretainedValue()
-        else { return body() }
+        guard PriorityLending.isUsed, let caller = ThreadContext.current.caller else { return body() }
         caller.beginAwaiting(self)
         lend(caller.word.lifecycle.lends)
         body()
@@ -140,7 +139,7 @@ extension Operation {
         final func lending(inAnyQueue: Bool, while body: nonisolated(nonsending) () async -> Void) async
     {
         guard inAnyQueue || PriorityLending.isUsed else { return await body() }
-        let caller = PriorityLending.isUsed ? ThreadContext.Frame.ofCurrentTask?.operation.takeUnretainedValue() : nil
+        let caller = PriorityLending.isUsed ? ThreadContext.ofCurrentTask?.operation : nil
         caller?.beginAwaiting(self)
         lend(max(PriorityLane(Task.currentPriority), caller?.word.lifecycle.lends ?? .veryLow), inAnyQueue: inAnyQueue)
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {

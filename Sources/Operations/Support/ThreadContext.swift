@@ -80,7 +80,7 @@ package final class ThreadContext {
         Unmanaged<ThreadContext>.fromOpaque(known).release()
     }
 
-    private var workerFrame: Frame? { withWorker { $0.frame }.flatMap { $0 } }
+    var workerFrame: Frame? { withWorker { $0.frame }.flatMap { $0 } }
 
     /// The operation and queue that the calling code is part of.
     var innermost: Frame? {
@@ -91,16 +91,6 @@ package final class ThreadContext {
     var innermostQueue: Unmanaged<OperationQueue>? {
         guard innermost != nil else { return nil }
         return frames.last { $0.queue != nil }?.queue ?? workerFrame?.queue
-    }
-
-    /// The operation and queue of the calling code, also for a task of an async operation on a thread of another
-    /// executor.
-    var caller: Frame? { innermost ?? .ofCurrentTask }
-
-    /// All operations and queues that the calling code is part of, in no particular order.
-    var callerFrames: [Frame] {
-        if innermost != nil { return frames + (workerFrame.map { [$0] } ?? []) }
-        return Frame.ofCurrentTask.map { [$0] } ?? []
     }
 
     /// Whether the operation has recorded that it runs on this thread. The calling code need not be part of the
