@@ -95,6 +95,34 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `R1: a named priority and a named rule for retries have precedence in every addition`(_ kind: StoreKind)
+        async throws
+    {
+        try await withStore(kind) { test in
+            let queue = DurableQueue("q", in: test.store)
+            let flaky = Flaky(journal: "R1 named \(kind)", failures: 1)
+            let (high, rule) = (DurablePriority.high, RetryRule.constant(.zero, retries: 1))
+            let options = DurableOptions(priority: .low)
+            var handles = [try await queue.add(flaky, priority: high, retry: rule, options: options)]
+            handles += try await queue.add(contentsOf: [flaky], priority: high, retry: rule, options: options)
+            var graph = DurableGraph()
+            let member = try graph.add(flaky, to: queue, priority: high, retry: rule, options: options)
+            handles.append(try await test.store.add(graph).handle(of: member))
+            let adder = try await queue.add(Adder(flaky: flaky))
+            try await withWorker(test.store, [Flaky.self, Adder.self]) {
+                handles.append(DurableHandle(id: try await adder.value, store: test.store))
+                for handle in handles {
+                    let attempts = try await handle.value
+                    #expect(attempts == 2)
+                }
+            }
+            let ids = handles.map(\.id)
+            let rows = try await test.store.read { try $0.rows.operations(ids) }
+            #expect(rows.map(\.priority) == Array(repeating: high, count: 4))
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `R4: a unique key holds while the operation is unfinished or for a period`(_ kind: StoreKind) async throws {
         try await withStore(kind) { test in
             let queue = DurableQueue("q", in: test.store)

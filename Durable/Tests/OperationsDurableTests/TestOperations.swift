@@ -43,6 +43,17 @@ struct Flaky: DurableOperation {
     }
 }
 
+/// Adds an operation with a named priority and a named rule for retries.
+struct Adder: DurableOperation {
+    static let name = "adder"
+    var flaky: Flaky
+
+    func run(_ context: DurableContext) async throws -> OperationID {
+        let options = DurableOptions(priority: .low)
+        return try await context.add(flaky, priority: .high, retry: .constant(.zero, retries: 1), options: options).id
+    }
+}
+
 /// Runs until it is cancelled.
 struct Endless: DurableOperation {
     static let name = "endless"

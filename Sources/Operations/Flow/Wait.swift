@@ -91,8 +91,8 @@ extension ThreadContext {
     static var ofCurrentTask: (operation: Operation, queue: OperationQueue?)? {
         guard let executor = withUnsafeCurrentTask(body: { $0?.unownedTaskExecutor }) else { return nil }
         guard #available(macOS 26.4, iOS 26.4, tvOS 26.4, watchOS 26.4, visionOS 26.4, *) else {
-            guard let frame = current.innermost, let operation = frame.operation.takeUnretainedValue() as? AsyncOperation
-            else { return nil }
+            guard let frame = current.innermost else { return nil }
+            guard let operation = frame.operation.takeUnretainedValue() as? AsyncOperation else { return nil }
             return (operation, frame.queue?.takeUnretainedValue())
         }
         guard let task = executor.asTaskExecutor() as? OperationTask, let operation = task.heldOperation else {

@@ -123,17 +123,20 @@ public struct DurableContext: Sendable {
     ///   - operation: The operation.
     ///   - queue: The queue of the new operation; nil for the queue of this operation.
     ///   - isChild: Whether the end of this operation waits for the end of the new operation.
+    ///   - priority: The priority in the queue.
     ///   - dependencies: The operations that end before the new operation starts.
-    ///   - options: Further options.
+    ///   - retry: The rule for retries.
+    ///   - options: Further options. The named parameters have precedence.
     @discardableResult
     public func add<Work: DurableOperation>(
-        _ operation: Work, to queue: DurableQueue? = nil, isChild: Bool = false,
-        after dependencies: [any DurableReference] = [], options: DurableOptions = DurableOptions()
+        _ operation: Work, to queue: DurableQueue? = nil, isChild: Bool = false, priority: DurablePriority? = nil,
+        after dependencies: [any DurableReference] = [], retry: RetryRule? = nil,
+        options: DurableOptions = DurableOptions()
     ) async throws -> DurableHandle<Work.Output> {
         let (position, stored) = try attempt.next(.add, Work.name)
         if let id = HistoryEntry.ids(stored?.result).first { return DurableHandle(id: id, store: attempt.store) }
         let queue = queue ?? DurableQueue(attempt.queue, in: attempt.store)
-        var new = try queue.newOperation(operation, nil, dependencies, nil, options)
+        var new = try queue.newOperation(operation, priority, dependencies, retry, options)
         new.isChild = isChild
         let id = try await attempt.commit { [new] machine, lease in
             try machine.add([new], position: position, by: lease)[0]

@@ -29,15 +29,18 @@ public struct DurableGraph: Sendable {
     /// - Parameters:
     ///   - operation: The operation.
     ///   - queue: The queue of the operation.
+    ///   - priority: The priority in the queue.
     ///   - dependencies: Stored operations that end before the operation starts.
-    ///   - options: Further options.
+    ///   - retry: The rule for retries.
+    ///   - options: Further options. The named parameters have precedence.
     /// - Throws: The error of encoding the operation.
     @discardableResult
     public mutating func add<Work: DurableOperation>(
-        _ operation: Work, to queue: DurableQueue, after dependencies: [any DurableReference] = [],
+        _ operation: Work, to queue: DurableQueue, priority: DurablePriority? = nil,
+        after dependencies: [any DurableReference] = [], retry: RetryRule? = nil,
         options: DurableOptions = DurableOptions()
     ) throws -> Member<Work.Output> {
-        members.append(try queue.newOperation(operation, nil, dependencies, nil, options))
+        members.append(try queue.newOperation(operation, priority, dependencies, retry, options))
         return Member(index: members.count - 1)
     }
 

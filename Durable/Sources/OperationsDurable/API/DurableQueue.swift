@@ -34,16 +34,19 @@ public struct DurableQueue: Sendable {
     ///
     /// - Parameters:
     ///   - operations: The operations, in the order of their starts.
+    ///   - priority: The priority of each operation in the queue.
     ///   - dependencies: The operations that end before any of the operations starts.
-    ///   - options: The options of each operation.
+    ///   - retry: The rule for retries of each operation.
+    ///   - options: Further options of each operation. The named parameters have precedence.
     /// - Returns: The handles, in the order of the operations.
     /// - Throws: `DurableError`. After an error of the event, the database contains nothing of the operations.
     @discardableResult
     public func add<Work: DurableOperation>(
-        contentsOf operations: [Work], after dependencies: [any DurableReference] = [],
+        contentsOf operations: [Work], priority: DurablePriority? = nil,
+        after dependencies: [any DurableReference] = [], retry: RetryRule? = nil,
         options: DurableOptions = DurableOptions()
     ) async throws -> [DurableHandle<Work.Output>] {
-        let batch = try operations.map { try newOperation($0, nil, dependencies, nil, options) }
+        let batch = try operations.map { try newOperation($0, priority, dependencies, retry, options) }
         let ids = try await store.commit { try $0.add(batch) }
         return ids.map { DurableHandle(id: $0, store: store) }
     }
