@@ -79,6 +79,22 @@ import Testing
         #expect(Set((0..<20).map { order($0) }).count > 10)
     }
 
+    @Test func `seeds choose whether an operation resumes before another one starts`() {
+        func first(_ seed: UInt64) -> String? {
+            let (executor, log) = (ManualExecutor(seed: seed), Journal<String>())
+            let queue = executor.makeQueue()
+            queue.addTask {
+                await Task.yield()
+                log.append("resumes")
+            }
+            executor.step()
+            queue.addOperation { log.append("starts") }
+            executor.runUntilIdle()
+            return log.entries.first
+        }
+        #expect(Set((0..<20).map(first)) == ["resumes", "starts"])
+    }
+
     @Test func `explore throws the seed of a failure, and the test fails again with this seed`() throws {
         func race(_ executor: ManualExecutor) throws {
             let counter = Guarded(0)

@@ -31,6 +31,14 @@ import Testing
         #expect(startAll() == [5, 6, 7])
     }
 
+    @Test mutating func `a changed order restarts from the arrivals, not from when members became ready`() {
+        let early = schedule.added(1, lane: .normal, isReady: false)
+        add([2, 3], .normal)
+        schedule.updated(early, lane: .normal, isReady: true)
+        schedule.setOrder(.lastInFirstOut)
+        #expect(startAll() == [3, 2, 1])
+    }
+
     @Test mutating func `a member that toggles a thousand times keeps its place on top and uses no memory`() {
         schedule.setOrder(.lastInFirstOut)
         add([1, 2], .normal)

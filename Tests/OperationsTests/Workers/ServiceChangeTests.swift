@@ -7,13 +7,17 @@ import Testing
 /// Rule P6 for operations that wait: a worker of the present level runs them.
 @Suite(.timeLimit(.minutes(5))) struct ServiceChangeTests {
     /// Runs an operation in a suspended queue after changes, and returns the level of the thread.
+    ///
+    /// - Parameter isScheduled: Whether the operation is in the schedule when it changes. Otherwise it is in the inbox.
     private func level(
-        of operation: Operation? = nil, in queue: OperationQueue, changes: (Operation) -> Void
+        of operation: Operation? = nil, in queue: OperationQueue, isScheduled: Bool = false,
+        changes: (Operation) -> Void
     ) -> ServiceLevel? {
         let level = Guarded<ServiceLevel?>(nil)
         let operation = operation ?? BlockOperation { level.withLock { $0 = ThreadContext.current.worker?.pool.level } }
         queue.isSuspended = true
         queue.addOperation(operation)
+        if isScheduled { _ = queue.snapshot() }
         changes(operation)
         queue.isSuspended = false
         operation.waitUntilFinished()
@@ -22,13 +26,15 @@ import Testing
 
     @Test func `a waiting operation runs at the level that was set last`() {
         let queue = OperationQueue()
-        #expect(level(in: queue) { _ in } == .normal)
-        #expect(level(in: queue) { $0.qualityOfService = .utility } == .utility)
-        let changed = level(in: queue) {
-            $0.qualityOfService = .utility
-            $0.qualityOfService = .background
+        for isScheduled in [false, true] {
+            #expect(level(in: queue, isScheduled: isScheduled) { _ in } == .normal)
+            #expect(level(in: queue, isScheduled: isScheduled) { $0.qualityOfService = .utility } == .utility)
+            let changed = level(in: queue, isScheduled: isScheduled) {
+                $0.qualityOfService = .utility
+                $0.qualityOfService = .background
+            }
+            #expect(changed == .background)
         }
-        #expect(changed == .background)
     }
 
     @Test func `a waiting operation without a quality of its own follows its queue`() {
