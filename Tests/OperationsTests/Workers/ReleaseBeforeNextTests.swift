@@ -27,21 +27,13 @@ import Testing
 
     /// The worker that releases the first operation claims none, because the next one is of another level.
     @Test func `a deinit may wait for the next operation of another service level`() {
-        let (queue, ran, hasWaited) = (OperationQueue(), Gate(), Gate())
+        let (queue, ran) = (OperationQueue(), Gate())
         queue.maxConcurrentOperationCount = 1
-        queue.isSuspended = true
-        queue.addOperation(
-            ReleasedOperation {
-            } atRelease: {
-                ran.pass()
-                hasWaited.open()
-            })
-        let next = BlockOperation { ran.open() }
-        next.qualityOfService = .userInitiated
-        queue.addOperation(next)
-        queue.isSuspended = false
-        hasWaited.pass()
-        waitForEnd(of: queue)
+        releaseFirst(in: queue, waitingFor: ran) {
+            let next = BlockOperation { ran.open() }
+            next.qualityOfService = .userInitiated
+            queue.addOperation(next)
+        }
     }
 
     /// The observer is called by the worker, after the operation has left and before the next one is claimed.
@@ -118,18 +110,10 @@ import Testing
     }
 
     @Test func `a deinit that takes long holds up no operation of a parallel queue`() {
-        let (queue, ran, hasWaited) = (OperationQueue(), Gate(2), Gate())
-        queue.isSuspended = true
-        queue.addOperation(
-            ReleasedOperation {
-            } atRelease: {
-                ran.pass()
-                hasWaited.open()
-            })
-        for _ in 0..<2 { queue.addOperation { ran.open() } }
-        queue.isSuspended = false
-        hasWaited.pass()
-        waitForEnd(of: queue)
+        let (queue, ran) = (OperationQueue(), Gate(2))
+        releaseFirst(in: queue, waitingFor: ran) {
+            for _ in 0..<2 { queue.addOperation { ran.open() } }
+        }
     }
 
     /// Other operations use all threads of the queue, so the worker starts no operation. It runs the observer while it has
@@ -190,6 +174,22 @@ import Testing
             })
         queue.addOperation { ran.pass() }
         queue.isSuspended = false
+        waitForEnd(of: queue)
+    }
+
+    /// Runs an operation whose `deinit` passes the gate, and the operations that `addNext` adds after it.
+    private func releaseFirst(in queue: OperationQueue, waitingFor gate: Gate, addNext: () -> Void) {
+        let hasWaited = Gate()
+        queue.isSuspended = true
+        queue.addOperation(
+            ReleasedOperation {
+            } atRelease: {
+                gate.pass()
+                hasWaited.open()
+            })
+        addNext()
+        queue.isSuspended = false
+        hasWaited.pass()
         waitForEnd(of: queue)
     }
 
