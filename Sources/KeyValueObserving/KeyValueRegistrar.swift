@@ -191,6 +191,16 @@ extension KeyValueRegistrar {
         }
     }
 
+    /// Notifies the observer of the last change of a property, without a value. False: the caller has to call `flipped`, because
+    /// there is not only one observer, or the notification takes more than a call.
+    package final func notifySoleObserver(ofTag tag: UInt16, of object: AnyObject) -> Bool {
+        var sole: Observation?
+        step { sole = $0.soleObservation(ofTag: tag) }
+        guard let sole else { return false }
+        sole.pass(Change(sole.key), of: object)
+        return true
+    }
+
     /// Notifies observers that a state has flipped. No observer has requested a call before the change.
     ///
     /// - Parameter isLast: Whether the state never changes again, so that there is no order to keep.

@@ -26,7 +26,7 @@ import Synchronization
 
     final var key: PropertyKey { property.key }
     /// Whether changes of other properties may change this property.
-    package final var dependsOnOthers: Bool { !property.affectedBy.isEmpty || property.unregisteredPath != nil }
+    package final var dependsOnOthers: Bool { property.dependsOnOthers }
     package final var tag: UInt16 { property.tag }
 
     final func read(_ object: AnyObject) -> Any? { property.read(object) }
@@ -39,6 +39,12 @@ import Synchronization
 
     /// Whether the observation needs the value after a change.
     var needsNew: Bool { options.contains(.new) }
+
+    /// Whether this is an observation of the property with this tag that takes one call without a value for each change.
+    @inline(__always)
+    final func isPlain(ofTag tag: UInt16) -> Bool {
+        property.tag == tag && held == nil && options.isDisjoint(with: [.old, .new, .prior])
+    }
 
     /// Whether the observation needs any value of the property. An internal observation may be unable to read the value.
     final var needsValue: Bool { needsNew || options.contains(.old) }
@@ -59,12 +65,12 @@ import Synchronization
                 watches.append(PathWatch(path.split(separator: ".").map(String.init), for: self))
             }
         }
-        for watch in watches { watch.begin(on: object) }
+        if !watches.isEmpty { for watch in watches { watch.begin(on: object) } }
     }
 
     /// Ends the observation after the object's deallocation.
     final func objectIsGone() {
-        for watch in watches { watch.end() }
+        if !watches.isEmpty { for watch in watches { watch.end() } }
         atEnd?()
     }
 

@@ -7,7 +7,7 @@ import Synchronization
 /// receives each change once and the last change last, and no thread waits for another thread's handlers.
 @_spi(Hosting) public struct ObserverState {
     var observations = RemovableList<Observation>()
-    var registrations: UInt64 = 0
+    @usableFromInline var registrations: UInt64 = 0
     /// The number that identifies this state; 0 until it is needed.
     private var number: UInt64 = 0
     /// The number of observations from which on a registration looks for deallocated observers.
@@ -201,6 +201,9 @@ import Synchronization
 
     package var isEmpty: Bool { observations.isEmpty }
 
+    /// Whether there is or was an observation.
+    @inlinable @inline(__always) package var wasUsed: Bool { registrations > 0 }
+
     /// Whether the state has changes that are not delivered. Their values may be objects.
     package var hasChanges: Bool { !turns.isEmpty }
 
@@ -217,6 +220,14 @@ import Synchronization
         observations.contains { $0.key == key && $0.needsValue }
     }
 
+    /// The observation to notify of the last change of the property with this tag.
+    ///
+    /// nil also if there are several observations, or if the notification takes more than a call.
+    func soleObservation(ofTag tag: UInt16) -> Observation? {
+        guard let sole = observations.sole, turns.isEmpty, sole.isPlain(ofTag: tag) else { return nil }
+        return sole
+    }
+
     /// Removes and returns the whole state, so that the caller can end the observations without the lock.
     package mutating func take() -> ObserverState {
         var taken = ObserverState()
@@ -224,12 +235,9 @@ import Synchronization
         return taken
     }
 
-    /// Ends all observations after the object's deallocation. Called without a lock, by the only owner of the state.
-    package mutating func objectIsGone() {
-        let hopeful = observations
-        observations = RemovableList()
-        hopeful.forEach { $0.objectIsGone() }
-    }
+    /// Ends all observations after the object's deallocation. Called without a lock, by the only owner of the state. The owner
+    /// releases the state next.
+    package func objectIsGone() { observations.forEach { $0.objectIsGone() } }
 
     /// Returns the next change of the property and the observations to notify; nil ends the caller's delivery.
     mutating func nextToNotify(_ key: PropertyKey) -> (change: Change, observers: OneOrMore<Observation>)? {
@@ -264,9 +272,14 @@ import Synchronization
     ///
     /// - Parameter isLast: Whether no other change of this property follows, so that the delivery needs no order.
     mutating func way(_ key: PropertyKey, isLast: Bool) -> Way {
-        let concerned = observations.filter { $0.concerns(key) }
+        var (concerned, isSimple) = (OneOrMore<Observation>(), true)
+        observations.forEach { observation in
+            let isDirect = observation.property.key == key
+            guard isDirect || observation.concerns(key) else { return }
+            concerned.append(observation)
+            if !isDirect || observation.held != nil || observation.options.contains(.prior) { isSimple = false }
+        }
         if concerned.isEmpty { return .nobody }
-        let isSimple = !concerned.contains { $0.key != key || $0.held != nil || $0.options.contains(.prior) }
         if !isSimple || turns.contains(where: { $0.key == key }) { return .announce }
         if !isLast { turns.append(Turn(key: key, isNotifying: true)) }
         return .notify(concerned)

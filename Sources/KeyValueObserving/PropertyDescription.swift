@@ -9,6 +9,8 @@ final class PropertyDescription: @unchecked Sendable {
     /// The key path of an unregistered property, if another class of the object may announce the property by another key path.
     /// `\Sub.x` and `\Base.x` are different key paths of one property.
     let unregisteredPath: AnyKeyPath?
+    /// Whether changes of other properties may change this property.
+    let dependsOnOthers: Bool
     /// Reads the present value, as an `Any` that holds the property's own type; nil when the property cannot be read.
     let read: (AnyObject) -> Any?
 
@@ -20,6 +22,7 @@ final class PropertyDescription: @unchecked Sendable {
         self.tag = tag
         self.affectedBy = affectedBy
         self.unregisteredPath = unregisteredPath
+        dependsOnOthers = !affectedBy.isEmpty || unregisteredPath != nil
         self.read = read
     }
 

@@ -19,6 +19,9 @@ package struct RemovableList<Element: Identifiable> {
         return index.isEmpty ? places.count : index.count
     }
 
+    /// The element, if there is only one.
+    var sole: Element? { only }
+
     package var isEmpty: Bool { only == nil && places.isEmpty }
 
     /// How many places there are, holes included.

@@ -24,7 +24,7 @@ final class Attachments: KeyValueRegistrar, @unchecked Sendable {
     }
 
     /// Takes over the edges that the operation has, linked from the newest, before another thread has the attachments.
-    func prepare(with edges: Edge?) { contents.dependencies = DependencyList(early: edges) }
+    func prepare(with edges: Edge?) { contents.dependencies.begin(with: edges) }
 
     @inline(__always)
     func withLock<Result>(_ body: (inout State) -> Result) -> Result { lock.withLock { body(&contents) } }
@@ -37,8 +37,6 @@ final class Attachments: KeyValueRegistrar, @unchecked Sendable {
 
     struct State {
         var dependencies = DependencyList()
-        /// Whether the operation has or had an observer.
-        var isObserved = false
         /// Whether a thread notifies, or has notified, observers of `isCancelled`.
         var isCancellationNotified = false
         var readinessNotifier = ReadinessNotifier()
@@ -86,8 +84,7 @@ final class Attachments: KeyValueRegistrar, @unchecked Sendable {
 
     override func observingBegins(of object: AnyObject, by observation: Observation) {
         let operation = unsafeDowncast(object, to: Operation.self)
-        let added = Interest(of: observation)
-        withLock { $0.isObserved = true }
+        let added = Interest.of(observation)
         interest.bitwiseOr(added.bits, ordering: .sequentiallyConsistent)
         // Before the observer is registered: changes are announced from here on.
         operation.word.insert(.observed)
@@ -120,12 +117,13 @@ extension Operation {
 
     @inline(never)
     private final func abandonParts() {
-        let context = ThreadContext.current
-        let counted =
-            attachmentsReference.withLoaded { abandon($0, in: context) }
-            ?? DependencyList.drop(attachmentsReference.newestEdge, into: &context.releases)
-        waitForFinishers(counted)
-        Release.run(in: context)
+        ThreadContext.withCurrent { context in
+            let counted =
+                attachmentsReference.withLoaded { abandon($0, in: context) }
+                ?? DependencyList.drop(attachmentsReference.newestEdge, into: &context.releases)
+            waitForFinishers(counted)
+            Release.run(in: context)
+        }
     }
 
     /// Waits until no finishing dependency uses the word of this operation, to decrement the count of dependencies. Each
@@ -149,7 +147,7 @@ extension Operation {
             swap(&completionBlock, &state.completionBlock)
             // Another object may hold the attachments, as the registrar of the operation.
             swap(&extras, &state.extras)
-            if state.isObserved { observers = state.observers.take() }
+            if state.observers.wasUsed { observers = state.observers.take() }
         }
         let counted = dependencies.drop(into: &context.releases)
         observers?.objectIsGone()

@@ -20,9 +20,9 @@ struct NotifiedFlips: ~Copyable, Sendable {
         var old = counts.load(ordering: .acquiring)
         while true {
             var (new, claimed) = (old, properties)
-            for (state, field) in Self.fields where properties.contains(state) {
-                if (old ^ since.rawValue) & field.mask == 0 {
-                    new = new & ~field.mask | (new &+ field.one) & field.mask
+            Self.forEachState(of: properties) { state, mask, one in
+                if (old ^ since.rawValue) & mask == 0 {
+                    new = new & ~mask | (new &+ one) & mask
                 } else {
                     claimed.remove(state)
                 }
@@ -40,7 +40,13 @@ struct NotifiedFlips: ~Copyable, Sendable {
         while claim(properties, since: current) != properties {}
     }
 
-    private static let fields: [(ObservedProperty, (mask: UInt32, one: UInt32))] = [
-        (.isFinished, (0xFF, 1)), (.isCancelled, (0xFF00, 0x100)), (.isExecuting, (0xFFFF_0000, 0x1_0000)),
-    ]
+    /// Calls the body with each state in the set, the bits of its count, and the least of these bits.
+    @inline(__always)
+    private static func forEachState(
+        of properties: ObservedProperty, _ body: (_ state: ObservedProperty, _ mask: UInt32, _ one: UInt32) -> Void
+    ) {
+        if properties.contains(.isFinished) { body(.isFinished, 0xFF, 1) }
+        if properties.contains(.isCancelled) { body(.isCancelled, 0xFF00, 0x100) }
+        if properties.contains(.isExecuting) { body(.isExecuting, 0xFFFF_0000, 0x1_0000) }
+    }
 }

@@ -7,7 +7,8 @@ struct DependencyList {
     private var early: Edge?
     private var list = KeyedList<Edge>()
 
-    init(early: Edge? = nil) { self.early = early }
+    /// Takes over the edges that were added before there were attachments. The list is empty.
+    mutating func begin(with early: Edge?) { self.early = early }
 
     /// Moves the early edges to the list, and drops edges of repeated dependencies. Precedes every other access.
     ///
@@ -52,7 +53,8 @@ struct DependencyList {
     /// Drops the edges of an operation that is being released, and moves the references to the dependencies to `array`.
     /// Returns the number of edges that were counted.
     func drop(into array: inout [Operation]) -> UInt32 {
-        list.elements.reduce(Self.drop(early, into: &array)) { $0 + Self.drop($1, into: &array) }
+        if early == nil, list.count == 0 { return 0 }
+        return list.elements.reduce(Self.drop(early, into: &array)) { $0 + Self.drop($1, into: &array) }
     }
 
     /// Drops a chain of early edges.

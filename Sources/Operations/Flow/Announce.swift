@@ -74,7 +74,8 @@ struct Interest {
 
     init(bits: UInt32) { self.bits = bits }
 
-    init(of observation: Observation) {
+    /// The interest of one observation. A function, because an initializer counts a reference to its argument.
+    static func of(_ observation: Observation) -> Interest {
         var observed = ObservedProperty(rawValue: observation.tag)
         var before = ObservedProperty()
         if observation.tag == 0 || observation.dependsOnOthers {
@@ -83,7 +84,7 @@ struct Interest {
         } else if !observation.options.isDisjoint(with: [.old, .prior, .initial]) {
             before = observed
         }
-        bits = UInt32(observed.rawValue) | UInt32(before.rawValue) << 16
+        return Interest(bits: UInt32(observed.rawValue) | UInt32(before.rawValue) << 16)
     }
 
     var observed: ObservedProperty { ObservedProperty(rawValue: UInt16(truncatingIfNeeded: bits)) }
@@ -92,6 +93,10 @@ struct Interest {
 
 // Announcing: notifying observers that a property changes.
 extension Operation {
+    /// The observed properties at this moment.
+    @inline(__always)
+    final var interest: Interest { attachmentsReference.withLoaded { $0.currentInterest } ?? Interest(bits: 0) }
+
     /// Changes states and notifies observers. nil: another thread was first. Costs two loads without observers.
     @inline(__always)
     final func announcing<Result>(_ properties: ObservedProperty, _ change: () -> Result?) -> Result? {
@@ -114,6 +119,7 @@ extension Operation {
             let properties = counts.map { attachments.notifiedFlips.claim(properties, since: $0) } ?? properties
             if counts == nil { attachments.notifiedFlips.note(properties) }
             let isLast = properties == .isFinished && isPlainBlock
+            if isLast, attachments.notifySoleObserver(ofTag: properties.rawValue, of: self) { return }
             for key in properties.keys { attachments.flipped(key, isLast: isLast, of: self) }
         }
     }
@@ -122,15 +128,15 @@ extension Operation {
     private final func announcingToObservers<Result>(
         _ properties: ObservedProperty, _ change: () -> Result?
     ) -> Result? {
-        let observers = ownAttachments
         HeldLocks.assertNone()
-        guard !observers.currentInterest.before.isDisjoint(with: properties) else {
+        guard !interest.before.isDisjoint(with: properties) else {
             guard let result = change() else { return nil }
             // Read again, for observers that were added in the meantime.
-            let observed = properties.intersection(observers.currentInterest.observed)
+            let observed = properties.intersection(interest.observed)
             if !observed.isEmpty { announceLate(observed, since: nil) }
             return result
         }
+        let observers = ownAttachments
         let announcement = observers.willChange(properties.keys, of: self)
         guard let result = change() else {
             observers.didNotChange(announcement, of: self)
@@ -160,7 +166,7 @@ extension Operation {
         // Released without the lock.
         let values = attachments.withLock { state in
             let values = exchange(&state)
-            if let values, state.isObserved {
+            if let values, state.observers.wasUsed {
                 mustNotify = state.observers.noteExchange(
                     &announcement, Change(property.keys[0], old: values.old, new: values.new))
             }

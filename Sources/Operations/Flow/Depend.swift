@@ -154,7 +154,7 @@ extension Operation {
 }
 
 extension Attachments.State {
-    fileprivate var areDependenciesObserved: Bool { isObserved && observers.isObserved(.name("dependencies")) }
+    fileprivate var areDependenciesObserved: Bool { observers.wasUsed && observers.isObserved(.name("dependencies")) }
 
     /// Returns the dependencies before and after a change; empty lists if no observer needs them.
     fileprivate func dependencies(

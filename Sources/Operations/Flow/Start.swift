@@ -139,7 +139,11 @@ extension Operation {
         return announceEnd(claimsEnd: true) ? .ended : .ran
     }
 
-    private final var isStartObserved: Bool { attachments?.currentInterest.observed.contains(.isExecuting) == true }
+    private final var isStartObserved: Bool { attachmentsReference.isSet && isStartInInterest }
+
+    // Never inlined: with more code, the compiler would not inline the start of an operation into the loop of the worker.
+    @inline(never)
+    private final var isStartInInterest: Bool { interest.observed.contains(.isExecuting) }
 
     /// Announces the end of the work, and finishes the operation.
     final func endAnnounced() { if announceEnd(claimsEnd: false) { finishIfFinished() } }
@@ -158,7 +162,11 @@ extension Operation {
 
     @inline(never)
     private final func announceEndToObservers(claimsEnd: Bool) -> Bool {
-        announcing([.isExecuting, .isFinished]) { word.update { $0.ended(claimsEnd: claimsEnd) } } != nil
+        // Unmanaged, because the closures would count references to the operation.
+        let operation = Unmanaged.passUnretained(self)
+        return announcing([.isExecuting, .isFinished]) {
+            operation._withUnsafeGuaranteedRef { $0.word.update { $0.ended(claimsEnd: claimsEnd) } }
+        } != nil
     }
 
     final func runMain() {
