@@ -54,7 +54,8 @@ extension Operation {
     private final func prepareToLeave(_ lifecycle: Lifecycle) {
         if !lifecycle.contains(.ranMain) { discardWork() }
         if lifecycle.contains(.gated) { for gate in gates { gate.leaves(self) } }
-        if lifecycle.contains(.hasDependents) { notifyDependents() }
+        // The queue exists until the operation has left.
+        if lifecycle.contains(.hasDependents) { notifyDependents(in: lifecycle.hasQueue ? queue : nil) }
         guard lifecycle.hasQueue else { return }
         let queue = queue.unsafelyUnwrapped
         queue._withUnsafeGuaranteedRef { queue in

@@ -5,10 +5,12 @@ import SchedulerCore
 
 extension Operation {
     /// Notifies every dependent that this operation has finished.
-    final func notifyDependents() { notifyAll(dependents.close()) }
+    ///
+    /// - Parameter held: A queue that exists until the call returns.
+    final func notifyDependents(in held: Unmanaged<OperationQueue>? = nil) { notifyAll(dependents.close(), in: held) }
 
     /// Notifies the dependents of edges that a stack had, linked from the newest. The oldest dependent is notified first.
-    final func notifyAll(_ newest: Edge?) {
+    final func notifyAll(_ newest: Edge?, in held: Unmanaged<OperationQueue>? = nil) {
         var oldest: Edge?
         var rest = newest
         while let edge = rest {
@@ -19,7 +21,7 @@ extension Operation {
             edge.nextOfStack = oldest
             oldest = edge
         }
-        var ready = ReadyOperations()
+        var ready = ReadyOperations(in: held)
         while let edge = oldest {
             oldest = edge.nextOfStack
             if let released = edge.dropFromStack() { Operation.notify(released, &ready) }
@@ -30,7 +32,7 @@ extension Operation {
     /// Notifies the dependent of an edge that is in no stack.
     @inline(never)
     final func notify(_ edge: Edge) {
-        var ready = ReadyOperations()
+        var ready = ReadyOperations(in: nil)
         if let released = edge.dropFromStack() { Operation.notify(released, &ready) }
         ready.push()
     }
@@ -111,9 +113,15 @@ private struct ReadyOperations {
     private var oldest: Unmanaged<Operation>?
     private var queue: Unmanaged<OperationQueue>?
     private var count = 0
+    private let held: Unmanaged<OperationQueue>?
 
     /// A worker that needs a pinned operation waits until it is pushed.
     private static var limit: Int { 32 }
+
+    /// - Parameter held: A queue that exists as long as this value. The runtime counts the references to most queues in a side
+    ///   table, which takes as long as the rest of a notification.
+    @inline(__always)
+    init(in held: Unmanaged<OperationQueue>?) { self.held = held }
 
     @inline(__always)
     mutating func add(_ operation: Unmanaged<Operation>) {
@@ -130,16 +138,17 @@ private struct ReadyOperations {
 
     /// Pushes the operations. They may be released from then on, so no reference is counted here.
     mutating func push() {
-        guard let newest, let oldest else { return }
+        guard let newest, let oldest, let queue else { return }
         // The pins keep the queue until the push, and this thread uses the queue after that.
-        let queue = queue?.takeUnretainedValue()
-        newest._withUnsafeGuaranteedRef { first in
-            if count == 1 {
-                queue?.push(first, last: nil)
-            } else {
-                oldest._withUnsafeGuaranteedRef { queue?.push(first, last: $0) }
+        let isHeld = queue.toOpaque() == held?.toOpaque()
+        if !isHeld { _ = queue.retain() }
+        queue._withUnsafeGuaranteedRef { queue in
+            newest._withUnsafeGuaranteedRef { first in
+                if count == 1 { return queue.push(first, last: nil) }
+                oldest._withUnsafeGuaranteedRef { queue.push(first, last: $0) }
             }
         }
+        if !isHeld { queue.release() }
         self.newest = nil
         count = 0
     }
