@@ -18,11 +18,16 @@
     @inline(__always) var first: MemberReference? { count == 0 ? nil : reference(head) }
     @inline(__always) var last: MemberReference? { count == 0 ? nil : reference(tail &- 1) }
 
-    /// The member at a distance behind the first one; nil also for a gap.
+    /// The members at two distances behind the first one. nil also for a gap, and both if the farther one does not exist.
     @inlinable @inline(__always)
-    func ahead(_ distance: UInt32) -> MemberReference? {
-        guard tail &- head > distance else { return nil }
-        return UnsafeRawPointer(bitPattern: slots[Int(head &+ distance) & (slots.count - 1)]).map { .fromOpaque($0) }
+    func ahead(_ near: UInt32, _ far: UInt32) -> (near: MemberReference?, far: MemberReference?) {
+        guard tail &- head > far else { return (nil, nil) }
+        return slots.withUnsafeBufferPointer { slots in
+            func member(_ distance: UInt32) -> MemberReference? {
+                UnsafeRawPointer(bitPattern: slots[Int(head &+ distance) & (slots.count - 1)]).map { .fromOpaque($0) }
+            }
+            return (member(near), member(far))
+        }
     }
 
     @inline(__always)

@@ -87,9 +87,10 @@ extension Schedule {
             }
         }
 
-        /// The member at a distance behind the first of the normal lane, if no higher lane has a member.
-        @inlinable @inline(__always) func ahead(_ distance: UInt32) -> MemberReference? {
-            occupied < 2 << PriorityLane.normal.rawValue ? normal.ring.ahead(distance) : nil
+        /// The members at two distances behind the first of the normal lane, if no higher lane has a member.
+        @inlinable @inline(__always)
+        func ahead(_ near: UInt32, _ far: UInt32) -> (near: MemberReference?, far: MemberReference?) {
+            occupied < 2 << PriorityLane.normal.rawValue ? normal.ring.ahead(near, far) : (nil, nil)
         }
 
         var highest: PriorityLane? {

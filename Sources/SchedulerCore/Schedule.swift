@@ -133,9 +133,11 @@ extension Schedule {
         return member
     }
 
-    /// A member that is likely to start some turns from now. Callers fetch its memory in advance, because the fetch takes
-    /// longer than one turn.
-    @inlinable @inline(__always) public var upcoming: MemberReference? { front.lanes.ahead(3) }
+    /// A far member that is likely to start some turns from now, and a near one that starts sooner. Callers fetch the memory
+    /// of the far one in advance, because a fetch takes longer than one turn. The memory of the near one has arrived, so
+    /// callers fetch the objects that it refers to.
+    @inlinable @inline(__always)
+    public var upcoming: (near: MemberReference?, far: MemberReference?) { front.lanes.ahead(1, 3) }
 
     /// Puts back a member that `next` returned, and that does not start now.
     public mutating func holdBack(_ member: ScheduleMember) {

@@ -26,16 +26,16 @@ import Testing
         #expect(schedule.startAll() == [1, 6, 4, 2, 5, 0, 3])
     }
 
-    @Test func `the one to start three turns after the next can be fetched ahead`() {
+    @Test func `the members to start one turn and three turns after the next can be fetched ahead`() {
         var schedule = TestSchedule(width: 1)
         for id: UInt in 1...3 { _ = schedule.added(id, lane: .normal, isReady: true) }
-        #expect(schedule.upcoming == nil)
+        #expect(schedule.upcoming == [nil, nil])
         _ = schedule.added(4, lane: .normal, isReady: true)
-        #expect(schedule.upcoming == 4)
+        #expect(schedule.upcoming == [2, 4])
         _ = schedule.added(5, lane: .high, isReady: true)
-        #expect(schedule.upcoming == nil, "another lane comes first")
+        #expect(schedule.upcoming == [nil, nil], "another lane comes first")
         #expect(schedule.startAll() == [5, 1, 2, 3, 4])
-        #expect(schedule.upcoming == nil)
+        #expect(schedule.upcoming == [nil, nil])
     }
 
     @Test func `a ready low member starts before an unready high one`() {

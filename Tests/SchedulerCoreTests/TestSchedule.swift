@@ -21,7 +21,8 @@ struct TestSchedule {
 
     var idsInOrder: [UInt] { Self.ids(schedule.operations) }
     var idsBeforeBarrier: [UInt] { Self.ids(schedule.operationsBeforeBarrier) }
-    var upcoming: UInt? { schedule.upcoming.map { Self.member($0).id } }
+    /// The members that can be fetched ahead: the near one and the far one.
+    var upcoming: [UInt?] { [schedule.upcoming.near, schedule.upcoming.far].map { $0.map { Self.member($0).id } } }
 
     mutating func added(
         _ id: UInt, lane: PriorityLane, service: Schedule.Service = .ofQueue, isReady: Bool,

@@ -28,6 +28,14 @@ struct AttachmentsReference: ~Copyable, @unchecked Sendable {
         return attachments._withUnsafeGuaranteedRef(body)
     }
 
+    /// Begins to fetch the attachments, if there are any.
+    @inline(__always)
+    func prefetch() {
+        if let attachments = Self.attachments(bits.load(ordering: .relaxed)) {
+            cplatform_prefetch(attachments.toOpaque())
+        }
+    }
+
     /// Whether there are attachments.
     @inline(__always)
     var isSet: Bool { Self.attachments(bits.load(ordering: .sequentiallyConsistent)) != nil }

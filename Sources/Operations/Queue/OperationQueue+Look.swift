@@ -100,13 +100,23 @@ extension OperationQueue {
                     operation._withUnsafeGuaranteedRef { state.notePoliciesClaimed($0, lifecycle, at: reading) }
                 }
                 state.starts &+= 1
-                // The operation may have left the cache long ago. The prefetch is complete by the turn of the operation.
-                if let upcoming = state.machine.schedule.upcoming { cplatform_prefetch(upcoming.toOpaque()) }
+                prefetch(state.machine.schedule)
                 return Claim(operation)
             }
             if let claim = refuse(member, in: &state) { return claim }
         }
         return nil
+    }
+
+    /// Begins to fetch the memory of operations that start soon, because they may have left the cache long ago. A fetch is
+    /// complete by the turn of its operation.
+    @inline(__always)
+    private func prefetch(_ schedule: borrowing Schedule) {
+        let (near, far) = schedule.upcoming
+        if let far { cplatform_prefetch(far.toOpaque()) }
+        if let near {
+            Self.operation(near)._withUnsafeGuaranteedRef { $0.attachmentsReference.prefetch() }
+        }
     }
 
     /// Puts back a member that could not be claimed. A dependency was added after the operation became ready (rule D2), or the
