@@ -15,11 +15,7 @@ extension Operation {
     final func reconsiderPriority() {
         let lane = untracked { queuePriority.lane }
         let lent = word.lifecycle.lends
-        let reordering = word.decide {
-            $0.reordered(lane)
-        } next: {
-            $0.next
-        }
+        let reordering = word.decide { $0.reordered(lane) }
         // Read after the word has shown that the operation waits in a queue. From then on it cannot leave the queue
         // before this push. An earlier read might find the queue from before the addition: none.
         if case .push = reordering { queue?.takeUnretainedValue().push(self, last: nil) }
@@ -71,14 +67,5 @@ extension Operation {
         let label = OperationLabel(of: self)
         let name = label.name.map { "'\($0)'" } ?? "nil"
         return "<\(label.type) \(label.addressInHex) name: \(name), \(state)\(cancelled)>"
-    }
-}
-
-extension Lifecycle.Reordering {
-    var next: Lifecycle? {
-        switch self {
-        case .needless: nil
-        case .delegated(let next), .push(let next): next
-        }
     }
 }

@@ -1,3 +1,9 @@
+/// An answer of a transition that has several outcomes.
+public protocol LifecycleAnswer {
+    /// The word that the answer leads to; nil if the word stays.
+    var next: Lifecycle? { get }
+}
+
 /// The transitions, in the order of the flow: add, ready, start, finish. Cancellation comes last.
 extension Lifecycle {
 
@@ -24,21 +30,25 @@ extension Lifecycle {
     }
 
     @frozen
-    public enum Entry: Equatable, Sendable {
+    public enum Entry: LifecycleAnswer, Equatable, Sendable {
         /// A change came during the evaluation of `isReady`: evaluate again, then try again.
         case askAgain(Lifecycle)
         /// The operation belongs to the queue: push it into the inbox. If `finishAnnounced` is set, finish it after that.
         case enqueued(Lifecycle)
+
+        @inlinable @inline(__always)
+        public var next: Lifecycle? {
+            switch self {
+            case .askAgain(let next), .enqueued(let next): next
+            }
+        }
     }
 
     /// Ends the phase `entering` with the value of `isReady`.
     @inlinable
     public func enqueued(isReady: Bool, priority: PriorityLane) -> Entry {
+        if contains(.askAgain) { return .askAgain(removing(.askAgain)) }
         var next = self
-        if contains(.askAgain) {
-            next.remove(.askAgain)
-            return .askAgain(next)
-        }
         next.phase = .enqueued
         next.effectivePriority = next.raised(priority)
         next.insert([.inInbox, .queued])
@@ -58,54 +68,54 @@ extension Lifecycle {
 
     /// Removes the pin of the inbox. The queue makes this transition when it drains the inbox.
     @inlinable
-    public func drained() -> Lifecycle {
-        var next = self
-        next.remove(.inInbox)
-        return next
-    }
+    public func drained() -> Lifecycle { removing(.inInbox) }
 
     // MARK: Ready
 
     @frozen
-    public enum Question: Equatable, Sendable {
+    public enum Question: LifecycleAnswer, Equatable, Sendable {
         /// The operation does not wait in a queue, so no evaluation is needed.
         case needless
-        /// Another thread evaluates `isReady` already, and will evaluate it again.
+        /// Another thread evaluates `isReady` already, and will evaluate it again. Or there is nothing to evaluate.
         case delegated(Lifecycle)
         /// This thread has to evaluate `isReady` now.
         case ask(Lifecycle)
+
+        @inlinable @inline(__always)
+        public var next: Lifecycle? {
+            switch self {
+            case .needless: nil
+            case .delegated(let next), .ask(let next): next
+            }
+        }
     }
 
     /// Begins an evaluation of `isReady`, after a change of a value that `isReady` depends on.
     @inlinable
     public func reconsidered() -> Question {
-        var next = self
         switch phase {
-        case .entering:
-            next.insert(.askAgain)
-            return .delegated(next)
-        case .enqueued where contains(.evaluating):
-            next.insert(.askAgain)
-            return .delegated(next)
-        case .enqueued:
-            next.insert(.evaluating)
-            next.remove(.askAgain)
-            return .ask(next)
-        case .starting where contains(.admitting):
-            next.insert(.askAgain)
-            return .delegated(next)
-        default:
-            return .needless
+        case .entering,
+            .enqueued where contains(.evaluating), .starting where contains(.admitting):
+            .delegated(inserting(.askAgain))
+        case .enqueued: .ask(inserting(.evaluating).removing(.askAgain))
+        default: .needless
         }
     }
 
     @frozen
-    public enum Answer: Equatable, Sendable {
+    public enum Answer: LifecycleAnswer, Equatable, Sendable {
         case askAgain(Lifecycle)
         /// The evaluation is over, without a push. `finishNow`: the end was announced meanwhile.
         case settled(Lifecycle, finishNow: Bool)
         /// The operation may start: push it.
         case push(Lifecycle)
+
+        @inlinable @inline(__always)
+        public var next: Lifecycle? {
+            switch self {
+            case .askAgain(let next), .settled(let next, _), .push(let next): next
+            }
+        }
     }
 
     /// Ends the evaluation that `reconsidered` began. A ready operation is always pushed: a worker may have found the operation
@@ -114,52 +124,51 @@ extension Lifecycle {
     /// An operation with a promised cancellation is pushed even if it is not ready, so that a worker can call its `cancel()`.
     @inlinable
     public func answered(isReady: Bool) -> Answer {
-        var next = self
-        if contains(.askAgain) {
-            next.remove(.askAgain)
-            return .askAgain(next)
-        }
+        if contains(.askAgain) { return .askAgain(removing(.askAgain)) }
         let finishNow = contains(.finishAnnounced)
-        next.remove([.evaluating, .finishAnnounced])
+        let next = removing([.evaluating, .finishAnnounced])
         guard isReady || needsCancelCall, !finishNow else {
-            next.remove(.ready)
-            return .settled(next, finishNow: finishNow)
+            return .settled(next.removing(.ready), finishNow: finishNow)
         }
-        next.insert(.ready)
-        guard !contains(.inInbox) else { return .settled(next, finishNow: false) }
-        next.insert(.inInbox)
-        return .push(next)
+        return contains(.inInbox)
+            ? .settled(next.inserting(.ready), finishNow: false) : .push(next.inserting([.ready, .inInbox]))
     }
 
+    /// A change of the priority.
     @frozen
-    public enum Reordering: Equatable, Sendable {
-        /// The operation does not wait in a queue, or is in that lane already.
+    public enum Repriority: LifecycleAnswer, Equatable, Sendable {
+        /// The operation has this priority already, or it has ended or is in no queue.
         case needless
-        /// The adding thread, or the thread that drains the inbox, reads the new priority.
-        case delegated(Lifecycle)
+        /// The priority is stored. The thread that adds the operation, or drains the inbox, reads it.
+        case noted(Lifecycle)
         /// This thread has pinned the operation: push it, so that its queue moves it.
         case push(Lifecycle)
+
+        @inlinable @inline(__always)
+        public var next: Lifecycle? {
+            switch self {
+            case .needless: nil
+            case .noted(let next), .push(let next): next
+            }
+        }
     }
 
     /// Records `own` as the value of `queuePriority`, which may have changed.
     @inlinable
-    public func reordered(_ own: PriorityLane) -> Reordering {
+    public func reordered(_ own: PriorityLane) -> Repriority {
         let lane = raised(own)
         var next = self
         switch phase {
         case .entering:
-            next.insert(.askAgain)
-            return .delegated(next)
+            return .noted(inserting(.askAgain))
         case .enqueued where effectivePriority != lane:
             next.effectivePriority = lane
-            guard !contains(.inInbox) else { return .delegated(next) }
-            next.insert(.inInbox)
-            return .push(next)
+            return contains(.inInbox) ? .noted(next) : .push(next.inserting(.inInbox))
         case .starting where effectivePriority != lane, .executing where effectivePriority != lane:
             // If the operation is put back, it waits in this lane. It also lends this priority to the operations that it
             // waits for.
             next.effectivePriority = lane
-            return .delegated(next)
+            return .noted(next)
         default:
             return .needless
         }
@@ -169,30 +178,18 @@ extension Lifecycle {
     /// pushed. Then the thread that adds the operation or drains the inbox reads the change.
     @inlinable
     public func repinned() -> Lifecycle? {
-        guard phase == .enqueued, !contains(.inInbox) else { return nil }
-        var next = self
-        next.insert(.inInbox)
-        return next
+        phase == .enqueued && !contains(.inInbox) ? inserting(.inInbox) : nil
     }
 
     @inlinable @inline(__always)
     func raised(_ own: PriorityLane) -> PriorityLane { contains(.inherits) ? max(own, lentPriority) : own }
 
-    @frozen
-    public enum Lending: Equatable, Sendable {
-        /// The operation has ended, or was lent this priority before.
-        case needless
-        /// The priority is stored. The caller passes it to the operations that this one waits for.
-        case noted(Lifecycle)
-        /// As `noted`, and this thread has pinned the operation: push it, so that its queue moves it.
-        case push(Lifecycle)
-    }
-
-    /// Records that an operation or a task of this priority waits for the operation.
+    /// Records that an operation or a task of this priority waits for the operation. Unless the answer is `needless`, the caller
+    /// passes the priority to the operations that this one waits for.
     ///
     /// - Parameter inAnyQueue: Whether the priority applies even if the policy of the queue does not inherit.
     @inlinable
-    public func lent(_ lane: PriorityLane, inAnyQueue: Bool = false) -> Lending {
+    public func lent(_ lane: PriorityLane, inAnyQueue: Bool = false) -> Repriority {
         guard phase.rawValue < Phase.ended.rawValue else { return .needless }
         var next = self
         if inAnyQueue { next.insert(.inherits) }
@@ -205,9 +202,7 @@ extension Lifecycle {
             return .noted(next)
         }
         next.effectivePriority = lane
-        guard !contains(.inInbox) else { return .noted(next) }
-        next.insert(.inInbox)
-        return .push(next)
+        return contains(.inInbox) ? .noted(next) : .push(next.inserting(.inInbox))
     }
 
     /// The priority that the operation lends to operations that it waits for. In a queue or while it runs, the higher of
@@ -246,14 +241,31 @@ extension Lifecycle {
         return next
     }
 
+    /// Counts one dependency less. Begins an evaluation of `isReady` if no dependency is left, or always.
+    @inlinable
+    public func released(asksAlways: Bool) -> Question {
+        let next = heldByOneLess()
+        guard next.unfinished == 0 || asksAlways else { return .delegated(next) }
+        let question = next.reconsidered()
+        return question == .needless ? .delegated(next) : question
+    }
+
     @frozen
-    public enum PlainRelease: Equatable, Sendable {
+    public enum PlainRelease: LifecycleAnswer, Equatable, Sendable {
         /// The dependency counts no longer, and nothing else has to be done.
         case counted(Lifecycle)
         /// The operation may start: push it.
         case push(Lifecycle)
         /// The operation is observed or gated, or its end was announced: call `heldByOneLess` and `reconsidered`.
         case declined
+
+        @inlinable @inline(__always)
+        public var next: Lifecycle? {
+            switch self {
+            case .counted(let next), .push(let next): next
+            case .declined: nil
+            }
+        }
     }
 
     /// Counts one dependency less of an operation whose `isReady` is not overridden. Evaluates the readiness in the same
@@ -289,7 +301,7 @@ extension Lifecycle {
     }
 
     @frozen
-    public enum Admission: Equatable, Sendable {
+    public enum Admission: LifecycleAnswer, Equatable, Sendable {
         /// The operation starts now.
         case start(Lifecycle)
         /// A change came after the claim: evaluate `isReady` again, then try again or put the operation back.
@@ -298,30 +310,26 @@ extension Lifecycle {
         case putBack
         /// The end was announced meanwhile: finish the operation.
         case finish(Lifecycle)
+
+        @inlinable @inline(__always)
+        public var next: Lifecycle? {
+            switch self {
+            case .start(let next), .askAgain(let next), .finish(let next): next
+            case .putBack: nil
+            }
+        }
     }
 
     /// Decides whether the claiming thread may start the operation. A cancelled operation starts despite any change (C2).
     @inlinable
     public func admitted() -> Admission {
-        var next = self
-        next.remove(.admitting)
-        if contains(.finishAnnounced) {
-            next.remove([.finishAnnounced, .askAgain])
-            return .finish(next)
-        }
-        guard !isCancelled else {
-            next.remove(.askAgain)
-            return .start(next)
-        }
+        let next = removing(.admitting)
+        if contains(.finishAnnounced) { return .finish(next.removing([.finishAnnounced, .askAgain])) }
+        if isCancelled { return .start(next.removing(.askAgain)) }
         // `unfinished` must not decide: an override of `isReady` may return true despite dependencies. A dependency that is
         // added after the claim removes the flag.
         guard contains(.ready), !contains(.cancelPromised) else { return .putBack }
-        guard !contains(.askAgain) else {
-            next.insert(.admitting)
-            next.remove(.askAgain)
-            return .askAgain(next)
-        }
-        return .start(next)
+        return contains(.askAgain) ? .askAgain(removing(.askAgain)) : .start(next)
     }
 
     /// Puts a claimed operation back. If `askAgain` is set in the old word, the cause of the wait may be gone already. If
@@ -345,13 +353,21 @@ extension Lifecycle {
     }
 
     @frozen
-    public enum Start: Equatable, Sendable {
+    public enum Start: LifecycleAnswer, Equatable, Sendable {
         case run(Lifecycle)
         /// The operation is cancelled: skip `main()`.
         case skip(Lifecycle)
         case alreadyFinished
         case alreadyExecuting
         case inQueue
+
+        @inlinable @inline(__always)
+        public var next: Lifecycle? {
+            switch self {
+            case .run(let next), .skip(let next): next
+            case .alreadyFinished, .alreadyExecuting, .inQueue: nil
+            }
+        }
     }
 
     /// Decides the effect of the default `start()`.
@@ -420,12 +436,20 @@ extension Lifecycle {
     }
 
     @frozen
-    public enum Finish: Equatable, Sendable {
+    public enum Finish: LifecycleAnswer, Equatable, Sendable {
         /// This thread finishes the operation. `tooEarly`: its queue had not started the operation (L10).
         case claimed(Lifecycle, tooEarly: Bool)
         /// Another thread adds, evaluates or admits the operation. That thread finishes it.
         case delegated(Lifecycle)
         case already
+
+        @inlinable @inline(__always)
+        public var next: Lifecycle? {
+            switch self {
+            case .claimed(let next, _), .delegated(let next): next
+            case .already: nil
+            }
+        }
     }
 
     /// Claims the finish, after the end was announced and `isFinished` is true.
@@ -433,12 +457,9 @@ extension Lifecycle {
     public func finishing() -> Finish {
         var next = self
         switch phase {
-        case .entering:
-            next.insert(.finishAnnounced)
-            return .delegated(next)
-        case .enqueued where contains(.evaluating), .starting where contains(.admitting):
-            next.insert(.finishAnnounced)
-            return .delegated(next)
+        case .entering,
+            .enqueued where contains(.evaluating), .starting where contains(.admitting):
+            return .delegated(inserting(.finishAnnounced))
         case .finishing, .finished:
             return .already
         case .enqueued:
@@ -472,19 +493,13 @@ extension Lifecycle {
 
     @inlinable @inline(__always)
     func marked(_ mark: Flags) -> Lifecycle? {
-        guard !isCancelled, !isFinished else { return nil }
-        var next = self
-        next.insert(mark)
-        return next
+        !isCancelled && !isFinished ? inserting(mark) : nil
     }
 
     /// Claims the promised call of `cancel()`; nil if there is no promise, or if another thread has claimed the call.
     @inlinable
     public func cancelClaimed() -> Lifecycle? {
-        guard contains(.cancelPromised), !contains(.cancelClaimed) else { return nil }
-        var next = self
-        next.insert(.cancelClaimed)
-        return next
+        contains(.cancelPromised) && !contains(.cancelClaimed) ? inserting(.cancelClaimed) : nil
     }
 
     /// Ends the promise, after `cancel()` has returned. An override may not have cancelled the operation. Then its readiness

@@ -117,6 +117,12 @@ extension Lifecycle {
     @inlinable @inline(__always)
     public mutating func remove(_ flags: Flags) { rawValue &= ~flags.rawValue }
 
+    @inlinable @inline(__always)
+    public func inserting(_ flags: Flags) -> Lifecycle { Lifecycle(rawValue: rawValue | flags.rawValue) }
+
+    @inlinable @inline(__always)
+    public func removing(_ flags: Flags) -> Lifecycle { Lifecycle(rawValue: rawValue & ~flags.rawValue) }
+
     /// The priority that the program has set.
     @inlinable @inline(__always)
     public var priority: PriorityLane {

@@ -107,23 +107,23 @@ import Testing
     }
 
     @Test func `a new priority pins an operation that waits outside the inbox, and makes an adder evaluate again`() {
-        func answer(_ word: Lifecycle, _ made: (Lifecycle) -> Lifecycle.Reordering) -> Lifecycle.Reordering {
+        func answer(_ word: Lifecycle, _ made: (Lifecycle) -> Lifecycle.Repriority) -> Lifecycle.Repriority {
             let lane = word.contains(.inherits) ? max(.high, word.lentPriority) : .high
             return word.effectivePriority == lane ? .needless : made(word.but(effectivePriority: lane))
         }
         check(
             { $0.reordered(.high) },
             [
-                Row([.entering]) { .delegated($0.but(with: .askAgain)) },
-                Row([.enqueued], with: .inInbox) { answer($0) { .delegated($0) } },
+                Row([.entering]) { .noted($0.but(with: .askAgain)) },
+                Row([.enqueued], with: .inInbox) { answer($0) { .noted($0) } },
                 Row([.enqueued], without: .inInbox) { answer($0) { .push($0.but(with: .inInbox)) } },
-                Row([.starting, .executing]) { answer($0) { .delegated($0) } },
+                Row([.starting, .executing]) { answer($0) { .noted($0) } },
                 Row(Self.over.union([.idle])) { _ in .needless },
             ])
     }
 
     @Test func `a lent priority is stored before the end, and raises a waiting operation in a queue that inherits`() {
-        func noted(_ word: Lifecycle) -> Lifecycle.Lending {
+        func noted(_ word: Lifecycle) -> Lifecycle.Repriority {
             word.lentPriority == .veryHigh ? .needless : .noted(word.but(lentPriority: .veryHigh))
         }
         func raised(_ word: Lifecycle, _ flags: Lifecycle.Flags = []) -> Lifecycle {

@@ -104,16 +104,8 @@ struct LifecycleWalk {
         case .drain: return word.contains(.inInbox) ? word.drained() : nil
         case .reconsider: return reconsider()
         case .answer: return word.contains(.evaluating) ? answer() : nil
-        case .reorder:
-            switch word.reordered(generator.pick(PriorityLane.allCases)) {
-            case .needless: return nil
-            case .delegated(let next), .push(let next): return next
-            }
-        case .lend:
-            switch word.lent(generator.pick(PriorityLane.allCases), inAnyQueue: generator.chance(20)) {
-            case .needless: return nil
-            case .noted(let next), .push(let next): return next
-            }
+        case .reorder: return word.reordered(generator.pick(PriorityLane.allCases)).next
+        case .lend: return word.lent(generator.pick(PriorityLane.allCases), inAnyQueue: generator.chance(20)).next
         case .hold: return word.unfinished < 4 ? word.heldByOneMore() : nil
         case .release: return word.unfinished > 0 ? word.heldByOneLess() : nil
         case .claim: return word.claimed()

@@ -13,14 +13,7 @@ extension OperationQueue {
         let isGated = operation.word.lifecycle.contains(.gated)
         guard !isGated || passGates(operation) else { return false }
         while true {
-            let admission = operation.word.decide {
-                $0.admitted()
-            } next: {
-                switch $0 {
-                case .start(let next), .askAgain(let next), .finish(let next): next
-                case .putBack: nil
-                }
-            }
+            let admission = operation.word.decide { $0.admitted() }
             switch admission {
             case .start:
                 if isGated { for gate in operation.gates { gate.willStart(operation, in: self) } }

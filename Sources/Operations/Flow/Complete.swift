@@ -55,13 +55,6 @@ extension Operation {
         }
         // By the order of the word, the bit is set before `finished` or never: the finisher reads the block only if it
         // sees the bit.
-        if block != nil {
-            word.update { lifecycle in
-                guard lifecycle.phase != .finished else { return nil }
-                var next = lifecycle
-                next.insert(.hasCompletionBlock)
-                return next
-            }
-        }
+        if block != nil { word.update { $0.phase == .finished ? nil : $0.inserting(.hasCompletionBlock) } }
     }
 }

@@ -13,11 +13,7 @@ extension Operation {
     final func finishIfFinished() {
         HeldLocks.assertNone()
         guard untracked({ isFinished }) else { return }
-        let finish = word.decide {
-            $0.finishing()
-        } next: {
-            $0.next
-        }
+        let finish = word.decide { $0.finishing() }
         guard case .claimed(_, let tooEarly) = finish else { return }
         if tooEarly { warnOfEarlyFinish() }
         endClaimed()
@@ -151,13 +147,4 @@ extension OperationQueue.State {
 extension Lifecycle {
     /// Whether the operation was added to a queue, and so leaves a queue.
     var hasQueue: Bool { contains(.queued) }
-}
-
-extension Lifecycle.Finish {
-    var next: Lifecycle? {
-        switch self {
-        case .claimed(let next, _), .delegated(let next): next
-        case .already: nil
-        }
-    }
 }

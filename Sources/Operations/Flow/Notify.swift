@@ -21,7 +21,7 @@ extension Operation {
             edge.nextOfStack = oldest
             oldest = edge
         }
-        var ready = ReadyOperations(in: held)
+        var ready = PinnedOperations(in: held)
         while let edge = oldest {
             oldest = edge.nextOfStack
             if let released = edge.dropFromStack() { Operation.notify(released, &ready) }
@@ -32,7 +32,7 @@ extension Operation {
     /// Notifies the dependent of an edge that is in no stack.
     @inline(never)
     final func notify(_ edge: Edge) {
-        var ready = ReadyOperations(in: nil)
+        var ready = PinnedOperations(in: nil)
         if let released = edge.dropFromStack() { Operation.notify(released, &ready) }
         ready.push()
     }
@@ -40,13 +40,9 @@ extension Operation {
     /// Decrements the count of a dependent. The dependent may be released at the same time. Its memory is valid until the
     /// count is decremented, and after that only a pin or a counted reference keeps it.
     @inline(__always)
-    private static func notify(_ released: Edge.Released, _ ready: inout ReadyOperations) {
+    private static func notify(_ released: Edge.Released, _ ready: inout PinnedOperations) {
         guard released.isPlain else { return notifyThoroughly(released, &ready) }
-        let release = word(of: released.dependent).pointee.decide {
-            $0.heldByOneLessPlainly()
-        } next: {
-            $0.next
-        }
+        let release = word(of: released.dependent).pointee.decide { $0.heldByOneLessPlainly() }
         switch release {
         case .counted: break
         case .push: ready.add(released.dependent)
@@ -55,40 +51,19 @@ extension Operation {
     }
 
     @inline(never)
-    private static func notifyThoroughly(_ released: Edge.Released, _ ready: inout ReadyOperations) {
+    private static func notifyThoroughly(_ released: Edge.Released, _ ready: inout PinnedOperations) {
         // User code follows, and a pin is short.
         ready.push()
         let dependent = retainedIfAlive(released.dependent)?.takeRetainedValue()
-        let question = word(of: released.dependent).pointee.decide { lifecycle -> HeldQuestion in
-            let next = lifecycle.heldByOneLess()
-            // An override may look at single dependencies (rule A3).
-            guard next.unfinished == 0 || !released.isPlain else { return .none(next) }
-            switch next.reconsidered() {
-            case .needless: return .none(next)
-            case .delegated(let next): return .none(next)
-            case .ask(let next): return .ask(next)
-            }
-        } next: {
-            $0.next
-        }
-        guard let dependent else { return }
+        // An override may look at single dependencies (rule A3).
+        let question = word(of: released.dependent).pointee.decide { $0.released(asksAlways: !released.isPlain) }
+        guard let dependent, let next = question.next else { return }
         // Observers are notified before the change takes effect.
-        if question.next.unfinished == 0 { dependent.announceReadiness() }
+        if next.unfinished == 0 { dependent.announceReadiness() }
         if case .ask = question {
             dependent.askWhetherReady()
-        } else if question.next.phase == .idle {
+        } else if next.phase == .idle {
             dependent.askThoughUnqueued()
-        }
-    }
-
-    private enum HeldQuestion {
-        case none(Lifecycle)
-        case ask(Lifecycle)
-
-        var next: Lifecycle {
-            switch self {
-            case .none(let next), .ask(let next): next
-            }
         }
     }
 
@@ -103,62 +78,5 @@ extension Operation {
     static func word(of operation: Unmanaged<Operation>) -> UnsafePointer<Word> {
         UnsafeRawPointer(operation.toOpaque()).advanced(by: ScheduleMember.endOfFields).assumingMemoryBound(
             to: Word.self)
-    }
-}
-
-/// Operations of one queue that have become ready, and are pinned until they are pushed. They are pushed together, because
-/// all threads of a queue write to its inbox.
-private struct ReadyOperations {
-    private var newest: Unmanaged<Operation>?
-    private var oldest: Unmanaged<Operation>?
-    private var queue: Unmanaged<OperationQueue>?
-    private var count = 0
-    private let held: Unmanaged<OperationQueue>?
-
-    /// A worker that needs a pinned operation waits until it is pushed.
-    private static var limit: Int { 32 }
-
-    /// - Parameter held: A queue that exists as long as this value. The runtime counts the references to most queues in a side
-    ///   table, which takes as long as the rest of a notification.
-    @inline(__always)
-    init(in held: Unmanaged<OperationQueue>?) { self.held = held }
-
-    @inline(__always)
-    mutating func add(_ operation: Unmanaged<Operation>) {
-        operation._withUnsafeGuaranteedRef { operation in
-            let queue = operation.queue
-            if count == Self.limit || queue?.toOpaque() != self.queue?.toOpaque() { push() }
-            self.queue = queue
-            operation.next = newest
-        }
-        if newest == nil { oldest = operation }
-        newest = operation
-        count += 1
-    }
-
-    /// Pushes the operations. They may be released from then on, so no reference is counted here.
-    mutating func push() {
-        guard let newest, let oldest, let queue else { return }
-        // The pins keep the queue until the push, and this thread uses the queue after that.
-        let isHeld = queue.toOpaque() == held?.toOpaque()
-        if !isHeld { _ = queue.retain() }
-        queue._withUnsafeGuaranteedRef { queue in
-            newest._withUnsafeGuaranteedRef { first in
-                if count == 1 { return queue.push(first, last: nil) }
-                oldest._withUnsafeGuaranteedRef { queue.push(first, last: $0) }
-            }
-        }
-        if !isHeld { queue.release() }
-        self.newest = nil
-        count = 0
-    }
-}
-
-extension Lifecycle.PlainRelease {
-    fileprivate var next: Lifecycle? {
-        switch self {
-        case .counted(let next), .push(let next): next
-        case .declined: nil
-        }
     }
 }

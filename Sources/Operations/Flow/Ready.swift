@@ -10,11 +10,7 @@ import SchedulerCore
 extension Operation {
     /// Reads `isReady` again if the operation waits in a queue. The caller holds a reference.
     final func reconsiderReadiness() {
-        let question = word.decide {
-            $0.reconsidered()
-        } next: {
-            $0.next
-        }
+        let question = word.decide { $0.reconsidered() }
         if case .ask = question { askWhetherReady() }
     }
 
@@ -35,11 +31,7 @@ extension Operation {
             let queue = queue
             let gatedQueue = word.lifecycle.contains(.gated) ? queue?.takeUnretainedValue() : nil
             let id = scheduleID
-            let answer = word.decide {
-                $0.answered(isReady: isReady)
-            } next: {
-                $0.next
-            }
+            let answer = word.decide { $0.answered(isReady: isReady) }
             switch answer {
             case .askAgain: continue
             case .settled(let next, let finishNow):
@@ -53,9 +45,9 @@ extension Operation {
         }
     }
 
-    /// Finishes the operation, because its end was announced during the question. If the end was revoked, reads `isReady`
-    /// again.
-    private final func finishOrReconsider() {
+    /// Finishes the operation, because its end was announced during the addition or the question. If the end was revoked, reads
+    /// `isReady` again.
+    final func finishOrReconsider() {
         finishIfFinished()
         reconsiderReadiness()
     }
@@ -63,11 +55,7 @@ extension Operation {
     /// Ends a question that was asked only for its pin. The answer does not change.
     final func unpin() {
         let queue = queue
-        let answer = word.decide {
-            $0.answered(isReady: $0.contains(.ready))
-        } next: {
-            $0.next
-        }
+        let answer = word.decide { $0.answered(isReady: $0.contains(.ready)) }
         switch answer {
         case .askAgain: askWhetherReady()
         case .settled(_, let finishNow): if finishNow { finishOrReconsider() }
@@ -82,22 +70,5 @@ extension Operation {
         queue.push(self, last: nil)
         // As in `settledGated`. The thread that has the lock offers or releases reserved resources.
         if isGated { queue.takeIn() }
-    }
-}
-
-extension Lifecycle.Question {
-    var next: Lifecycle? {
-        switch self {
-        case .needless: nil
-        case .delegated(let next), .ask(let next): next
-        }
-    }
-}
-
-extension Lifecycle.Answer {
-    var next: Lifecycle? {
-        switch self {
-        case .askAgain(let next), .settled(let next, _), .push(let next): next
-        }
     }
 }

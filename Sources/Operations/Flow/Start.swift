@@ -81,8 +81,6 @@ extension Operation {
             // A thread of the queue has claimed the operation and will call `start()`. Only a trial knows that this thread is
             // another one.
             isTrial && $0.phase == .starting ? .alreadyExecuting : $0.started(isCancelled: isCancelled)
-        } next: {
-            $0.next
         }
     }
 
@@ -232,14 +230,5 @@ extension OperationQueue {
         if mustNotify { notifyWatchers(.starts, of: operation) }
         operation.start()
         if operation.awaitsAnnouncement { expectAnnouncement() }
-    }
-}
-
-extension Lifecycle.Start {
-    var next: Lifecycle? {
-        switch self {
-        case .run(let next), .skip(let next): next
-        case .alreadyFinished, .alreadyExecuting, .inQueue: nil
-        }
     }
 }

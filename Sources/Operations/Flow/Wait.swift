@@ -62,13 +62,8 @@ extension Operation {
         return ownAttachments.withLock { state in
             // By the order of the word: either before `finished`, which then sees the bit and waits for this lock, or not
             // at all.
-            let isEarly = word.update { lifecycle in
-                guard lifecycle.phase != .finished else { return nil }
-                var next = lifecycle
-                next.insert(.hasWaiters)
-                return next
-            }
-            guard isEarly != nil else { return false }
+            let old = word.update { $0.phase == .finished ? nil : $0.inserting(.hasWaiters) }
+            guard old != nil else { return false }
             state.waiters.append(waiter)
             return true
         }

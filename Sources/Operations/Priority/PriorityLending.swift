@@ -79,11 +79,7 @@ extension Operation {
 
     /// Writes a lent priority into the word. False: the operation has that priority already, or has ended.
     private final func wasLent(_ lane: PriorityLane, inAnyQueue: Bool) -> Bool {
-        let lending = word.decide {
-            $0.lent(lane, inAnyQueue: inAnyQueue)
-        } next: {
-            $0.next
-        }
+        let lending = word.decide { $0.lent(lane, inAnyQueue: inAnyQueue) }
         switch lending {
         case .needless: return false
         case .noted: break
@@ -154,14 +150,5 @@ extension Operation {
             await body()
         }
         caller?.endAwaiting(self)
-    }
-}
-
-extension Lifecycle.Lending {
-    fileprivate var next: Lifecycle? {
-        switch self {
-        case .needless: nil
-        case .noted(let next), .push(let next): next
-        }
     }
 }

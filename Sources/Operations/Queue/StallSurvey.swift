@@ -276,11 +276,7 @@ extension Operation {
     /// the queue stays alive.
     func queueWhileWaiting() -> OperationQueue? {
         for _ in 0..<1000 {
-            let question = word.decide {
-                $0.reconsidered()
-            } next: {
-                $0.next
-            }
+            let question = word.decide { $0.reconsidered() }
             switch question {
             case .needless: return nil
             case .delegated: Processor.yield()

@@ -48,13 +48,16 @@ struct Word: ~Copyable {
         }.unsafelyUnwrapped
     }
 
-    /// Replaces the word by a transition with several answers. `next` returns the word that an answer leads to.
+    /// Replaces the word by a transition with several answers.
+    ///
+    /// Exchanges the word even if it stays equal. So the earlier writes of this thread precede any later exchange, such as the
+    /// end of another thread's evaluation of `isReady`.
     @inline(__always)
-    func decide<Answer>(_ transition: (Lifecycle) -> Answer, next: (Answer) -> Lifecycle?) -> Answer {
+    func decide<Answer: LifecycleAnswer>(_ transition: (Lifecycle) -> Answer) -> Answer {
         var old = lifecycle
         while true {
             let answer = transition(old)
-            guard let new = next(answer) else { return answer }
+            guard let new = answer.next else { return answer }
             Primitives.noteExchange()
             let (done, seen) = bits.weakCompareExchange(
                 expected: old.rawValue, desired: new.rawValue, ordering: .acquiringAndReleasing)
