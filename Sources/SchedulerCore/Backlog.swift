@@ -8,10 +8,7 @@ public struct Backlog<Waiter> {
     private var line = Ring<UInt64>()
     private var lastID: UInt64 = 0
 
-    public init(capacity: Int, occupied: Int = 0) {
-        self.capacity = capacity
-        self.occupied = occupied
-    }
+    public init(capacity: Int) { self.capacity = capacity }
 
     /// The number of waiters.
     public var waitingCount: Int { waiters.count }

@@ -83,8 +83,7 @@ struct AttachmentsReference: ~Copyable, @unchecked Sendable {
 
     @inline(__always)
     private static func attachments(_ bits: UInt) -> Unmanaged<Attachments>? {
-        guard bits & edges == 0 else { return nil }
-        return UnsafeRawPointer(bitPattern: bits).map { Unmanaged.fromOpaque($0) }
+        bits & edges == 0 ? .at(bits) : nil
     }
 
     @inline(__always)

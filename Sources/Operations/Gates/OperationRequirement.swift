@@ -12,31 +12,16 @@ import SchedulerCore
 ///
 /// Requirements apply to queues: `Operation.start()` called by hand waits for no requirement.
 public struct OperationRequirement: Sendable {
-    enum Target: Equatable {
-        /// A resource of a pool. The case keeps the pool alive as long as operations may require the resource.
-        case resource(Int, of: ResourcePool)
-        /// An exclusive name. The ledger keeps the name while operations need it.
-        case name
-
-        static func == (a: Self, b: Self) -> Bool {
-            switch (a, b) {
-            case (.resource(let a, _), .resource(let b, _)): a == b
-            case (.name, .name): true
-            default: false
-            }
-        }
-    }
-
-    let target: Target
+    /// The resource and its pool; nil for an exclusive name. The pool exists as long as operations may require the resource. The
+    /// ledger keeps a name while operations need it.
+    let resource: (id: Int, pool: ResourcePool)?
     let name: String
     let units: Int
 
-    var isExclusive: Bool { target == .name }
+    var isExclusive: Bool { resource == nil }
 
-    /// Whether both requirements mean the same resource or the same name.
-    func isAlike(_ other: OperationRequirement) -> Bool {
-        target == other.target && (!isExclusive || name == other.name)
-    }
+    /// Whether both requirements mean the same resource or the same exclusive name.
+    func isAlike(_ other: OperationRequirement) -> Bool { resource?.id == other.resource?.id && name == other.name }
 
     /// Returns a requirement of units of a resource.
     ///
@@ -54,12 +39,12 @@ public struct OperationRequirement: Sendable {
         _ units: Int, of resource: String, in pool: ResourcePool
     ) throws(ResourceError) -> OperationRequirement {
         OperationRequirement(
-            target: .resource(try pool.resource(resource, forNeedOf: units), of: pool), name: resource, units: units)
+            resource: (try pool.resource(resource, forNeedOf: units), pool), name: resource, units: units)
     }
 
     /// Returns the requirement to be the only running operation of the process with this exclusive name.
     public static func exclusive(_ name: String) -> OperationRequirement {
-        OperationRequirement(target: .name, name: name, units: 1)
+        OperationRequirement(resource: nil, name: name, units: 1)
     }
 }
 

@@ -7,8 +7,10 @@ import SchedulerCore
 /// queues that could run would wait for an operation that cannot.
 final class ResourceOffers: QueuePolicy {
     let rank = QueuePolicyRank.resources
-    private var offered = OrderedIDs()
-    private var notReady = OrderedIDs()
+    // In the order of the records, which a `Set` would not keep. The order of a `Set` differs between processes, and so would the
+    // behavior of a manual executor with a seed (rule N4).
+    private var offered = KeyedList<Schedule.ID>()
+    private var notReady = KeyedList<Schedule.ID>()
 
     func changed(_ change: PolicyChange, in state: inout OperationQueue.State) {
         guard change.lifecycle.contains(.gated) else { return }
@@ -17,14 +19,14 @@ final class ResourceOffers: QueuePolicy {
         if change.lifecycle.isCancelled {
             stepsOut(change.operation)
         } else if change.isReady {
-            offered.insert(change.operation.scheduleID)
+            _ = offered.add(change.operation.scheduleID, key: change.operation.scheduleID)
         }
     }
 
     func claimed(
         _ operation: Operation, _ lifecycle: Lifecycle, at reading: PolicyReading?, in state: inout OperationQueue.State
     ) {
-        offered.remove(operation.scheduleID)
+        _ = offered.remove(operation.scheduleID)
     }
 
     func notClaimed(_ operation: Operation, _ lifecycle: Lifecycle, in state: inout OperationQueue.State) {
@@ -33,16 +35,16 @@ final class ResourceOffers: QueuePolicy {
 
     /// Removes an operation from the lines of the resources that it waits for.
     private func stepsOut(_ operation: Operation) {
-        offered.remove(operation.scheduleID)
-        notReady.insert(operation.scheduleID)
+        _ = offered.remove(operation.scheduleID)
+        _ = notReady.add(operation.scheduleID, key: operation.scheduleID)
     }
 
     func takeAction(in state: inout OperationQueue.State) -> PolicyAction? {
-        let lapsing = state.callsThreadSoon ? [] : offered.inOrder
-        let notReady = notReady.inOrder
+        let lapsing = state.callsThreadSoon ? [] : offered.elements
+        let notReady = notReady.elements
         guard !lapsing.isEmpty || !notReady.isEmpty else { return nil }
-        if !lapsing.isEmpty { offered = OrderedIDs() }
-        self.notReady = OrderedIDs()
+        if !lapsing.isEmpty { offered = KeyedList() }
+        self.notReady = KeyedList()
         return { _ in
             if !lapsing.isEmpty { ResourcePool.lapse(lapsing) }
             for id in notReady { ResourcePool.stepOut(id) }
@@ -68,23 +70,4 @@ extension OperationQueue.State {
     fileprivate var callsThreadSoon: Bool {
         machine.schedule.hasRoom && kind.isPool && underlyingQueue == nil && policies.first(KeyPolicy.self) == nil
     }
-}
-
-/// Operations by their addresses, in the order in which they were recorded. The order of a `Set` differs between
-/// processes, and the behavior of a manual executor with a seed would differ too (rule N4).
-struct OrderedIDs {
-    private var places: [Schedule.ID: Int] = [:]
-    private var last = 0
-
-    var isEmpty: Bool { places.isEmpty }
-    /// The operations in order. O(n log n).
-    var inOrder: [Schedule.ID] { places.isEmpty ? [] : places.sorted { $0.value < $1.value }.map(\.key) }
-
-    mutating func insert(_ id: Schedule.ID) {
-        guard places[id] == nil else { return }
-        last += 1
-        places[id] = last
-    }
-
-    mutating func remove(_ id: Schedule.ID) { places[id] = nil }
 }

@@ -130,10 +130,9 @@ public final class ResourcePool: Sendable {
         of requirement: OperationRequirement
     ) -> (usage: ResourceLedger<UInt>.Usage, holder: Operation?) {
         ledger.withLock { ledger in
-            switch requirement.target {
-            case .resource(let id, _):
+            if let id = requirement.resource?.id {
                 (ledger.usage(of: id), ledger.soleHolder(of: id).map(OperationQueue.operation))
-            case .name:
+            } else {
                 (
                     ledger.usage(ofName: requirement.name) ?? .init(capacity: 1, inUse: 0, waiting: 0),
                     ledger.holder(ofName: requirement.name).map(OperationQueue.operation)
@@ -176,11 +175,7 @@ public final class ResourcePool: Sendable {
         var needs: [ResourceLedger<UInt>.Need] = []
         var places: [Int: Int] = [:]
         for requirement in requirements {
-            let resource =
-                switch requirement.target {
-                case .resource(let id, _): id
-                case .name: ledger.resource(named: requirement.name)
-                }
+            let resource = requirement.resource?.id ?? ledger.resource(named: requirement.name)
             if let place = places[resource] {
                 needs[place].units += requirement.units
             } else {

@@ -21,7 +21,7 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
     /// The lock, because a task of the user on this executor may continue on another thread while the operation ends.
     var queue: OperationQueue? { lock.withLock { unretainedQueue?.takeUnretainedValue() } }
     /// The queue without a reference. For comparisons, and for the thread that starts the operation.
-    private var unretainedQueue: Unmanaged<OperationQueue>? { Self.queue(heldQueue.load(ordering: .acquiring)) }
+    private var unretainedQueue: Unmanaged<OperationQueue>? { .at(heldQueue.load(ordering: .acquiring)) }
     private let heldQueue: Atomic<UInt>
     /// The first job, from its arrival until it is launched.
     private let first = Atomic<UInt>(Launch.unborn)
@@ -61,10 +61,6 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
     func abandon() { takeOperation().map { withExtendedLifetime($0) { forgetOperation() } } }
 
     deinit { unretainedQueue?.release() }
-
-    private static func queue(_ bits: UInt) -> Unmanaged<OperationQueue>? {
-        UnsafeRawPointer(bitPattern: bits).map { Unmanaged.fromOpaque($0) }
-    }
 
     /// Creates the task. Its first job waits for `launch`.
     func begin(inherits: Bool, priority: TaskPriority?) {
@@ -174,7 +170,7 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
     func end() {
         let (old, queue) = lock.withLock { (task.take(), heldQueue.exchange(0, ordering: .acquiringAndReleasing)) }
         withExtendedLifetime(old) {}
-        Self.queue(queue)?.release()
+        Unmanaged<OperationQueue>.at(queue)?.release()
     }
 }
 

@@ -33,12 +33,10 @@ public protocol SelectorResponding: AnyObject {
 public struct InvocationMethod: Sendable {
     /// Calls the method. Stops the process if the type of the target or the argument does not match.
     let call: @Sendable (_ target: AnyObject, _ argument: Any?) throws -> Any?
-    let takesArgument: Bool
     let isVoid: Bool
 
     /// Creates a method without parameters: `InvocationMethod(Downloader.fetchAll)`.
     public init<Target: AnyObject, Result>(_ method: @escaping @Sendable (Target) -> () throws -> Result) {
-        takesArgument = false
         isVoid = Result.self == Void.self
         call = { target, _ in try method(Self.target(target))() }
     }
@@ -47,7 +45,6 @@ public struct InvocationMethod: Sendable {
     public init<Target: AnyObject, Argument, Result>(
         _ method: @escaping @Sendable (Target) -> (Argument) throws -> Result
     ) {
-        takesArgument = true
         isVoid = Result.self == Void.self
         call = { target, argument in try method(Self.target(target))(Self.argument(argument)) }
     }

@@ -32,12 +32,6 @@ extension OperationQueue {
         /// up to three more operations start first.
         public let starvationLimit: Int?
 
-        private init() {
-            order = .firstInFirstOut
-            inheritsPriority = false
-            starvationLimit = nil
-        }
-
         /// Creates a policy.
         ///
         /// - Parameters:

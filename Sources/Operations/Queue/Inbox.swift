@@ -18,7 +18,7 @@ struct Inbox: ~Copyable, Sendable {
         let new = UInt(bitPattern: top.toOpaque())
         var old = head.load(ordering: .relaxed)
         while true {
-            bottom._withUnsafeGuaranteedRef { $0.next = Self.operation(old) }
+            bottom._withUnsafeGuaranteedRef { $0.next = .at(old) }
             Primitives.noteExchange()
             let (done, seen) = head.weakCompareExchange(
                 expected: old, desired: new, successOrdering: .sequentiallyConsistent, failureOrdering: .relaxed)
@@ -34,7 +34,7 @@ struct Inbox: ~Copyable, Sendable {
         // Not relaxed: the load must not precede the step with which the caller asked pushers to call a worker.
         guard !isEmpty else { return nil }
         Primitives.noteExchange()
-        var node = Self.operation(head.exchange(0, ordering: .acquiring))
+        var node = Unmanaged<Operation>.at(head.exchange(0, ordering: .acquiring))
         var ordered: Unmanaged<Operation>?
         while let current = node {
             node = current._withUnsafeGuaranteedRef { operation in
@@ -45,9 +45,5 @@ struct Inbox: ~Copyable, Sendable {
             ordered = current
         }
         return ordered
-    }
-
-    private static func operation(_ bits: UInt) -> Unmanaged<Operation>? {
-        UnsafeRawPointer(bitPattern: bits).map { Unmanaged.fromOpaque($0) }
     }
 }

@@ -42,30 +42,26 @@ extension OperationQueue {
         var more = ServiceLevels()
     }
 
-    /// The threads for which a look claims an operation.
-    enum Looker {
-        /// A worker of a pool, which runs operations of its own level.
-        case worker(ServiceLevel)
-        /// A thread of Dispatch, of a host, or the main thread.
-        case other(DispatchQueue?)
-    }
-
     /// Looks for the next operation that may start on this thread, and claims it.
     ///
-    /// - Parameter arrives: Whether the thread is a worker that has claimed the call of a worker (`Signal`). The claim ends in
-    ///   this look.
-    func look(for looker: Looker, arrives: Bool = false) -> Look {
+    /// - Parameters:
+    ///   - level: The level of the worker, which runs operations of this level only. nil for a thread of Dispatch, of a host, or
+    ///     the main thread.
+    ///   - called: The `underlyingQueue` that runs this thread.
+    ///   - arrives: Whether the thread is a worker that has claimed the call of a worker (`Signal`). The claim ends in this look.
+    func look(for level: ServiceLevel?, on called: DispatchQueue? = nil, arrives: Bool = false) -> Look {
         var arrives = arrives
         while true {
             let reading = readPolicyClock()
             let (look, isOutdated): (Look, Bool) = withState { state in
                 // A thread that was called before a change of `underlyingQueue` must not run the operation.
-                guard state.underlyingQueue === looker.dispatchQueue else {
-                    if arrives, let level = looker.level { signal.workerArrived(level) }
+                guard state.underlyingQueue === called else {
+                    if arrives, let level { signal.workerArrived(level) }
                     return (Look(more: startableLevels(&state)), false)
                 }
-                var look = self.look(into: &state, for: looker.services(by: serviceMap), by: reading)
-                if arrives, let level = looker.level {
+                let services = level.map { serviceMap.services(of: $0) } ?? .all
+                var look = self.look(into: &state, for: services, by: reading)
+                if arrives, let level {
                     signal.workerArrived(level)
                     // Threads that pushed since the look have called no worker.
                     drain(&state)
@@ -131,20 +127,6 @@ extension OperationQueue {
             let lifecycle = object.word.lifecycle
             if state.policies.concern(lifecycle) { state.notePoliciesNotClaimed(object, lifecycle) }
             return object.word.update { $0.cancelClaimed() } == nil ? nil : Claim(operation, isToCancel: true)
-        }
-    }
-}
-
-extension OperationQueue.Looker {
-    fileprivate var dispatchQueue: DispatchQueue? { if case .other(let queue) = self { queue } else { nil } }
-
-    fileprivate var level: ServiceLevel? { if case .worker(let level) = self { level } else { nil } }
-
-    @inline(__always)
-    fileprivate func services(by map: ServiceMap) -> Schedule.Services {
-        switch self {
-        case .worker(let level): map.services(of: level)
-        case .other: .all
         }
     }
 }

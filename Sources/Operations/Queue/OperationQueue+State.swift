@@ -42,8 +42,6 @@ extension OperationQueue {
         /// Whether `start()` has returned for an operation whose end the program has to announce. The value can stay true for
         /// a while after the end.
         var expectsAnnouncement = false
-        /// Whether the operations are children of an operation, which alone suspends the queue: see `OperationQueue.owner`.
-        var hasOwner = false
         /// The value of `starts` at which a stall was reported last.
         var reportedAt: Int?
         var observers = ObserverState()

@@ -70,12 +70,7 @@ final class QueueHooks: Sendable {
     var failureHandler: (@Sendable (UnhandledFailure) -> Void)? { handler.withLock { $0 } }
 
     func setFailureHandler(_ new: (@Sendable (UnhandledFailure) -> Void)?) {
-        let old = handler.withLock { handler in
-            let old = handler
-            handler = new
-            return old
-        }
-        withExtendedLifetime(old) {}
+        handler.exchange(new)
     }
 
     var additionPolicies: [any AdditionPolicy] {
@@ -108,11 +103,7 @@ final class QueueHooks: Sendable {
 
     /// Sets the interceptor, and returns the previous one.
     func setInterceptor(_ new: any QueueInterceptor) -> (any QueueInterceptor)? {
-        let old = interceptorReference.withLock { interceptor in
-            let old = interceptor
-            interceptor = new
-            return old
-        }
+        let old = interceptorReference.exchange(new)
         hasInterceptor.store(true, ordering: .releasing)
         return old
     }

@@ -27,10 +27,7 @@ final class QueueOwner: Sendable {
 
 extension OperationQueue {
     /// Sets the owner. Called once, after the queue and the operation are made.
-    func setOwner(_ operation: AsyncOperation) {
-        _ = ownerReference.storeIfNil(QueueOwner(operation))
-        state.withLock { $0.hasOwner = true }
-    }
+    func setOwner(_ operation: AsyncOperation) { _ = ownerReference.storeIfNil(QueueOwner(operation)) }
 
     /// The owner of the queue; nil for most queues.
     var owner: AsyncOperation? { queueOwner?.operation }

@@ -34,7 +34,7 @@ extension OperationQueue {
     private func isAtRest(_ state: inout State) -> Bool {
         guard state.machine.isBlocked else { return false }
         // Only a group suspends the queue of its children, and the survey reports that.
-        if state.hasOwner, state.machine.schedule.isSuspended { return false }
+        if ownerReference.isSet, state.machine.schedule.isSuspended { return false }
         return state.machine.schedule.running == 0 || state.expectsAnnouncement
     }
 

@@ -1,4 +1,3 @@
-import CPlatform
 import Synchronization
 
 /// A reference that is set once, by the first thread that needs the object. Reading an unset reference costs a load.
@@ -9,10 +8,10 @@ struct LazyReference<Object: AnyObject>: ~Copyable, @unchecked Sendable {
     // Sendable: an atomic that changes once, from 0 to a retained object.
     private let bits = Atomic<UInt>(0)
 
-    deinit { Self.object(bits.load(ordering: .acquiring))?.release() }
+    deinit { Unmanaged<Object>.at(bits.load(ordering: .acquiring))?.release() }
 
     @inline(__always)
-    func load() -> Object? { Self.object(bits.load(ordering: .acquiring))?.takeUnretainedValue() }
+    func load() -> Object? { Unmanaged<Object>.at(bits.load(ordering: .acquiring))?.takeUnretainedValue() }
 
     /// Calls `body` with the object, if there is one, without counting a reference. The caller holds the owner of this
     /// reference.
@@ -22,14 +21,8 @@ struct LazyReference<Object: AnyObject>: ~Copyable, @unchecked Sendable {
     @inline(__always)
     @discardableResult
     func withLoaded<Result>(_ body: (Object) -> Result) -> Result? {
-        guard let object = Self.object(bits.load(ordering: .sequentiallyConsistent)) else { return nil }
+        guard let object = Unmanaged<Object>.at(bits.load(ordering: .sequentiallyConsistent)) else { return nil }
         return object._withUnsafeGuaranteedRef(body)
-    }
-
-    /// Begins to fetch the object, if there is one.
-    @inline(__always)
-    func prefetch() {
-        if let object = Self.object(bits.load(ordering: .acquiring)) { cplatform_prefetch(object.toOpaque()) }
     }
 
     /// Sequentially consistent, as `withLoaded` is.
@@ -43,11 +36,6 @@ struct LazyReference<Object: AnyObject>: ~Copyable, @unchecked Sendable {
             expected: 0, desired: UInt(bitPattern: new.toOpaque()), ordering: .sequentiallyConsistent)
         guard !done else { return candidate }
         new.release()
-        return Self.object(seen).unsafelyUnwrapped.takeUnretainedValue()
-    }
-
-    @inline(__always)
-    private static func object(_ bits: UInt) -> Unmanaged<Object>? {
-        UnsafeRawPointer(bitPattern: bits).map { Unmanaged.fromOpaque($0) }
+        return Unmanaged<Object>.at(seen).unsafelyUnwrapped.takeUnretainedValue()
     }
 }

@@ -65,6 +65,15 @@ package struct Locked<Value>: @unchecked Sendable {
         return body(&value.pointee)
     }
 
+    /// Replaces the value. Returns the old one, which the caller releases without the lock.
+    @inlinable
+    @discardableResult
+    package func exchange(_ new: consuming Value) -> Value {
+        var value = new
+        withLock { swap(&$0, &value) }
+        return value
+    }
+
     /// Takes the lock, and returns the address of the value, which is valid until `unlock`.
     @inlinable @inline(__always)
     package func lock() -> UnsafeMutablePointer<Value> {

@@ -12,14 +12,7 @@ package enum Log {
     private static let handler = Locked<(@Sendable (String) -> Void)?>(nil)
 
     /// Sends later messages to `handler` instead of standard error; nil restores standard error.
-    package static func redirect(to newHandler: (@Sendable (String) -> Void)?) {
-        let old = handler.withLock { current in
-            let old = current
-            current = newHandler
-            return old
-        }
-        _ = consume old
-    }
+    package static func redirect(to newHandler: (@Sendable (String) -> Void)?) { handler.exchange(newHandler) }
 
     package static func warning(_ message: String) {
         if let handler = handler.withLock({ $0 }) { return handler(message) }

@@ -1,4 +1,8 @@
 extension Unmanaged {
+    /// The object at an address; nil for 0.
+    @inline(__always)
+    static func at(_ address: UInt) -> Unmanaged? { UnsafeRawPointer(bitPattern: address).map { fromOpaque($0) } }
+
     /// Takes over the reference of the caller. `passRetained` counts another one, and the compiler does not always remove both.
     @inline(__always)
     static func moved(from object: consuming Instance) -> Unmanaged {

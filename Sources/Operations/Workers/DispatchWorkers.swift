@@ -81,7 +81,7 @@ extension OperationQueue {
     private func workOnce(on underlying: DispatchQueue?, calledFor called: ServiceLevel) {
         signal.workerArrived(called)
         if let resumption = takeResumptionInTurn() { return run(resumption) }
-        let look = look(for: .other(underlying))
+        let look = look(for: nil, on: underlying)
         callWorkers(look.more)
         guard let claim = look.claim else {
             if let resumption = takeResumption() { run(resumption) }

@@ -77,11 +77,7 @@ final class Monitor: Sendable {
     }
 
     private func deliver() {
-        let due = births.withLock { births in
-            defer { births = [] }
-            return births
-        }
-        for (worker, request) in due { _ = worker.pool.spawn(worker, for: request) }
+        for (worker, request) in births.exchange([]) { _ = worker.pool.spawn(worker, for: request) }
     }
 
     private func beBorn() { if phase.load(ordering: .relaxed) == Phase.unborn { wakeIfAsleep() } }

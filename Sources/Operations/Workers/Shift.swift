@@ -244,7 +244,7 @@ extension OperationQueue {
     // MARK: - Looking
 
     private func look(_ shift: Shift, arrives: Bool = false) -> Look {
-        let look = look(for: .worker(shift.level), arrives: arrives)
+        let look = look(for: shift.level, arrives: arrives)
         guard look.claim == nil else { return look }
         callWorkers(look.more)
         return Look()

@@ -16,9 +16,6 @@ struct ThreadBound: ~Copyable, Sendable {
         return false
     }
 
-    /// Counts a thread that is needed regardless of the limit.
-    func enter() { count.add(1, ordering: .sequentiallyConsistent) }
-
     /// Whether a thread beyond the limit may leave. False: there are no longer enough threads without it.
     func mayLeave(limit: Int) -> Bool {
         guard count.load(ordering: .sequentiallyConsistent) >= limit else { return false }

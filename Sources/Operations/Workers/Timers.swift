@@ -29,7 +29,7 @@ final class Timers: Sendable {
         let new = UInt(bitPattern: Unmanaged.passRetained(timer).toOpaque())
         var old = added.load(ordering: .relaxed)
         while true {
-            timer.next = Self.timer(old)
+            timer.next = .at(old)
             let (done, seen) = added.weakCompareExchange(
                 expected: old, desired: new, successOrdering: .sequentiallyConsistent, failureOrdering: .relaxed)
             if done { break }
@@ -90,7 +90,8 @@ final class Timers: Sendable {
 
     /// Takes all new timers, and calls the body with each timer that is due.
     func takeDue(_ taken: inout Taken, _ body: (Timer) -> Void) {
-        var node = Self.timer(added.load(ordering: .relaxed) == 0 ? 0 : added.exchange(0, ordering: .acquiring))
+        var node = Unmanaged<Timer>.at(
+            added.load(ordering: .relaxed) == 0 ? 0 : added.exchange(0, ordering: .acquiring))
         while let current = node {
             let timer = current.takeRetainedValue()
             node = timer.next
@@ -127,8 +128,4 @@ final class Timers: Sendable {
 
     /// The number of timers that are in memory, for tests.
     var countInMemory: Int { count.load(ordering: .relaxed) }
-
-    private static func timer(_ bits: UInt) -> Unmanaged<Timer>? {
-        UnsafeRawPointer(bitPattern: bits).map { Unmanaged.fromOpaque($0) }
-    }
 }

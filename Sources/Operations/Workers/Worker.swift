@@ -54,7 +54,7 @@ final class Worker: @unchecked Sendable {
     /// cores can run.
     @inline(__always)
     func shouldYield(to queue: OperationQueue) -> Bool {
-        if shouldRetire.load(ordering: .relaxed) || pool.hasWaitingRequests { return shouldYieldNow(to: queue) }
+        if shouldRetire.load(ordering: .relaxed) || pool.othersWait(besides: false) { return shouldYieldNow(to: queue) }
         return false
     }
 

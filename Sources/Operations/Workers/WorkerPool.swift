@@ -206,9 +206,8 @@ final class WorkerPool: Sendable {
     func workerGoesOn(_ worker: Worker) { state.withLock { $0.mark(worker, \.isWaiting, false) } }
 
     /// Whether sources other than the asking one wait for a worker. The asking source's own request may be among them.
+    @inline(__always)
     func othersWait(besides own: Bool) -> Bool { waiting.load(ordering: .relaxed) > (own ? 1 : 0) }
-
-    @inline(__always) var hasWaitingRequests: Bool { othersWait(besides: false) }
 
     func quantumIsOver(of worker: Worker) -> Bool {
         let now = MonotonicClock.now

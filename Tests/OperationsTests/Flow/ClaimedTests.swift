@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    private func claim() -> Operation { queue.look(for: .other(nil)).claim.unsafelyUnwrapped.takeOperation() }
+    private func claim() -> Operation { queue.look(for: nil).claim.unsafelyUnwrapped.takeOperation() }
 
     /// Runs all work that can run now.
     private func work() { for _ in 0..<10 { queue.workOnce() } }
