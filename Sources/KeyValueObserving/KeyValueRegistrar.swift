@@ -194,10 +194,12 @@ extension KeyValueRegistrar {
     /// Notifies the observer of the last change of a property, without a value. False: the caller has to call `flipped`, because
     /// there is not only one observer, or the notification takes more than a call.
     package final func notifySoleObserver(ofTag tag: UInt16, of object: AnyObject) -> Bool {
-        var sole: Observation?
+        // Unmanaged, because a reference would be counted three times.
+        var sole: Unmanaged<Observation>?
         step { sole = $0.soleObservation(ofTag: tag) }
         guard let sole else { return false }
-        sole.pass(Change(sole.key), of: object)
+        sole._withUnsafeGuaranteedRef { $0.pass(Change($0.key), of: object) }
+        sole.release()
         return true
     }
 

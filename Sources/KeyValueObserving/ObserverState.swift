@@ -222,10 +222,11 @@ import Synchronization
 
     /// The observation to notify of the last change of the property with this tag.
     ///
-    /// nil also if there are several observations, or if the notification takes more than a call.
-    func soleObservation(ofTag tag: UInt16) -> Observation? {
+    /// nil also if there are several observations, or if the notification takes more than a call. The caller releases the
+    /// observation.
+    func soleObservation(ofTag tag: UInt16) -> Unmanaged<Observation>? {
         guard let sole = observations.sole, turns.isEmpty, sole.isPlain(ofTag: tag) else { return nil }
-        return sole
+        return .passRetained(sole)
     }
 
     /// Removes and returns the whole state, so that the caller can end the observations without the lock.

@@ -183,6 +183,22 @@ import Testing
         check({ $0.heldByOneLess() }, over: held, [Row { $0.but(moreUnfinished: -1) }])
     }
 
+    @Test func `a dependent evaluates its readiness after its last dependency, or after each one if it asks always`() {
+        let last = allWords.filter { $0.unfinished == 1 }
+        let rows: [Row<Lifecycle.Question>] = [
+            Row([.entering]) { .delegated($0.but(with: .askAgain, moreUnfinished: -1)) },
+            Row([.enqueued], with: .evaluating) { .delegated($0.but(with: .askAgain, moreUnfinished: -1)) },
+            Row([.enqueued], without: .evaluating) {
+                .ask($0.but(with: .evaluating, without: .askAgain, moreUnfinished: -1))
+            },
+            Row(allBut([.entering, .enqueued])) { .delegated($0.but(moreUnfinished: -1)) },
+        ]
+        check({ $0.released(asksAlways: false) }, over: last, rows)
+        let earlier = last.map { $0.but(moreUnfinished: 1) }
+        check({ $0.released(asksAlways: false) }, over: earlier, [Row { .delegated($0.but(moreUnfinished: -1)) }])
+        check({ $0.released(asksAlways: true) }, over: earlier, rows)
+    }
+
     @Test func `only an idle operation with few dependencies counts one more without a lock`() {
         for word in allWords {
             let isEarly = word.phase == .idle && word.unfinished < 16

@@ -239,8 +239,8 @@ extension Operation {
 struct ReadinessNotifier {
     private var notified: Bool?
     private var isNotifying = false
-    private var announcements = 0
     private var mustRead = false
+    private var announcements: UInt32 = 0
 
     /// Begins an announcement. True: the caller reads and notifies, as long as `continues` returns true.
     mutating func begin(onlyChanges: Bool) -> Bool {
