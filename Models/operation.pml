@@ -22,8 +22,8 @@
  *                               waitForFinishers
  *   Dependency                  the dependency's Lifecycle.finishing, then notifyDependents
  *   notifyDependents            Operation.notifyDependents: DependentStack.close; Edge.dropFromStack and notify for each edge
- *   notify                      Operation.notifyThoroughly: retainedIfAlive, then heldByOneLess with reconsidered in one
- *                               swap; with PLAIN Lifecycle.heldByOneLessPlainly and ReadyOperations.push
+ *   notify                      Operation.notifyThoroughly: retainedIfAlive, then Lifecycle.released in one swap; with PLAIN
+ *                               Lifecycle.heldByOneLessPlainly and PinnedOperations.push
  *   depend                      Operation.depend(on:): dependEarly: heldByOneMoreOfFew, AttachmentsReference.push; or the
  *                               section of the lock: sort, add, heldByOneMore, hold; then adopt, reconsiderReadiness
  *   adopt                       Operation.adopt: the phase, DependentStack.push, the bit hasDependents

@@ -137,9 +137,10 @@ extension Lifecycle {
     /// A change of the priority.
     @frozen
     public enum Repriority: LifecycleAnswer, Equatable, Sendable {
-        /// The operation has this priority already, or it has ended or is in no queue.
+        /// Nothing changes: the operation has or was lent this priority before, or has ended. The own priority also changes
+        /// nothing in an operation that is in no queue.
         case needless
-        /// The priority is stored. The thread that adds the operation, or drains the inbox, reads it.
+        /// The priority is stored, or the adding thread reads it again. Nothing has to be pushed.
         case noted(Lifecycle)
         /// This thread has pinned the operation: push it, so that its queue moves it.
         case push(Lifecycle)

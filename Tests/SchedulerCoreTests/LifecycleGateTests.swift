@@ -37,6 +37,16 @@ import Testing
         }
     }
 
+    @Test func `a dependency that ends during an admission makes the admitting thread evaluate the readiness again`() {
+        for word in gatedWords(.starting, with: .admitting) where word.unfinished == 1 {
+            let expected = changed(word) {
+                $0.insert(.askAgain)
+                $0.unfinished = 0
+            }
+            #expect(word.released(asksAlways: false) == .delegated(expected))
+        }
+    }
+
     @Test func `an operation is admitted unless a change came meanwhile`() {
         for word in gatedWords(.starting, with: .admitting) {
             let admitted = changed(word) { $0.remove(.admitting) }

@@ -244,7 +244,8 @@ struct ReadinessNotifier {
 
     /// Begins an announcement. True: the caller reads and notifies, as long as `continues` returns true.
     mutating func begin(onlyChanges: Bool) -> Bool {
-        if onlyChanges { mustRead = true } else { announcements += 1 }
+        // More announcements than a counter can count need no notifications of their own.
+        if onlyChanges { mustRead = true } else if announcements < .max { announcements += 1 }
         defer { isNotifying = true }
         return !isNotifying
     }
