@@ -273,14 +273,9 @@ import Synchronization
     ///
     /// - Parameter isLast: Whether no other change of this property follows, so that the delivery needs no order.
     mutating func way(_ key: PropertyKey, isLast: Bool) -> Way {
-        var (concerned, isSimple) = (OneOrMore<Observation>(), true)
-        observations.forEach { observation in
-            let isDirect = observation.property.key == key
-            guard isDirect || observation.concerns(key) else { return }
-            concerned.append(observation)
-            if !isDirect || observation.held != nil || observation.options.contains(.prior) { isSimple = false }
-        }
+        let concerned = observations.filter { $0.concerns(key) }
         if concerned.isEmpty { return .nobody }
+        let isSimple = !concerned.contains { $0.key != key || $0.held != nil || $0.options.contains(.prior) }
         if !isSimple || turns.contains(where: { $0.key == key }) { return .announce }
         if !isLast { turns.append(Turn(key: key, isNotifying: true)) }
         return .notify(concerned)

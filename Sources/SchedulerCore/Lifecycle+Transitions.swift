@@ -242,7 +242,7 @@ extension Lifecycle {
         return next
     }
 
-    /// Counts one dependency less. Begins an evaluation of `isReady` if no dependency is left, or always.
+    /// Counts one dependency less. Begins an evaluation of `isReady` if no dependency is left, or in any case if `asksAlways`.
     @inlinable
     public func released(asksAlways: Bool) -> Question {
         let next = heldByOneLess()
@@ -257,7 +257,7 @@ extension Lifecycle {
         case counted(Lifecycle)
         /// The operation may start: push it.
         case push(Lifecycle)
-        /// The operation is observed or gated, or its end was announced: call `heldByOneLess` and `reconsidered`.
+        /// The operation is observed or gated, or its end was announced: call `released`.
         case declined
 
         @inlinable @inline(__always)
