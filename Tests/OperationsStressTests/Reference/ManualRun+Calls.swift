@@ -20,6 +20,8 @@ extension ManualRun {
             operations[number].addDependency(operations[other])
         case .removeDependency(let number, let other):
             reference.operations[number].dependencies.remove(other)
+            // A dependency that is removed and added again is a late one.
+            earlyDependencies[number]?.remove(other)
             operations[number].removeDependency(operations[other])
         case .cancel(let number):
             if reference.operations[number].phase != .ended { reference.operations[number].isCancelled = true }

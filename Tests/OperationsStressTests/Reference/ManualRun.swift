@@ -15,7 +15,7 @@ final class ManualRun: ProgramRun, @unchecked Sendable {
     var hasReturned: Set<Int> = []
     var completions: [Int: Int] = [:]
     var children: [Int: Int] = [:]
-    /// The dependencies that operations had when they were added.
+    /// The dependencies that operations had when they were added, and have had since.
     var earlyDependencies: [Int: Set<Int>] = [:]
     var barriersAdded: [Int: Int] = [:]
     var barriersRun: Set<Int> = []
