@@ -84,6 +84,7 @@
  *   LEVELS 1: operation 2 and worker 2 have a second level, and the queue has the first; 2: a third worker, of the first level;
  *   PUTBACK 1: operation 1 is put back once, and another thread makes it ready again; 2: and the same thread asks again too;
  *   RATE: the queue has one permit, and a timer that opens the queue again;
+ *   DRAINS (a thread that pushes into a busy queue drains the inbox each time; the code does so at each sixteenth push);
  *   BATCH (the first adder adds in one push); DEP (operation 2 depends on operation 1);
  *   DEPENDENTS (operation 1 has dependents, of other queues);
  *   BARRIER (one adder: 1 and 2 in one push, then 3, a barrier);
@@ -601,6 +602,12 @@ inline push(top, bottom) {
     o = levelOf(top); advise(o); pushChain(top, bottom); act()
 #else
     pushChain(top, bottom);
+#ifdef DRAINS
+    if
+    :: (bits & BUSY) && !(bits & ATTENDED) -> ev = 0; withState()
+    :: else
+    fi;
+#endif
     o = levelOf(top);
     if
     :: me == 0 -> advise(o); act()
@@ -1156,6 +1163,10 @@ inline departHere() {
     stays = (claims && !attends);
 #endif
     leave();
+    if
+    :: attends && promise[me] == 0 -> attends = 0
+    :: else
+    fi;
     promise[me] = 0;
     if
 #if FINDING != 2

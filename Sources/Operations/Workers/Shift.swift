@@ -28,6 +28,13 @@ struct Shift {
         level = worker.level
     }
 
+    /// Notes that the monitor has taken the promise of an attending worker, and so has ended the attendance. Otherwise two
+    /// workers would run the tiny operations, and be slower together than one.
+    @inline(__always)
+    fileprivate mutating func noteTakenPromise() {
+        if pace.attends, !worker.obligation.isSet { pace.attends = false }
+    }
+
     /// Whether this worker may start another operation.
     fileprivate var startsMore: Bool { end == nil && !isBeyondLimit }
 
@@ -158,7 +165,7 @@ extension OperationQueue {
     private func end(_ operation: Operation, hasEnded: Bool, claims: Bool, _ shift: inout Shift) -> Look? {
         var departs = hasEnded
         if hasEnded {
-            if shift.pace.attends, !shift.worker.obligation.isSet { shift.pace.attends = false }
+            shift.noteTakenPromise()
         } else {
             switch shift.worker.obligation.take() {
             // The monitor has taken the promise, if there was one, and has ended the attendance.
@@ -192,6 +199,7 @@ extension OperationQueue {
         let lifecycle = departure.lifecycle
         var look = departure.look
         shift.isCalled = departure.isCalled
+        shift.noteTakenPromise()
         shift.worker.end()
         if lifecycle.contains(.hasCompletionBlock) || shift.isCalled && operation.mayResumeTasks(lifecycle) {
             // The block may take long, and so may the executor of a resumed task. While this thread attends, has claimed the
