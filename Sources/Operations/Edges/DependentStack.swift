@@ -10,11 +10,11 @@ import Synchronization
 /// finishes, such edges must not accumulate. Each sixteenth push checks whether a sweep is due. A sweep is due when about as
 /// many edges were pushed as the last sweep has left. So a sweep costs O(1) for each push.
 struct DependentStack: ~Copyable, Sendable {
-    /// The address of the newest edge. The four low bits count pushes since the last check.
+    /// The address of the newest edge. The low bits count pushes since the last check.
     private let head = Atomic<UInt>(0)
 
     private static var closed: UInt { 1 }
-    private static var counter: UInt { 15 }
+    private static var counter: UInt { Allocation.alignment - 1 }
 
     private static func edge(_ head: UInt) -> Edge? { Edge(address: head & ~counter) }
 

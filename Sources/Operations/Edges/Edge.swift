@@ -48,7 +48,7 @@ struct Edge: @unchecked Sendable {
                 marks: Atomic(marks), dependent: .passUnretained(dependent), dependency: .passRetained(dependency)))
     }
 
-    /// The address of a record; at least 16-byte aligned, as every allocation is.
+    /// The address of a record. See `Allocation.alignment`.
     var address: UInt { UInt(bitPattern: record) }
 
     init?(address: UInt) {

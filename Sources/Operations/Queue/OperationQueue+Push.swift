@@ -11,7 +11,12 @@ extension OperationQueue {
     @inline(__always)
     final func push(_ first: Operation, last: Operation?, service: Schedule.Service) {
         let level = serviceMap.level(of: service)
-        if observersReference.isSet { pushObserved(first, last: last) } else { inbox.push(first, last: last) }
+        if observersReference.isSet {
+            pushObserved(first, last: last)
+        } else if inbox.push(first, last: last), signal.isBusyUnattended {
+            // No worker looks soon. When one does, the operations may have left the cache.
+            takeIn()
+        }
         if signal.needsStep(for: level) { step(for: level) }
     }
 

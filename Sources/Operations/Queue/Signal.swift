@@ -99,6 +99,9 @@ struct Signal: ~Copyable, Sendable {
         return (old & Self.attended != 0, old & Self.busy != 0)
     }
 
+    /// Whether the queue may start nothing until a slot is free or the queue is resumed, and no worker attends it.
+    var isBusyUnattended: Bool { bits.load(ordering: .relaxed) & (Self.busy | Self.attended) == Self.busy }
+
     var isAttended: Bool { bits.load(ordering: .sequentiallyConsistent) & Self.attended != 0 }
 
     func isCalling(_ level: ServiceLevel) -> Bool { bits.load(ordering: .relaxed) & Self.calling(level) != 0 }

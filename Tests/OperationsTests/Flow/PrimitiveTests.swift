@@ -24,6 +24,27 @@ import Testing
         busy.finish()
     }
 
+    /// Sixteen operations are still in the cache when they are taken from the inbox. A million are not.
+    @Test func `a thread that adds to a busy queue takes the lock once for sixteen operations`() {
+        let busy = BusyQueue()
+        let before = Primitives.ofThisThread
+        for _ in 0..<160 { busy.queue.addOperation {} }
+        #expect((Primitives.ofThisThread - before).locks == 10 && busy.queue.inbox.isEmpty)
+        busy.finish()
+    }
+
+    @Test func `a thread that adds to a suspended queue takes the lock once for sixteen operations`() {
+        let queue = OperationQueue()
+        queue.isSuspended = true
+        // The queue begins to rest with the first operation.
+        queue.addOperation {}
+        let before = Primitives.ofThisThread
+        for _ in 0..<160 { queue.addOperation {} }
+        #expect((Primitives.ofThisThread - before).locks == 10 && queue.inbox.isEmpty)
+        queue.isSuspended = false
+        queue.waitUntilAllOperationsAreFinished()
+    }
+
     /// In a process of its own: while other queues wait for a thread, a worker also reads how long it has worked.
     @Test func `a worker takes one lock and five exchanges for each block operation`() async {
         await #expect(processExitsWith: .success) {
