@@ -82,26 +82,37 @@
         while isGap(tail &- 1) { tail &-= 1 }
     }
 
-    /// Closes the gaps, or doubles the number of slots.
     @inline(never)
     private mutating func makeSpace() {
-        let capacity = count * 2 <= slots.count ? max(8, slots.count) : slots.count * 2
-        var position: UInt32 = 0
+        if count * 2 <= slots.count, count > 0 { closeGaps() } else { doubleSlots() }
+    }
+
+    private mutating func closeGaps() {
+        var (ordinal, end) = (head, head)
+        // Not by `forEach`, which may count references.
+        while ordinal != tail {
+            if let member = reference(ordinal) {
+                slots[Int(end) & (slots.count - 1)] = UInt(bitPattern: member.toOpaque())
+                member._withUnsafeGuaranteedRef { $0.position = end }
+                end &+= 1
+            }
+            ordinal &+= 1
+        }
+        tail = end
+    }
+
+    /// Keeps gaps and positions, so no member has to come from memory.
+    private mutating func doubleSlots() {
+        let capacity = max(8, slots.count * 2)
         slots = [UInt](unsafeUninitializedCapacity: capacity) { new, count in
             new.initialize(repeating: 0)
-            // Not by `forEach`, which may count references.
             var ordinal = head
             while ordinal != tail {
-                if let member = reference(ordinal) {
-                    new[Int(position)] = UInt(bitPattern: member.toOpaque())
-                    member._withUnsafeGuaranteedRef { $0.position = position }
-                    position += 1
-                }
+                new[Int(ordinal) & (capacity - 1)] = slots[Int(ordinal) & (slots.count - 1)]
                 ordinal &+= 1
             }
             count = capacity
         }
-        (head, tail) = (0, position)
     }
 
     /// Calls the body with each member, in order. O(n).

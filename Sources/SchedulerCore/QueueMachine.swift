@@ -115,7 +115,11 @@ public struct QueueMachine {
     }
 
     /// The services whose threads could start an operation now. The shell calls a worker for each.
-    @inlinable @inline(__always) public var startable: Schedule.Services { members.startable }
+    @inlinable @inline(__always) public var startable: Schedule.Services { mutating get { members.startable } }
+
+    /// Members that are likely to start soon. See `Schedule.upcoming`.
+    @inlinable @inline(__always)
+    public var upcoming: (near: MemberReference?, far: MemberReference?) { mutating get { members.upcoming } }
 
     @inlinable @inline(__always)
     public var signal: Signal { members.hasRoom ? .open : members.isEmpty ? .held : .busy }

@@ -87,10 +87,23 @@ extension Schedule {
             }
         }
 
-        /// The members at two distances behind the first of the normal lane, if no higher lane has a member.
+        /// The members at two distances behind the first of the highest lane.
         @inlinable @inline(__always)
-        func ahead(_ near: UInt32, _ far: UInt32) -> (near: MemberReference?, far: MemberReference?) {
-            occupied < 2 << PriorityLane.normal.rawValue ? normal.ring.ahead(near, far) : (nil, nil)
+        mutating func ahead(_ near: UInt32, _ far: UInt32) -> (near: MemberReference?, far: MemberReference?) {
+            let isUncommon = occupied & ~(1 << PriorityLane.normal.rawValue) != 0
+            return isUncommon ? aheadInHighest(near, far) : normal.ring.ahead(near, far)
+        }
+
+        // A switch, because the subscript would copy the lane.
+        @usableFromInline @inline(never)
+        mutating func aheadInHighest(_ near: UInt32, _ far: UInt32) -> (near: MemberReference?, far: MemberReference?) {
+            switch highest {
+            case .veryLow: veryLow.ring.ahead(near, far)
+            case .low: low.ring.ahead(near, far)
+            case .high: high.ring.ahead(near, far)
+            case .veryHigh: veryHigh.ring.ahead(near, far)
+            case .normal, nil: normal.ring.ahead(near, far)
+            }
         }
 
         var highest: PriorityLane? {

@@ -31,13 +31,17 @@ extension Schedule {
     }
 
     /// The services for which `next(for:)` would return a member, unless its claim fails.
+    ///
+    /// Mutating, because other getters would copy the schedule for `startableOfSeveral`.
     @inlinable @inline(__always) public var startable: Services {
-        guard hasStartable else { return [] }
-        if front.gate != nil { return .ofQueue }
-        return front.services.isSimple ? front.services : startableOfSeveral
+        mutating get {
+            guard hasStartable else { return [] }
+            if front.gate != nil { return .ofQueue }
+            return front.services.isSimple ? front.services : startableOfSeveral()
+        }
     }
 
-    @usableFromInline var startableOfSeveral: Services {
+    @usableFromInline mutating func startableOfSeveral() -> Services {
         var found = Services()
         for service in Service.allCases where front.services.contains(service) && choice(for: Services(service)) != nil
         {

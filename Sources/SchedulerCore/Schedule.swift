@@ -137,7 +137,7 @@ extension Schedule {
     /// of the far one in advance, because a fetch takes longer than one turn. The memory of the near one has arrived, so
     /// callers fetch the objects that it refers to.
     @inlinable @inline(__always)
-    public var upcoming: (near: MemberReference?, far: MemberReference?) { front.lanes.ahead(1, 3) }
+    public var upcoming: (near: MemberReference?, far: MemberReference?) { mutating get { front.lanes.ahead(1, 3) } }
 
     /// Puts back a member that `next` returned, and that does not start now.
     public mutating func holdBack(_ member: ScheduleMember) {

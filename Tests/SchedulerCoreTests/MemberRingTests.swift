@@ -52,6 +52,19 @@ import Testing
         #expect(ring.count == 1 && ring.isConsistent && ring.slots.count == 8)
     }
 
+    /// In a large ring the members have left the cache.
+    @Test func `a ring that grows does not change its members`() {
+        var ring = MemberRing()
+        (ring.head, ring.tail) = (.max - 20, .max - 20)
+        let members = (0..<100).map { Member(UInt($0)) }
+        for member in members.prefix(64) { ring.append(.passUnretained(member)) }
+        for member in members[10..<20] { ring.remove(.passUnretained(member)) }
+        let positions = members.map(\.position)
+        for member in members[64...] { ring.append(.passUnretained(member)) }
+        #expect(ring.slots.count == 128 && ring.isConsistent && ring.count == 90)
+        #expect(members.prefix(64).map(\.position) == Array(positions.prefix(64)))
+    }
+
     @Test func `an empty ring keeps a limited number of slots`() {
         var ring = MemberRing()
         let members = (0..<100_000).map { Member(UInt($0)) }

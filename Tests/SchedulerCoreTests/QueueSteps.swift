@@ -121,6 +121,7 @@ struct QueuePair {
     private func reference(_ id: UInt) -> MemberReference { .passUnretained(members[id].unsafelyUnwrapped) }
 
     var machineAnswers: Answers {
+        var machine = machine
         let schedule = machine.schedule
         return Answers(
             claim: claims.machine, isIdle: schedule.isEmpty, startable: machine.startable, signal: machine.signal,

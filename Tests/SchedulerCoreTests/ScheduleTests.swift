@@ -26,15 +26,18 @@ import Testing
         #expect(schedule.startAll() == [1, 6, 4, 2, 5, 0, 3])
     }
 
-    @Test func `the members to start one turn and three turns after the next can be fetched ahead`() {
-        var schedule = TestSchedule(width: 1)
-        for id: UInt in 1...3 { _ = schedule.added(id, lane: .normal, isReady: true) }
+    @Test(arguments: PriorityLane.allCases)
+    func `the members to start one turn and three turns after the next can be fetched ahead`(lane: PriorityLane) {
+        var schedule = TestSchedule(width: 3)
+        for id: UInt in 1...3 { _ = schedule.added(id, lane: lane, isReady: true) }
         #expect(schedule.upcoming == [nil, nil])
-        _ = schedule.added(4, lane: .normal, isReady: true)
+        _ = schedule.added(4, lane: lane, isReady: true)
         #expect(schedule.upcoming == [2, 4])
-        _ = schedule.added(5, lane: .high, isReady: true)
-        #expect(schedule.upcoming == [nil, nil], "another lane comes first")
-        #expect(schedule.startAll() == [5, 1, 2, 3, 4])
+        for lower in PriorityLane.allCases where lower.rawValue < lane.rawValue {
+            for id: UInt in 11...14 { _ = schedule.added(id, lane: lower, isReady: true) }
+        }
+        #expect(schedule.upcoming == [2, 4], "the highest lane")
+        for _ in 1...3 { _ = schedule.next() }
         #expect(schedule.upcoming == [nil, nil])
     }
 

@@ -21,8 +21,11 @@ struct TestSchedule {
 
     var idsInOrder: [UInt] { Self.ids(schedule.operations) }
     var idsBeforeBarrier: [UInt] { Self.ids(schedule.operationsBeforeBarrier) }
+    var startable: Schedule.Services { mutating get { schedule.startable } }
     /// The members that can be fetched ahead: the near one and the far one.
-    var upcoming: [UInt?] { [schedule.upcoming.near, schedule.upcoming.far].map { $0.map { Self.member($0).id } } }
+    var upcoming: [UInt?] {
+        mutating get { [schedule.upcoming.near, schedule.upcoming.far].map { $0.map { Self.member($0).id } } }
+    }
 
     mutating func added(
         _ id: UInt, lane: PriorityLane, service: Schedule.Service = .ofQueue, isReady: Bool,

@@ -96,7 +96,7 @@ extension OperationQueue {
                     operation._withUnsafeGuaranteedRef { state.notePoliciesClaimed($0, lifecycle, at: reading) }
                 }
                 state.starts &+= 1
-                prefetch(state.machine.schedule)
+                prefetch(state.upcoming)
                 return Claim(operation)
             }
             if let claim = refuse(member, in: &state) { return claim }
@@ -107,10 +107,9 @@ extension OperationQueue {
     /// Begins to fetch the memory of operations that start soon, because they may have left the cache long ago. A fetch is
     /// complete by the turn of its operation.
     @inline(__always)
-    private func prefetch(_ schedule: borrowing Schedule) {
-        let (near, far) = schedule.upcoming
-        if let far { cplatform_prefetch(far.toOpaque()) }
-        if let near {
+    private func prefetch(_ upcoming: (near: MemberReference?, far: MemberReference?)) {
+        if let far = upcoming.far { cplatform_prefetch(far.toOpaque()) }
+        if let near = upcoming.near {
             Self.operation(near)._withUnsafeGuaranteedRef { $0.attachmentsReference.prefetch() }
         }
     }

@@ -81,6 +81,10 @@ extension OperationQueue.State {
         return actions.claim
     }
 
+    /// Members that are likely to start soon. See `Schedule.upcoming`.
+    @inline(__always)
+    var upcoming: (near: MemberReference?, far: MemberReference?) { mutating get { machine.upcoming } }
+
     @inline(never)
     private mutating func becomeIdle() {
         idle = OperationQueue.Idle(waiters: idleWaiters, keptAlive: keptAlive)
