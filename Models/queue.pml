@@ -95,6 +95,7 @@
  *          7: the same, and the engine does not see that it waits; 8: as 6, and the completion block waits too;
  *          9: the body of operation 2 waits for operation 3; 10: the body of operation 3 waits until operation 1 is finished;
  *          11: the `deinit` of operation 1 waits for operation 2;
+ *          13: the executor of a task that waits for operation 1 keeps the thread until operation 2 has run;
  *          12: the `deinit` of operation 1 adds operation 3, and the body of operation 2 waits for operation 3.
  *   MONITOR 1: it takes a promise while that body waits; 2: at any moment.
  *   RESUME 1: operation 1 is async; 2: operation 2; 3: both; 0: none. PARTS: how often operation 1 suspends.
@@ -376,6 +377,21 @@ inline advise(level) {
     od
 }
 
+#if BLOCKS == 13
+#define mayResumeTasks (cur == 1)
+#elif WAKES == 1
+#define mayResumeTasks (cur == 1 && awaits)
+#else
+#define mayResumeTasks false
+#endif
+#if FINDING == 14
+#define claimsBeforeTasks true
+#define reliedOn called
+#else
+#define claimsBeforeTasks (!mayResumeTasks)
+#define reliedOn (attends || called)
+#endif
+
 /* --- Under the lock ---------------------------------------------------------------------------------------------------- */
 
 #define CLAIM 1
@@ -503,7 +519,7 @@ inline withState() {
 #if FINDING == 2
                     :: count != 0 && claims -> ev = CLAIM
 #else
-                    :: count != 0 && claims && !hasBlock(cur) -> ev = CLAIM
+                    :: count != 0 && claims && !hasBlock(cur) && claimsBeforeTasks -> ev = CLAIM
 #endif
                     :: else -> more = startable; ev = 0
                     fi
@@ -790,6 +806,11 @@ inline complete() {
 #if BLOCKS == 2 || BLOCKS == 8
     if
     :: cur == 1 -> ran[2]
+    :: else
+    fi
+#elif BLOCKS == 13
+    if
+    :: cur == 1 -> stuck = me; ran[2]; stuck = 0
     :: else
     fi
 #endif
@@ -1137,11 +1158,6 @@ inline arrive() {
     fi
 }
 
-#if WAKES == 1
-#define mayResumeTasks (cur == 1 && awaits)
-#else
-#define mayResumeTasks false
-#endif
 
 /* depart(_:claims:_:) */
 inline departHere() {
@@ -1170,7 +1186,7 @@ inline departHere() {
     promise[me] = 0;
     if
 #if FINDING != 2
-    :: hasBlock(cur) || (called && mayResumeTasks) ->
+    :: hasBlock(cur) || (reliedOn && mayResumeTasks) ->
         if
         :: attends || called ->
 #if MUTANT != 26
@@ -1189,7 +1205,7 @@ inline departHere() {
 #endif
         fi
 #endif
-    :: !hasBlock(cur) && !(called && mayResumeTasks) && end == LEAVES && (bits & ATTENDED) ->
+    :: !hasBlock(cur) && !(reliedOn && mayResumeTasks) && end == LEAVES && (bits & ATTENDED) ->
         atomic { levels = more & without(ownLevel); more = 0 };
         callWorkers()
     :: else ->

@@ -18,13 +18,17 @@
     @inline(__always) var first: MemberReference? { count == 0 ? nil : reference(head) }
     @inline(__always) var last: MemberReference? { count == 0 ? nil : reference(tail &- 1) }
 
+    /// The index of the slot of an ordinal. There are slots.
+    @inlinable @inline(__always)
+    func index(_ ordinal: UInt32) -> Int { Int(truncatingIfNeeded: ordinal) & (slots.count - 1) }
+
     /// The members at two distances behind the first one. nil also for a gap, and both if the farther one does not exist.
     @inlinable @inline(__always)
     func ahead(_ near: UInt32, _ far: UInt32) -> (near: MemberReference?, far: MemberReference?) {
         guard tail &- head > far else { return (nil, nil) }
         return slots.withUnsafeBufferPointer { slots in
             func member(_ distance: UInt32) -> MemberReference? {
-                UnsafeRawPointer(bitPattern: slots[Int(head &+ distance) & (slots.count - 1)]).map { .fromOpaque($0) }
+                UnsafeRawPointer(bitPattern: slots[index(head &+ distance)]).map { .fromOpaque($0) }
             }
             return (member(near), member(far))
         }
@@ -32,16 +36,16 @@
 
     @inline(__always)
     private func reference(_ ordinal: UInt32) -> MemberReference? {
-        UnsafeRawPointer(bitPattern: slots[Int(ordinal) & (slots.count - 1)]).map { .fromOpaque($0) }
+        UnsafeRawPointer(bitPattern: slots[index(ordinal)]).map { .fromOpaque($0) }
     }
 
     @inline(__always)
-    private func isGap(_ ordinal: UInt32) -> Bool { slots[Int(ordinal) & (slots.count - 1)] == 0 }
+    private func isGap(_ ordinal: UInt32) -> Bool { slots[index(ordinal)] == 0 }
 
     @inline(__always)
     mutating func append(_ member: MemberReference) {
         if Int(tail &- head) == slots.count { makeSpace() }
-        slots[Int(tail) & (slots.count - 1)] = UInt(bitPattern: member.toOpaque())
+        slots[index(tail)] = UInt(bitPattern: member.toOpaque())
         member._withUnsafeGuaranteedRef { $0.position = tail }
         tail &+= 1
         count += 1
@@ -58,7 +62,7 @@
 
     mutating func remove(_ member: MemberReference) {
         let position = member._withUnsafeGuaranteedRef { $0.position }
-        slots[Int(position) & (slots.count - 1)] = 0
+        slots[index(position)] = 0
         noteLeft()
     }
 
@@ -92,7 +96,7 @@
         // Not by `forEach`, which may count references.
         while ordinal != tail {
             if let member = reference(ordinal) {
-                slots[Int(end) & (slots.count - 1)] = UInt(bitPattern: member.toOpaque())
+                slots[index(end)] = UInt(bitPattern: member.toOpaque())
                 member._withUnsafeGuaranteedRef { $0.position = end }
                 end &+= 1
             }
@@ -108,7 +112,7 @@
             new.initialize(repeating: 0)
             var ordinal = head
             while ordinal != tail {
-                new[Int(ordinal) & (capacity - 1)] = slots[Int(ordinal) & (slots.count - 1)]
+                new[Int(truncatingIfNeeded: ordinal) & (capacity - 1)] = slots[index(ordinal)]
                 ordinal &+= 1
             }
             count = capacity

@@ -71,7 +71,7 @@ extension OperationQueue {
     struct LeavingWorker {
         let level: ServiceLevel
         /// Whether the worker claims the next operation in the same section. It claims none if the operation has a completion
-        /// block, which may take long.
+        /// block, which may take long, or waiters. The executor of a task may keep the thread that resumes the task.
         let claims: Bool
         /// Whether the worker claims the call if nothing is left for it. See `claimCall`.
         let claimsCall: Bool
@@ -109,7 +109,7 @@ extension OperationQueue {
             let lifecycle = operation.markFinished()
             var look = Look()
             if let worker {
-                let claims = worker.claims && !lifecycle.contains(.hasCompletionBlock)
+                let claims = worker.claims && !lifecycle.containsAny([.hasCompletionBlock, .hasWaiters])
                 if claims, !section.pointee.machine.schedule.isEmpty {
                     look = self.look(into: &section.pointee, for: serviceMap.services(of: worker.level))
                 } else {

@@ -24,13 +24,15 @@ struct PinnedOperations {
     mutating func add(_ operation: Unmanaged<Operation>) {
         operation._withUnsafeGuaranteedRef { operation in
             let queue = operation.queue
-            if count == limit || queue?.toOpaque() != self.queue?.toOpaque() { push() }
+            if queue?.toOpaque() != self.queue?.toOpaque() { push() }
             self.queue = queue
             operation.next = newest
         }
         if newest == nil { oldest = operation }
         newest = operation
         count += 1
+        // Not before the next operation is pinned: a push may run code of the user, and a pin is short.
+        if count == limit { push() }
     }
 
     /// Pushes the operations. They may be released from then on, so no reference is counted here.

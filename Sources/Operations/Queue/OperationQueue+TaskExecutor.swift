@@ -14,6 +14,9 @@ extension OperationQueue: TaskExecutor {
     /// Adds a job. The runtime calls this method when a task can continue.
     public final func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
+        // As soon as the queue has the job, another thread may run it to the end of the task, which may hold the queue.
+        let held = Unmanaged.passRetained(self)
+        defer { held.release() }
         guard job.isTask else {
             // The job of an actor, for example, that a task of this queue has called. Tasks of any executor may wait for
             // the actor. If the job waited for a slot, so would these tasks, and perhaps for each other.

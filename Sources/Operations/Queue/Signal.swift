@@ -6,7 +6,7 @@ import Synchronization
 /// |-------------------|----------------------------------------------------------------------------------|
 /// | none              | sets `calling` of the work's level and calls a worker of that level              |
 /// | `calling`, own    | does nothing: a worker of that level was called and will look                    |
-/// | `busy`            | does nothing: the thread that frees a slot, or resumes the queue, looks          |
+/// | `busy`            | calls none: the thread that frees a slot, or resumes the queue, looks            |
 /// | `attended`        | does nothing: a worker runs tiny operations and looks after each (`Pace`)        |
 /// | `held`            | takes the lock: the queue may start nothing and is empty, so it begins to rest   |
 ///

@@ -38,6 +38,9 @@ struct Shift {
     /// Whether this worker may start another operation.
     fileprivate var startsMore: Bool { end == nil && !isBeyondLimit }
 
+    /// Whether threads that push call no worker of this level, because they rely on this one to look.
+    fileprivate var isReliedOn: Bool { pace.attends || isCalled }
+
     /// Whether this worker looks at once. A worker that has claimed the call waits for an arrival first.
     fileprivate var mustLook: Bool { startsMore && !isCalled }
 }
@@ -190,6 +193,7 @@ extension OperationQueue {
             // and this thread may run an operation next.
             if !shift.pace.attends { shift.worker.obligation.clear() }
         } else {
+            shift.noteTakenPromise()
             // Until this worker looks, observers of the queue may wait for the next operation, and so may a `deinit`.
             shift.worker.promise(.look)
         }
@@ -201,11 +205,11 @@ extension OperationQueue {
         shift.isCalled = departure.isCalled
         shift.noteTakenPromise()
         shift.worker.end()
-        if lifecycle.contains(.hasCompletionBlock) || shift.isCalled && operation.mayResumeTasks(lifecycle) {
+        if lifecycle.contains(.hasCompletionBlock) || shift.isReliedOn && operation.mayResumeTasks(lifecycle) {
             // The block may take long, and so may the executor of a resumed task. While this thread attends, has claimed the
             // call or has promised to look, a push calls no worker.
             shift.worker.obligation.clear()
-            if shift.pace.attends || shift.isCalled {
+            if shift.isReliedOn {
                 stopAttending(&shift)
                 arrive(&shift)
                 callWorkersIfStartable()

@@ -6,12 +6,30 @@ import Testing
 
 /// A worker that waits for work lets other threads call no worker. It must not do anything else meanwhile.
 @Suite(.onOwnThread, .timeLimit(.minutes(1))) struct LingeringTests {
-    @Test func `an executor that keeps a thread which resumes a task holds up no operation of the queue`() {
+    /// With many tiny operations before it, one worker attends the queue.
+    @Test(arguments: [0, 10_000])
+    func `an executor that keeps a thread which resumes a task holds up no operation of the queue`(before: Int) {
         let (queue, operation) = (OperationQueue(), BlockOperation {})
         let executor = KeepingExecutor(until: queue)
         let task = Task(executorPreference: executor) { await operation.waitUntilFinished() }
         executor.isSuspended.pass()
+        for _ in 0..<before { queue.addOperation {} }
         queue.addOperation(operation)
+        executor.hasKept.pass()
+        withExtendedLifetime(task) {}
+    }
+
+    @Test func `an executor that keeps a thread which resumes a task does not hold up the next operation`() {
+        let (queue, gate) = (OperationQueue(), Gate())
+        queue.maxConcurrentOperationCount = 1
+        let operation = BlockOperation { gate.pass() }
+        let executor = KeepingExecutor(until: queue)
+        let task = Task(executorPreference: executor) { await operation.waitUntilFinished() }
+        executor.isSuspended.pass()
+        queue.addOperation(operation)
+        // The worker would claim it when the first operation leaves.
+        queue.addOperation {}
+        gate.open()
         executor.hasKept.pass()
         withExtendedLifetime(task) {}
     }
