@@ -95,6 +95,7 @@
  *          7: the same, and the engine does not see that it waits; 8: as 6, and the completion block waits too;
  *          9: the body of operation 2 waits for operation 3; 10: the body of operation 3 waits until operation 1 is finished;
  *          11: the `deinit` of operation 1 waits for operation 2;
+ *          14: an observer of the queue waits for operation 2 when operation 1 has left; no worker claims in that section;
  *          13: the executor of a task that waits for operation 1 keeps the thread until operation 2 has run;
  *          12: the `deinit` of operation 1 adds operation 3, and the body of operation 2 waits for operation 3.
  *   MONITOR 1: it takes a promise while that body waits; 2: at any moment.
@@ -754,6 +755,20 @@ inline leave() {
         :: else -> (head != 0 || !pin[cur])
         fi
     od;
+#if BLOCKS == 14
+    /* An action of a policy: an observer of the queue. */
+    if
+    :: cur == 1 ->
+#if FINDING != 15
+        if
+        :: more != 0 && !looksSoon -> levels = more; callWorkers()
+        :: else
+        fi;
+#endif
+        stuck = me; ran[2]; stuck = 0
+    :: else
+    fi;
+#endif
     claims = 0; stays = 0;
     if
     :: wakes -> wakes = 0; parker = 1
@@ -1166,7 +1181,19 @@ inline departHere() {
     :: else
     fi;
     tell();
-#if FINDING != 8
+#if BLOCKS == 14
+    claims = 0;
+    if
+    :: end == GOES ->
+        if
+        :: attends && promise[me] == 0 -> attends = 0
+        :: else
+        fi;
+        promise[me] = LOOK
+    :: end != GOES && !attends -> promise[me] = 0
+    :: end != GOES && attends
+    fi;
+#elif FINDING != 8
     if
     :: !attends -> promise[me] = 0
     :: else
