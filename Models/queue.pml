@@ -95,9 +95,9 @@
  *          7: the same, and the engine does not see that it waits; 8: as 6, and the completion block waits too;
  *          9: the body of operation 2 waits for operation 3; 10: the body of operation 3 waits until operation 1 is finished;
  *          11: the `deinit` of operation 1 waits for operation 2;
- *          14: an observer of the queue waits for operation 2 when operation 1 has left; no worker claims in that section;
+ *          12: the `deinit` of operation 1 adds operation 3, and the body of operation 2 waits for operation 3;
  *          13: the executor of a task that waits for operation 1 keeps the thread until operation 2 has run;
- *          12: the `deinit` of operation 1 adds operation 3, and the body of operation 2 waits for operation 3.
+ *          14: an observer of the queue waits for operation 2 when operation 1 has left; no worker claims in that section.
  *   MONITOR 1: it takes a promise while that body waits; 2: at any moment.
  *   RESUME 1: operation 1 is async; 2: operation 2; 3: both; 0: none. PARTS: how often operation 1 suspends.
  *   TURNS: the worker itself brings the resumption, as for `Task.yield()`, and promises to look before that.
@@ -1173,6 +1173,13 @@ inline arrive() {
     fi
 }
 
+/* Shift.noteTakenPromise */
+inline noteTakenPromise() {
+    if
+    :: attends && promise[me] == 0 -> attends = 0
+    :: else
+    fi
+}
 
 /* depart(_:claims:_:) */
 inline departHere() {
@@ -1185,10 +1192,7 @@ inline departHere() {
     claims = 0;
     if
     :: end == GOES ->
-        if
-        :: attends && promise[me] == 0 -> attends = 0
-        :: else
-        fi;
+        noteTakenPromise();
         promise[me] = LOOK
     :: end != GOES && !attends -> promise[me] = 0
     :: end != GOES && attends
@@ -1206,10 +1210,7 @@ inline departHere() {
     stays = (claims && !attends);
 #endif
     leave();
-    if
-    :: attends && promise[me] == 0 -> attends = 0
-    :: else
-    fi;
+    noteTakenPromise();
     promise[me] = 0;
     if
 #if FINDING != 2
@@ -1263,10 +1264,7 @@ inline departHere() {
 inline endStride() {
     if
     :: done ->
-        if
-        :: attends && promise[me] == 0 -> attends = 0
-        :: else
-        fi
+        noteTakenPromise()
     :: else ->
         atomic { want = promise[me]; promise[me] = 0 };
         atomic {

@@ -117,19 +117,9 @@ extension OperationQueue {
                 }
                 section.pointee.opens = false
             }
-            if let actions = endSection(section) { perform(actions, leaving: look.more) }
+            if let actions = endSection(section) { perform(actions, more: look.more) }
             return Departure(lifecycle: lifecycle, look: look, isCalled: isCalled)
         }
-    }
-
-    /// Performs the actions of a section in which an operation has left, and which has not claimed all that can start.
-    ///
-    /// The actions of policies may wait for the rest. The worker has promised to look, but the monitor may have taken the promise
-    /// before the operation had left, and found nothing to start.
-    @inline(never)
-    private func perform(_ actions: Actions, leaving more: ServiceLevels) {
-        if !more.isEmpty, !actions.policies.isEmpty, !thisThreadLooksSoon { callWorkers(more) }
-        perform(actions)
     }
 
     /// Ends a section without an event. A thread is about to push the operation, which is pinned: it cannot leave before it

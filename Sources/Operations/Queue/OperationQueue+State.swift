@@ -219,10 +219,15 @@ extension OperationQueue {
     }
 
     /// Performs the actions of a section. The only place that does.
+    ///
+    /// - Parameter more: The levels that the thread looks after itself when the call has returned. Actions of policies may wait for
+    ///   their operations. The thread has promised to look, but the monitor may have taken the promise before the section, and
+    ///   found nothing to start.
     @inline(never)
-    final func perform(_ actions: Actions) {
+    final func perform(_ actions: Actions, more: ServiceLevels = []) {
         HeldLocks.assertNone()
-        if !actions.calls.isEmpty, !thisThreadLooksSoon { callWorkers(actions.calls) }
+        let calls = actions.policies.isEmpty ? actions.calls : actions.calls.union(more)
+        if !calls.isEmpty, !thisThreadLooksSoon { callWorkers(calls) }
         for action in actions.policies { action(self) }
         if let idle = actions.idle { for waiter in idle.waiters { waiter.wake() } }
     }

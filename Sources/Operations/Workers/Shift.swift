@@ -117,7 +117,7 @@ extension OperationQueue {
 
     /// Returns the next step, unless the monitor has taken the promise and so acts in place of this worker.
     private func keepPromise(next look: Look?, _ shift: inout Shift) -> Look? {
-        guard look?.claim != nil || shift.isCalled || shift.pace.attends else {
+        guard look?.claim != nil || shift.isReliedOn else {
             // This worker looks now, also if the monitor has called another one.
             shift.worker.obligation.clear()
             return look
@@ -238,7 +238,7 @@ extension OperationQueue {
             // for that reason. A resumption that arrived while this thread had a promise has called no worker.
             callWorkers(more)
             if hasResumptions { callWorkerIfNone(level) }
-        } else if !shift.isCalled, !shift.pace.attends, !more.isEmpty || hasResumptions {
+        } else if !shift.isReliedOn, !more.isEmpty || hasResumptions {
             shift.worker.promise(.look)
         }
     }

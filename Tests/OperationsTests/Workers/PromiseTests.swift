@@ -1,4 +1,3 @@
-import KeyValueObserving
 import TestSupport
 import Testing
 
@@ -35,15 +34,4 @@ import Testing
         queue.waitUntilAllOperationsAreFinished()
         queue.removeObserver(observer, forKeyPath: "operationCount")
     }
-}
-
-private final class CountObserver: KeyValueObserver, Sendable {
-    private let body: @Sendable (Int) -> Void
-
-    init(_ body: @escaping @Sendable (Int) -> Void) { self.body = body }
-
-    func observeValue(
-        forKeyPath keyPath: String?, of object: Any?, change: [NSKeyValueChangeKey: Any]?,
-        context: UnsafeMutableRawPointer?
-    ) { if let count = change?[.newKey] as? Int { body(count) } }
 }

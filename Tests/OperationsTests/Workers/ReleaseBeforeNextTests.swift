@@ -253,18 +253,6 @@ private final class ReleasedAsyncOperation: AsyncOperation, @unchecked Sendable 
     deinit { atRelease() }
 }
 
-/// Calls a closure with the new value of `operationCount`.
-private final class CountObserver: KeyValueObserver, Sendable {
-    private let body: @Sendable (Int) -> Void
-
-    init(_ body: @escaping @Sendable (Int) -> Void) { self.body = body }
-
-    func observeValue(
-        forKeyPath keyPath: String?, of object: Any?, change: [NSKeyValueChangeKey: Any]?,
-        context: UnsafeMutableRawPointer?
-    ) { if let count = change?[.newKey] as? Int { body(count) } }
-}
-
 private final class CancelOperation: Operation, @unchecked Sendable {
     private let atCancel: @Sendable () -> Void
 
