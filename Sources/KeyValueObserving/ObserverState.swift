@@ -5,15 +5,43 @@ import Synchronization
 /// One thread at a time delivers the changes of a property, one after the other. If another thread makes a change meanwhile, it
 /// leaves the delivery to the first thread, in the order in which the changes were recorded here. Every observer therefore
 /// receives each change once and the last change last, and no thread waits for another thread's handlers.
+///
+/// The state has one owner and is not copied.
 @_spi(Hosting) public struct ObserverState {
     var observations = RemovableList<Observation>()
     @usableFromInline var registrations: UInt64 = 0
-    /// The number that identifies this state; 0 until it is needed.
-    private var number: UInt64 = 0
+    private var extras: Extras?
+
+    /// The state that an object with one observer does not need. Created when first changed.
+    private final class Extras {
+        /// The number that identifies this state; 0 until it is needed.
+        @exclusivity(unchecked) var number: UInt64 = 0
+        @exclusivity(unchecked) var sweepLimit = ObserverState.firstSweepLimit
+        @exclusivity(unchecked) var turns: [Turn] = []
+    }
+
+    private static var firstSweepLimit: Int { 64 }
+
+    private var ownExtras: Extras {
+        mutating get {
+            if let extras { return extras }
+            let new = Extras()
+            extras = new
+            return new
+        }
+    }
+
     /// The number of observations from which on a registration looks for deallocated observers.
-    var sweepLimit = 64
+    var sweepLimit: Int {
+        get { extras?.sweepLimit ?? Self.firstSweepLimit }
+        set { ownExtras.sweepLimit = newValue }
+    }
+
     /// The properties that a thread is about to change, or whose changes a thread is delivering.
-    private var turns: [Turn] = []
+    private var turns: [Turn] {
+        get { extras?.turns ?? [] }
+        _modify { yield &ownExtras.turns }
+    }
 
     private struct Turn {
         let key: PropertyKey
@@ -33,8 +61,9 @@ import Synchronization
 
     /// Returns the number that identifies this state, and assigns it at the first call.
     mutating func ownNumber() -> UInt64 {
-        if number == 0 { number = Self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue }
-        return number
+        let extras = ownExtras
+        if extras.number == 0 { extras.number = Self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue }
+        return extras.number
     }
 
     // MARK: - Before the change

@@ -4,10 +4,17 @@
 package struct RemovableList<Element: Identifiable> {
     /// The element, if there is only one.
     private var only: Element?
-    /// Two elements or more. Without an index there are no holes, and with one at most half of the places are holes.
-    private var places: [Element?] = []
-    /// The places of the elements. Empty as long as there are few elements.
-    private var index = [Element.ID: Int]()
+    /// Two elements or more. Separate, so that the list of one element is small.
+    private var many: Many?
+
+    private final class Many {
+        /// Without an index there are no holes, and with one at most half of the places are holes.
+        var places: [Element?]
+        /// The places of the elements. Empty as long as there are few elements.
+        var index: [Element.ID: Int]
+
+        init(_ places: [Element?], _ index: [Element.ID: Int]) { (self.places, self.index) = (places, index) }
+    }
 
     /// A list gets its index when it has more elements than that.
     private static var few: Int { 16 }
@@ -15,79 +22,89 @@ package struct RemovableList<Element: Identifiable> {
     package init() {}
 
     package var count: Int {
-        if only != nil { return 1 }
-        return index.isEmpty ? places.count : index.count
+        guard let many else { return only == nil ? 0 : 1 }
+        return many.index.isEmpty ? many.places.count : many.index.count
     }
 
     /// The element, if there is only one.
     var sole: Element? { only }
 
-    package var isEmpty: Bool { only == nil && places.isEmpty }
+    package var isEmpty: Bool { only == nil && many == nil }
 
     /// How many places there are, holes included.
-    var placeCount: Int { places.count }
+    var placeCount: Int { many?.places.count ?? 0 }
 
     package mutating func append(_ element: Element) {
         if isEmpty {
             only = element
             return
         }
-        if let first = only.take() { places.append(first) }
-        places.append(element)
-        if !index.isEmpty {
-            index[element.id] = places.count - 1
-        } else if places.count > Self.few {
-            makeIndex()
+        if let first = only.take() {
+            many = Many([first, element], [:])
+            return
+        }
+        let many = ownMany.unsafelyUnwrapped
+        many.places.append(element)
+        if !many.index.isEmpty {
+            many.index[element.id] = many.places.count - 1
+        } else if many.places.count > Self.few {
+            makeIndex(of: many)
         }
     }
 
     /// Removes the element, if it is there.
     package mutating func remove(_ id: Element.ID) {
-        if let present = only {
-            if present.id == id { only = nil }
-            return
-        }
-        if index.isEmpty {
-            guard let place = places.firstIndex(where: { $0?.id == id }) else { return }
-            places.remove(at: place)
+        if let present = only, present.id == id { only = nil }
+        guard let many = ownMany else { return }
+        if many.index.isEmpty {
+            guard let place = many.places.firstIndex(where: { $0?.id == id }) else { return }
+            many.places.remove(at: place)
         } else {
-            guard let place = index.removeValue(forKey: id) else { return }
-            places[place] = nil
-            guard places.count > 2 * index.count else { return }
-            places.removeAll { $0 == nil }
+            guard let place = many.index.removeValue(forKey: id) else { return }
+            many.places[place] = nil
+            guard many.places.count > 2 * many.index.count else { return }
+            many.places.removeAll { $0 == nil }
         }
-        settle()
+        settle(many)
+    }
+
+    /// The elements as an object that no copy of the list has; nil: fewer than two.
+    private var ownMany: Many? {
+        mutating get {
+            if let shared = many, !isKnownUniquelyReferenced(&many) { many = Many(shared.places, shared.index) }
+            return many
+        }
     }
 
     /// Chooses the form after elements have been removed, when there are no holes.
-    private mutating func settle() {
-        index.removeAll(keepingCapacity: places.count > Self.few)
-        if places.count > Self.few { makeIndex() }
-        guard places.count < 2 else { return }
-        only = places.first ?? nil
-        places = []
+    private mutating func settle(_ many: Many) {
+        many.index.removeAll(keepingCapacity: many.places.count > Self.few)
+        if many.places.count > Self.few { makeIndex(of: many) }
+        guard many.places.count < 2 else { return }
+        only = many.places.first ?? nil
+        self.many = nil
     }
 
-    private mutating func makeIndex() {
-        for (place, element) in places.enumerated() { if let element { index[element.id] = place } }
+    private func makeIndex(of many: Many) {
+        for (place, element) in many.places.enumerated() { if let element { many.index[element.id] = place } }
     }
 }
 
 extension RemovableList {
     package func forEach(_ body: (Element) -> Void) {
         if let only { return body(only) }
-        for case let element? in places { body(element) }
+        for case let element? in many?.places ?? [] { body(element) }
     }
 
     func first(where predicate: (Element) -> Bool) -> Element? {
         if let only { return predicate(only) ? only : nil }
-        for case let element? in places where predicate(element) { return element }
+        for case let element? in many?.places ?? [] where predicate(element) { return element }
         return nil
     }
 
     func last(where predicate: (Element) -> Bool) -> Element? {
         if let only { return predicate(only) ? only : nil }
-        for case let element? in places.reversed() where predicate(element) { return element }
+        for case let element? in (many?.places ?? []).reversed() where predicate(element) { return element }
         return nil
     }
 
@@ -106,7 +123,8 @@ extension RemovableList {
             if isRemoved(present) { only = nil }
             return
         }
-        places.removeAll { $0.map(isRemoved) ?? true }
-        settle()
+        guard let many = ownMany else { return }
+        many.places.removeAll { $0.map(isRemoved) ?? true }
+        settle(many)
     }
 }

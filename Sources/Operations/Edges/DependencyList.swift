@@ -1,24 +1,33 @@
 import SchedulerCore
 
 /// The dependencies of an operation that has attachments, in the order added. Guarded by the lock of the attachments.
-struct DependencyList {
-    /// The edges that were added before there were attachments, linked from the newest. A dependency that was added
-    /// several times has several edges.
-    private var early: Edge?
-    private var list = KeyedList<Edge>()
+enum DependencyList {
+    /// The edges that were added before there were attachments, linked from the newest. A dependency that was added several
+    /// times has several edges.
+    case early(Edge?)
+    /// A box, so that attachments without dependencies are small.
+    case sorted(Box)
+
+    final class Box { @exclusivity(unchecked) var list = KeyedList<Edge>() }
+
+    init() { self = .early(nil) }
 
     /// Takes over the edges that were added before there were attachments. The list is empty.
-    mutating func begin(with early: Edge?) { self.early = early }
+    mutating func begin(with early: Edge?) { self = .early(early) }
 
-    /// Moves the early edges to the list, and drops edges of repeated dependencies. Precedes every other access.
+    /// Moves the early edges to the list, and drops edges of repeated dependencies. Precedes every access but `drop`.
     ///
     /// Returns the number of counts that the caller has to take back, because dropped edges were counted.
-    mutating func sort() -> UInt32 { early == nil ? 0 : moveEarly() }
+    mutating func sort() -> UInt32 {
+        guard case .early(let newest) = self else { return 0 }
+        let box = Box()
+        self = .sorted(box)
+        return Self.move(newest, to: &box.list)
+    }
 
-    @inline(never)
-    private mutating func moveEarly() -> UInt32 {
+    private static func move(_ newest: Edge?, to list: inout KeyedList<Edge>) -> UInt32 {
         var oldest: Edge?
-        var rest = early.take()
+        var rest = newest
         while let edge = rest {
             rest = edge.nextOfList
             edge.nextOfList = oldest
@@ -36,25 +45,32 @@ struct DependencyList {
         return counted
     }
 
-    var dependencies: [Operation] { list.elements.map { $0.dependency.takeUnretainedValue() } }
+    private var sorted: Box {
+        guard case .sorted(let box) = self else { preconditionFailure("the dependencies are not sorted") }
+        return box
+    }
+
+    var dependencies: [Operation] { sorted.list.elements.map { $0.dependency.takeUnretainedValue() } }
 
     /// The unfinished dependencies, for which the operation waits.
     var holding: [Operation] {
-        list.elements.compactMap { $0.holds ? $0.dependency.takeUnretainedValue() : nil }
+        sorted.list.elements.compactMap { $0.holds ? $0.dependency.takeUnretainedValue() : nil }
     }
 
-    mutating func add(_ edge: Edge) -> Bool { list.add(edge, key: edge.key) }
+    func add(_ edge: Edge) -> Bool { sorted.list.add(edge, key: edge.key) }
 
     /// Removes a dependency. The caller drops the edge and releases the dependency.
-    mutating func remove(_ dependency: Operation) -> Edge? {
-        list.remove(UInt(bitPattern: Unmanaged.passUnretained(dependency).toOpaque()))
+    func remove(_ dependency: Operation) -> Edge? {
+        sorted.list.remove(UInt(bitPattern: Unmanaged.passUnretained(dependency).toOpaque()))
     }
 
     /// Drops the edges of an operation that is being released, and moves the references to the dependencies to `array`.
     /// Returns the number of edges that were counted.
     func drop(into array: inout [Operation]) -> UInt32 {
-        if early == nil, list.count == 0 { return 0 }
-        return list.elements.reduce(Self.drop(early, into: &array)) { $0 + Self.drop($1, into: &array) }
+        switch self {
+        case .early(let newest): Self.drop(newest, into: &array)
+        case .sorted(let box): box.list.elements.reduce(0) { $0 + Self.drop($1, into: &array) }
+        }
     }
 
     /// Drops a chain of early edges.

@@ -237,10 +237,10 @@ extension Operation {
 
 /// The pending announcements of `isReady`, and the value in the last notification.
 struct ReadinessNotifier {
+    private var announcements: UInt16 = 0
     private var notified: Bool?
     private var isNotifying = false
     private var mustRead = false
-    private var announcements: UInt32 = 0
 
     /// Begins an announcement. True: the caller reads and notifies, as long as `continues` returns true.
     mutating func begin(onlyChanges: Bool) -> Bool {

@@ -274,6 +274,8 @@ extension OperationQueue {
     /// The method checks the schedule even if the inbox is empty. Any thread with the lock may have drained the inbox. A
     /// thread that made an operation startable has called no worker, because this worker was present.
     private func linger(_ shift: inout Shift) -> Look? {
+        shift.pace.pause()
+        defer { shift.pace.resume() }
         var look: Look?
         let (resumes, pool) = (servesResumptions(shift), shift.worker.pool)
         if shift.pace.attends {
@@ -360,7 +362,8 @@ extension OperationQueue {
         shift.pace.ranOne()
         guard shift.pace.isFresh else { return }
         if !shift.pace.isSprint {
-            stopAttending(&shift)
+            // A worker that tries to be enough alone cannot be while this one stays.
+            if shift.pace.attends { stopAttending(&shift) } else if signal.isAttended { shift.end = .leavesToOthers }
         } else if !shift.pace.attends {
             if signal.attend() { shift.pace.attends = true } else { shift.end = .leavesToOthers }
         }

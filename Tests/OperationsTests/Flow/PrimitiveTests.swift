@@ -5,6 +5,10 @@ import Synchronization
 import TestSupport
 import Testing
 
+#if canImport(Glibc)
+import Glibc
+#endif
+
 /// The locks and the exchanges of atomic words on the path of one operation; see "Architecture".
 @Suite struct PrimitiveTests {
     @Test func `adding a block operation to a busy queue takes no lock and three exchanges`() {
@@ -23,6 +27,19 @@ import Testing
         #expect(Primitives.ofThisThread - before == Primitives.Counts(locks: 0, exchanges: 10))
         busy.finish()
     }
+
+    #if canImport(Glibc)
+    /// The C library keeps small blocks apart, and allocates and frees them without a lock.
+    @Test func `a block operation and its attachments are allocations of at most 120 bytes each`() {
+        typealias Function = @convention(c) (UnsafeMutableRawPointer) -> Int
+        let usableSize = unsafeBitCast(dlsym(nil, "malloc_usable_size"), to: Function.self)
+        func size(_ object: AnyObject) -> Int { usableSize(Unmanaged.passUnretained(object).toOpaque()) }
+        let operations = (0..<20).map { _ in BlockOperation {} }
+        // The smallest, because the C library may add a rest of 16 bytes that is too small for a block.
+        #expect(operations.map { size($0) }.min().map { $0 <= 120 } == true)
+        #expect(operations.map { size($0.ownAttachments) }.min().map { $0 <= 120 } == true)
+    }
+    #endif
 
     /// Sixteen operations are still in the cache when they are taken from the inbox. A million are not.
     @Test func `a thread that adds to a busy queue takes the lock once for sixteen operations`() {
