@@ -22,6 +22,10 @@ struct Benchmarks: ParsableCommand {
     @Option(help: .private)
     var child: ChildTask?
 
+    /// Measure the rows in this process, and print the results as JSON.
+    @Flag(help: .private)
+    var results = false
+
     func validate() throws { try report.check(known: Row.all(.full).map(\.number)) }
 
     func run() throws {
@@ -30,12 +34,15 @@ struct Benchmarks: ParsableCommand {
         if limits { return print(Machine.current.text, Limits.text, separator: "\n\n") }
         let chosen = contender.isEmpty ? Contender.allCases : contender
         let engine = Engine(scale: scale, contenders: chosen.filter(\.isThere))
+        let rows = Row.all(scale).filter { report.isWanted($0.number) }
+        if results { return print(try LineResult.text(of: rows.flatMap { engine.measure($0) })) }
         for missing in chosen where !missing.isThere {
             Engine.report("\(missing.rawValue) is skipped, because its library was missing when this program was built")
         }
-        let rows = Row.all(scale).filter { report.isWanted($0.number) }
         let machine = Machine.current
-        let found = Report(machine: machine, scale: scale, lines: rows.flatMap { engine.measure($0) })
+        // A profiler looks at one process.
+        let lines = rows.count == 1 ? engine.measure(rows[0]) : rows.flatMap { engine.measureInChild($0) }
+        let found = Report(machine: machine, scale: scale, lines: lines)
         print(found.text)
         try report.write(found, svg: Chart(found).svg, markdown: MarkdownTable(found).text)
     }

@@ -6,8 +6,9 @@
 /// An operation that blocks or takes long breaks the pattern. Then the `Monitor` calls another worker after two of its
 /// looks, some milliseconds.
 ///
-/// Two workers that disturb each other find even empty operations to take some microseconds each. So a worker that finds
-/// its operations to be slow, but not too slow for that, sprints for two intervals to try (`Trials`).
+/// Two or more workers that disturb each other find even empty operations to take some microseconds each. So a worker whose
+/// operations are slow, but not too slow for that, sprints for two intervals to try (`Trials`). It continues if it is
+/// then at least as fast as all the workers together were.
 struct Pace {
     static let interval = 64
     /// The time of a tiny operation in nanoseconds, overhead included.
@@ -18,6 +19,8 @@ struct Pace {
     private var count = 0
     /// The start of the interval. The time in which the worker waited for work is added.
     private var start: UInt64
+    /// The time of an operation up to which an interval is fast.
+    private var limit = Self.tiny
     /// The number of consecutive slow intervals. A worker that loses its core for a moment is slow once. Two slow
     /// intervals end the sprint.
     private var slowIntervals = 2
@@ -29,32 +32,34 @@ struct Pace {
 
     var isSprint: Bool { slowIntervals < 2 }
 
-    /// Whether the value of `isSprint` was computed at this moment.
-    var isFresh: Bool { count == 0 }
-
+    /// Counts an operation. True: the interval is over, and the caller ends it.
     @inline(__always)
-    mutating func ranOne() {
+    mutating func ranOne() -> Bool {
         count += 1
-        if count == Self.interval { endInterval() }
-    }
-
-    @inline(never)
-    mutating func endInterval(at now: UInt64 = MonotonicClock.now) {
-        note(now - start)
-        start = now
+        guard count == Self.interval else { return false }
         count = 0
+        return true
     }
 
-    /// Records the time of an interval in nanoseconds.
-    mutating func note(_ time: UInt64) {
-        let operation = time / UInt64(Self.interval)
-        if operation < Self.tiny {
+    /// - Parameter workers: The number of workers of the queue, this one included.
+    mutating func endInterval(among workers: Int, at now: UInt64 = MonotonicClock.now) {
+        note((now - start) / UInt64(Self.interval), among: workers)
+        start = now
+    }
+
+    /// Records the time of an operation in nanoseconds, the mean of an interval.
+    private mutating func note(_ time: UInt64, among workers: Int) {
+        guard time >= limit else {
             slowIntervals = 0
-        } else if slowIntervals < 1 {
-            slowIntervals += 1
-        } else {
-            let sprints = operation < Self.disturbed && trials.isDue()
-            slowIntervals = sprints ? 0 : 2
+            trials = Trials()
+            return
+        }
+        slowIntervals = min(slowIntervals + 1, 2)
+        guard slowIntervals == 2 else { return }
+        limit = Self.tiny
+        if workers > 1, time < Self.disturbed, trials.isDue() {
+            limit = max(Self.tiny, time / UInt64(workers))
+            slowIntervals = 0
         }
     }
 
@@ -66,11 +71,11 @@ struct Pace {
 
     mutating func resume(at now: UInt64 = MonotonicClock.now) { start = now - start }
 
-    /// The slow intervals after which a worker tries to sprint. The more trials have failed, the rarer they are.
+    /// The slow intervals after which a worker tries to sprint. The more trials have failed in a row, the rarer they are.
     struct Trials {
         static let most = 256
         private var pause = 4
-        private var left = 3
+        private var left = 1
 
         /// Counts a slow interval. Whether the worker tries to sprint now.
         mutating func isDue() -> Bool {

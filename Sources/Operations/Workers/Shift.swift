@@ -359,8 +359,12 @@ extension OperationQueue {
     @inline(__always)
     private func decide(_ shift: inout Shift) {
         if shift.worker.shouldYield(to: self) { return shift.end = .yields }
-        shift.pace.ranOne()
-        guard shift.pace.isFresh else { return }
+        if shift.pace.ranOne() { decideAboutSprint(&shift) }
+    }
+
+    @inline(never)
+    private func decideAboutSprint(_ shift: inout Shift) {
+        shift.pace.endInterval(among: threads.present)
         if !shift.pace.isSprint {
             // A worker that tries to be enough alone cannot be while this one stays.
             if shift.pace.attends { stopAttending(&shift) } else if signal.isAttended { shift.end = .leavesToOthers }

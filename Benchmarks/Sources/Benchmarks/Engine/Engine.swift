@@ -1,6 +1,10 @@
 import BenchmarkReport
 import Glibc
 
+import struct Foundation.Data
+import class Foundation.JSONDecoder
+import class Foundation.JSONEncoder
+
 /// The measurement of rows. Each repetition runs each contender of each line once, in a rotating order. A temporary disturbance
 /// of the machine therefore affects all contenders alike.
 struct Engine {
@@ -33,6 +37,18 @@ struct Engine {
         for (index, line) in row.lines.enumerated() {
             let previous = row.lines[..<index].lastIndex { !$0.isCold }
             results[index].judge(line, after: previous.map { results[$0].medians })
+        }
+        return results
+    }
+
+    /// Measures a row in a process of its own, so that the figures of a row are the same alone and in the table. In one process, a
+    /// row would allocate from the blocks that the row before it has freed in a random order.
+    func measureInChild(_ row: Row) -> [LineResult] {
+        let arguments = ["--results", "--row", "\(row.number)"] + contenders.flatMap { ["--contender", $0.rawValue] }
+        let child = ChildProcess(arguments, at: scale).run()
+        guard let child, !child.hasCrashed, let results = LineResult.results(in: child.output) else {
+            Self.report("the process of row \(row.number) failed")
+            return row.lines.map { LineResult(row: row, line: $0) }
         }
         return results
     }
@@ -78,6 +94,15 @@ struct LineResult: Codable {
         question = row.question
         work = line.work
         unit = line.unit
+    }
+
+    static func text(of results: [LineResult]) throws -> String {
+        String(decoding: try JSONEncoder().encode(results), as: UTF8.self)
+    }
+
+    /// nil: the text has no results.
+    static func results(in text: String) -> [LineResult]? {
+        try? JSONDecoder().decode([LineResult].self, from: Data(text.utf8))
     }
 
     var medians: Medians {

@@ -13,7 +13,9 @@ extension Row {
                     work: "\(threads) threads add \(count.grouped) blocks each to one queue",
                     entries: [
                         .queues(OperationsQueues.self) { fromThreads(OperationsQueues.self, threads, count) },
-                        .queues(FoundationQueues.self) { fromThreads(FoundationQueues.self, threads, count) },
+                        .queues(FoundationQueues.self, isInChild: true) {
+                            fromThreads(FoundationQueues.self, threads, count)
+                        },
                         Entry(contender: .dispatch) {
                             Sample(figure: DispatchQueues.addFromThreads(threads, each: count, to: .global()))
                         },

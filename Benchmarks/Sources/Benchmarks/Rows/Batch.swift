@@ -8,7 +8,9 @@ extension Row {
             work: "\(count.grouped) blocks added by addOperations, default limit",
             entries: [
                 .queues(OperationsQueues.self) { allAtOnce(OperationsQueues.self, count) },
-                .queues(FoundationQueues.self) { allAtOnce(FoundationQueues.self, count) },
+                .queues(FoundationQueues.self, isInChild: true) {
+                    allAtOnce(FoundationQueues.self, count)
+                },
                 Entry(contender: .oneTBB) { Sample(figure: OneTBB.addOneByOne(count)) },
             ],
             bars: [.faster(than: .foundation, by: 12)], moonshots: [.faster(than: .foundation, by: 40)])

@@ -9,7 +9,9 @@ extension Row {
             work: "\(count.grouped) blocks added one by one, default limit",
             entries: [
                 .queues(OperationsQueues.self) { oneByOne(OperationsQueues.self, count, width: nil) },
-                .queues(FoundationQueues.self) { oneByOne(FoundationQueues.self, count, width: nil) },
+                .queues(FoundationQueues.self, isInChild: true) {
+                    oneByOne(FoundationQueues.self, count, width: nil)
+                },
                 Entry(contender: .dispatch) {
                     Sample(figure: DispatchQueues.addOneByOne(count, to: .global()))
                 },

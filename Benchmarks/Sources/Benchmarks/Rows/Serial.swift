@@ -12,7 +12,9 @@ extension Row {
                     work: "\(count.grouped) blocks added one by one, limit 1",
                     entries: [
                         .queues(OperationsQueues.self) { oneByOne(OperationsQueues.self, count, width: 1) },
-                        .queues(FoundationQueues.self) { oneByOne(FoundationQueues.self, count, width: 1) },
+                        .queues(FoundationQueues.self, isInChild: true) {
+                            oneByOne(FoundationQueues.self, count, width: 1)
+                        },
                         Entry(contender: .dispatch) {
                             Sample(figure: DispatchQueues.addOneByOne(count, to: DispatchQueue(label: "serial")))
                         },
