@@ -9,9 +9,9 @@ package struct RemovableList<Element: Identifiable> {
 
     private final class Many {
         /// Without an index there are no holes, and with one at most half of the places are holes.
-        var places: [Element?]
+        @exclusivity(unchecked) var places: [Element?]
         /// The places of the elements. Empty as long as there are few elements.
-        var index: [Element.ID: Int]
+        @exclusivity(unchecked) var index: [Element.ID: Int]
 
         init(_ places: [Element?], _ index: [Element.ID: Int]) { (self.places, self.index) = (places, index) }
     }
@@ -30,6 +30,9 @@ package struct RemovableList<Element: Identifiable> {
     var sole: Element? { only }
 
     package var isEmpty: Bool { only == nil && many == nil }
+
+    /// The identity of the object with two elements or more. For tests.
+    var identity: ObjectIdentifier? { many.map(ObjectIdentifier.init) }
 
     /// How many places there are, holes included.
     var placeCount: Int { many?.places.count ?? 0 }
@@ -71,7 +74,10 @@ package struct RemovableList<Element: Identifiable> {
     /// The elements as an object that no copy of the list has; nil: fewer than two.
     private var ownMany: Many? {
         mutating get {
-            if let shared = many, !isKnownUniquelyReferenced(&many) { many = Many(shared.places, shared.index) }
+            // A reference that is taken before the check would make the object a shared one.
+            if many != nil, !isKnownUniquelyReferenced(&many), let shared = many {
+                many = Many(shared.places, shared.index)
+            }
             return many
         }
     }

@@ -27,6 +27,29 @@ struct RemovableListTests {
         }
     }
 
+    @Test(arguments: [1, 2, 3, 20]) func `a copy keeps its elements when the list changes`(count: Int) {
+        let changes: [(inout RemovableList<Numbered>) -> Void] = [
+            { $0.append(Numbered(id: count)) }, { $0.remove(0) }, { $0.removeAll { $0.id % 2 == 0 } },
+        ]
+        for change in changes {
+            var list = RemovableList<Numbered>()
+            for number in 0..<count { list.append(Numbered(id: number)) }
+            let copy = list
+            change(&list)
+            #expect(copy.numbers == Array(0..<count))
+            #expect(list.numbers != copy.numbers)
+        }
+    }
+
+    @Test func `a list that is not shared changes in place`() {
+        var list = RemovableList<Numbered>()
+        for number in 0..<3 { list.append(Numbered(id: number)) }
+        let before = list.identity
+        list.append(Numbered(id: 3))
+        list.remove(1)
+        #expect(list.identity == before && before != nil)
+    }
+
     @Test func `an element that is not there is not removed`() {
         var list = RemovableList<Numbered>()
         for count in 0..<40 {

@@ -39,12 +39,23 @@ struct Benchmarks: ParsableCommand {
         for missing in chosen where !missing.isThere {
             Engine.report("\(missing.rawValue) is skipped, because its library was missing when this program was built")
         }
+        guard !engine.contenders.isEmpty else { throw ValidationError("None of the contenders is there.") }
         let machine = Machine.current
-        // A profiler looks at one process.
-        let lines = rows.count == 1 ? engine.measure(rows[0]) : rows.flatMap { engine.measureInChild($0) }
+        var crashed: [Int] = []
+        let lines = rows.flatMap { row in
+            // A profiler looks at one process.
+            if rows.count == 1 { return engine.measure(row) }
+            if let results = engine.measureInChild(row) { return results }
+            crashed.append(row.number)
+            return engine.withoutFigures(row)
+        }
         let found = Report(machine: machine, scale: scale, lines: lines)
         print(found.text)
         try report.write(found, svg: Chart(found).svg, markdown: MarkdownTable(found).text)
+        guard crashed.isEmpty else {
+            Engine.report("the processes of these rows crashed: \(crashed.map(String.init).joined(separator: ", "))")
+            throw ExitCode.failure
+        }
     }
 }
 

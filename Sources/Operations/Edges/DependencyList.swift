@@ -19,7 +19,7 @@ enum DependencyList {
     ///
     /// Returns the number of counts that the caller has to take back, because dropped edges were counted.
     mutating func sort() -> UInt32 {
-        guard case .early(let newest) = self else { return 0 }
+        guard case .early(let newest?) = self else { return 0 }
         let box = Box()
         self = .sorted(box)
         return Self.move(newest, to: &box.list)
@@ -45,23 +45,27 @@ enum DependencyList {
         return counted
     }
 
-    private var sorted: Box {
-        guard case .sorted(let box) = self else { preconditionFailure("the dependencies are not sorted") }
-        return box
+    /// The sorted dependencies; nil: there are none.
+    private var sorted: Box? {
+        if case .sorted(let box) = self { box } else { nil }
     }
 
-    var dependencies: [Operation] { sorted.list.elements.map { $0.dependency.takeUnretainedValue() } }
+    private var edges: [Edge] { sorted?.list.elements ?? [] }
+
+    var dependencies: [Operation] { edges.map { $0.dependency.takeUnretainedValue() } }
 
     /// The unfinished dependencies, for which the operation waits.
-    var holding: [Operation] {
-        sorted.list.elements.compactMap { $0.holds ? $0.dependency.takeUnretainedValue() : nil }
-    }
+    var holding: [Operation] { edges.compactMap { $0.holds ? $0.dependency.takeUnretainedValue() : nil } }
 
-    func add(_ edge: Edge) -> Bool { sorted.list.add(edge, key: edge.key) }
+    mutating func add(_ edge: Edge) -> Bool {
+        let box = sorted ?? Box()
+        self = .sorted(box)
+        return box.list.add(edge, key: edge.key)
+    }
 
     /// Removes a dependency. The caller drops the edge and releases the dependency.
     func remove(_ dependency: Operation) -> Edge? {
-        sorted.list.remove(UInt(bitPattern: Unmanaged.passUnretained(dependency).toOpaque()))
+        sorted?.list.remove(UInt(bitPattern: Unmanaged.passUnretained(dependency).toOpaque()))
     }
 
     /// Drops the edges of an operation that is being released, and moves the references to the dependencies to `array`.

@@ -237,7 +237,7 @@ extension Operation {
 
 /// The pending announcements of `isReady`, and the value in the last notification.
 struct ReadinessNotifier {
-    private var announcements: UInt16 = 0
+    private var announcements: UInt32 = 0
     private var notified: Bool?
     private var isNotifying = false
     private var mustRead = false

@@ -274,8 +274,6 @@ extension OperationQueue {
     /// The method checks the schedule even if the inbox is empty. Any thread with the lock may have drained the inbox. A
     /// thread that made an operation startable has called no worker, because this worker was present.
     private func linger(_ shift: inout Shift) -> Look? {
-        shift.pace.pause()
-        defer { shift.pace.resume() }
         var look: Look?
         let (resumes, pool) = (servesResumptions(shift), shift.worker.pool)
         if shift.pace.attends {
@@ -359,15 +357,10 @@ extension OperationQueue {
     @inline(__always)
     private func decide(_ shift: inout Shift) {
         if shift.worker.shouldYield(to: self) { return shift.end = .yields }
-        if shift.pace.ranOne() { decideAboutSprint(&shift) }
-    }
-
-    @inline(never)
-    private func decideAboutSprint(_ shift: inout Shift) {
-        shift.pace.endInterval(among: threads.present)
+        shift.pace.ranOne()
+        guard shift.pace.isFresh else { return }
         if !shift.pace.isSprint {
-            // A worker that tries to be enough alone cannot be while this one stays.
-            if shift.pace.attends { stopAttending(&shift) } else if signal.isAttended { shift.end = .leavesToOthers }
+            stopAttending(&shift)
         } else if !shift.pace.attends {
             if signal.attend() { shift.pace.attends = true } else { shift.end = .leavesToOthers }
         }

@@ -33,8 +33,10 @@ extension Entry {
     /// A measurement with the operation queues of one library.
     static func queues<System: OperationSystem>(
         _ system: System.Type, repetitions: Int = .max, isInChild: Bool = false,
-        _ measure: @escaping @Sendable () -> Sample
+        warmUps: Int = 0, _ measure: @escaping @Sendable () -> Sample
     ) -> Entry {
-        Entry(contender: system.contender, repetitions: repetitions, isInChild: isInChild, measure: measure)
+        Entry(
+            contender: system.contender, repetitions: repetitions, isInChild: isInChild, warmUps: warmUps,
+            measure: measure)
     }
 }

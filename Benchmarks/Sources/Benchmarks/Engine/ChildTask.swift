@@ -31,6 +31,7 @@ struct ChildTask: RawRepresentable {
         guard let row = Row.all(scale).first(where: { $0.number == row }), row.lines.indices.contains(line),
             let entry = row.lines[line].entries.first(where: { $0.contender == contender })
         else { return }
+        for _ in 0..<entry.warmUps { _ = entry.measure() }
         let sample = entry.measure()
         print(sample.figure)
         fflush(nil)

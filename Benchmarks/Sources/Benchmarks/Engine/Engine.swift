@@ -34,23 +34,32 @@ struct Engine {
                 results[line].add(outcome, of: entry.contender)
             }
         }
+        judge(&results, of: row)
+        return results
+    }
+
+    /// The results of a row whose process has crashed.
+    func withoutFigures(_ row: Row) -> [LineResult] {
+        var results = row.lines.map { LineResult(row: row, line: $0) }
+        judge(&results, of: row)
+        return results
+    }
+
+    private func judge(_ results: inout [LineResult], of row: Row) {
         for (index, line) in row.lines.enumerated() {
             let previous = row.lines[..<index].lastIndex { !$0.isCold }
             results[index].judge(line, after: previous.map { results[$0].medians })
         }
-        return results
     }
 
     /// Measures a row in a process of its own, so that the figures of a row are the same alone and in the table. In one process, a
     /// row would allocate from the blocks that the row before it has freed in a random order.
-    func measureInChild(_ row: Row) -> [LineResult] {
+    ///
+    /// - Returns: nil if the process has crashed.
+    func measureInChild(_ row: Row) -> [LineResult]? {
         let arguments = ["--results", "--row", "\(row.number)"] + contenders.flatMap { ["--contender", $0.rawValue] }
-        let child = ChildProcess(arguments, at: scale).run()
-        guard let child, !child.hasCrashed, let results = LineResult.results(in: child.output) else {
-            Self.report("the process of row \(row.number) failed")
-            return row.lines.map { LineResult(row: row, line: $0) }
-        }
-        return results
+        guard let child = ChildProcess(arguments, at: scale).run(), !child.hasCrashed else { return nil }
+        return LineResult.results(in: child.output)
     }
 
     /// Prints a line to standard error, beside the report.

@@ -25,6 +25,8 @@ struct Entry: Sendable {
     var repetitions = Int.max
     /// Whether the measurement runs in a child process, because it may crash or may leave the heap changed.
     var isInChild = false
+    /// The number of times that the child process does the work before it is measured.
+    var warmUps = 0
     let measure: @Sendable () -> Sample
 }
 

@@ -13,7 +13,7 @@ extension Row {
                     work: "\(threads) threads add \(count.grouped) blocks each to one queue",
                     entries: [
                         .queues(OperationsQueues.self) { fromThreads(OperationsQueues.self, threads, count) },
-                        .queues(FoundationQueues.self, isInChild: true) {
+                        .queues(FoundationQueues.self, isInChild: true, warmUps: 1) {
                             fromThreads(FoundationQueues.self, threads, count)
                         },
                         Entry(contender: .dispatch) {

@@ -8,7 +8,7 @@ extension Row {
             work: "\(count.grouped) blocks added by addOperations, default limit",
             entries: [
                 .queues(OperationsQueues.self) { allAtOnce(OperationsQueues.self, count) },
-                .queues(FoundationQueues.self, isInChild: true) {
+                .queues(FoundationQueues.self, isInChild: true, warmUps: 1) {
                     allAtOnce(FoundationQueues.self, count)
                 },
                 Entry(contender: .oneTBB) { Sample(figure: OneTBB.addOneByOne(count)) },

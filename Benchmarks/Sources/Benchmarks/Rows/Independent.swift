@@ -9,7 +9,7 @@ extension Row {
             work: "\(count.grouped) blocks added one by one, default limit",
             entries: [
                 .queues(OperationsQueues.self) { oneByOne(OperationsQueues.self, count, width: nil) },
-                .queues(FoundationQueues.self, isInChild: true) {
+                .queues(FoundationQueues.self, isInChild: true, warmUps: 1) {
                     oneByOne(FoundationQueues.self, count, width: nil)
                 },
                 Entry(contender: .dispatch) {

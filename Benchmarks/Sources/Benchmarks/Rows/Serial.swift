@@ -12,7 +12,7 @@ extension Row {
                     work: "\(count.grouped) blocks added one by one, limit 1",
                     entries: [
                         .queues(OperationsQueues.self) { oneByOne(OperationsQueues.self, count, width: 1) },
-                        .queues(FoundationQueues.self, isInChild: true) {
+                        .queues(FoundationQueues.self, isInChild: true, warmUps: 1) {
                             oneByOne(FoundationQueues.self, count, width: 1)
                         },
                         Entry(contender: .dispatch) {
