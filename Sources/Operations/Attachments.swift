@@ -37,11 +37,11 @@ final class Attachments: KeyValueRegistrar, @unchecked Sendable {
 
     struct State {
         var dependencies = DependencyList()
-        // Behind the dependencies, whose last byte is a tag. So the attachments are an allocation of at most 120 bytes, the
-        // largest that the C library frees fast.
-        var readinessNotifier = ReadinessNotifier()
+        // The last byte of the dependencies is a tag, and the small fields follow it. So the attachments are an allocation of
+        // 120 bytes, the largest that the C library frees fast.
         /// Whether a thread notifies, or has notified, observers of `isCancelled`.
         var isCancellationNotified = false
+        var readinessNotifier = ReadinessNotifier()
         var waiters: [Waiter] = []
         var completionBlock: (@Sendable () -> Void)?
         var extras: Extras?

@@ -236,33 +236,51 @@ extension Operation {
 }
 
 /// The pending announcements of `isReady`, and the value in the last notification.
+///
+/// One word, because each operation with attachments has it.
 struct ReadinessNotifier {
-    private var announcements: UInt32 = 0
-    private var notified: Bool?
-    private var isNotifying = false
-    private var mustRead = false
+    /// The number of announcements from bit 4 on, and four flags.
+    private var bits: UInt32 = 0
+
+    private static var isNotifying: UInt32 { 1 }
+    private static var mustRead: UInt32 { 2 }
+    private static var hasNotified: UInt32 { 4 }
+    private static var wasReady: UInt32 { 8 }
+    private static var one: UInt32 { 16 }
+
+    private subscript(flag: UInt32) -> Bool {
+        get { bits & flag != 0 }
+        set { if newValue { bits |= flag } else { bits &= ~flag } }
+    }
+
+    private var isAnnounced: Bool { bits >= Self.one }
+
+    private var notified: Bool? { self[Self.hasNotified] ? self[Self.wasReady] : nil }
 
     /// Begins an announcement. True: the caller reads and notifies, as long as `continues` returns true.
     mutating func begin(onlyChanges: Bool) -> Bool {
         // More announcements than a counter can count need no notifications of their own.
-        if onlyChanges { mustRead = true } else if announcements < .max { announcements += 1 }
-        defer { isNotifying = true }
-        return !isNotifying
+        if onlyChanges { self[Self.mustRead] = true } else if bits <= .max - Self.one { bits += Self.one }
+        defer { self[Self.isNotifying] = true }
+        return !self[Self.isNotifying]
     }
 
     /// Takes one announcement, to notify with this value. Returns the old value; nil: there is nothing to notify.
     mutating func take(_ isReady: Bool) -> Bool? {
-        defer { notified = isReady }
-        mustRead = false
-        let isAnnounced = announcements > 0
-        if isAnnounced { announcements -= 1 }
-        return isAnnounced || notified != isReady ? notified ?? isReady : nil
+        let (isAnnounced, old) = (isAnnounced, notified)
+        if isAnnounced { bits -= Self.one }
+        self[Self.mustRead] = false
+        note(isReady)
+        return isAnnounced || old != isReady ? old ?? isReady : nil
     }
 
-    mutating func note(_ isReady: Bool) { notified = isReady }
+    mutating func note(_ isReady: Bool) {
+        self[Self.hasNotified] = true
+        self[Self.wasReady] = isReady
+    }
 
     mutating func continues() -> Bool {
-        isNotifying = announcements > 0 || mustRead
-        return isNotifying
+        self[Self.isNotifying] = isAnnounced || self[Self.mustRead]
+        return self[Self.isNotifying]
     }
 }
