@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<20 as Range<UInt64>) func `the notifier in one word behaves like one with a field for each part`(
+    @Test(arguments: 0..<20 as Range<UInt64>) func `the notifier in one word behaves like a naive one`(
         seed: UInt64
     ) {
         var random = SeededRandom(seed: seed)
