@@ -25,9 +25,9 @@ enum DependencyList {
         return Self.move(newest, to: &box.list)
     }
 
-    private static func move(_ newest: Edge?, to list: inout KeyedList<Edge>) -> UInt32 {
+    private static func move(_ newest: Edge, to list: inout KeyedList<Edge>) -> UInt32 {
         var oldest: Edge?
-        var rest = newest
+        var rest: Edge? = newest
         while let edge = rest {
             rest = edge.nextOfList
             edge.nextOfList = oldest

@@ -29,15 +29,15 @@ import Glibc
     }
 
     #if canImport(Glibc)
-    /// The C library keeps small blocks apart, and allocates and frees them without a lock.
+    /// The C library frees such blocks without a lock.
     @Test func `a block operation and its attachments are allocations of at most 120 bytes each`() {
         typealias Function = @convention(c) (UnsafeMutableRawPointer) -> Int
         let usableSize = unsafeBitCast(dlsym(nil, "malloc_usable_size"), to: Function.self)
         func size(_ object: AnyObject) -> Int { usableSize(Unmanaged.passUnretained(object).toOpaque()) }
         let operations = (0..<20).map { _ in BlockOperation {} }
-        // The smallest, because the C library may add a rest of 16 bytes that is too small for a block.
-        #expect(operations.map { size($0) }.min().map { $0 <= 120 } == true)
-        #expect(operations.map { size($0.ownAttachments) }.min().map { $0 <= 120 } == true)
+        // Not all of them: the C library may add a rest of 16 bytes that is too small for a block.
+        #expect(operations.contains { size($0) <= 120 })
+        #expect(operations.contains { size($0.ownAttachments) <= 120 })
     }
     #endif
 

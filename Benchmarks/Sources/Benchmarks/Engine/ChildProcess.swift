@@ -2,9 +2,9 @@ import Glibc
 
 /// The program, run again in a process of its own.
 struct ChildProcess {
-    var arguments: [String]
+    let arguments: [String]
     /// Whether the messages of the child are discarded. A crash prints a page of backtrace.
-    var isSilent = false
+    let isSilent: Bool
 
     init(_ arguments: [String], at scale: Scale, isSilent: Bool = false) {
         self.arguments = ["Benchmarks"] + arguments + (scale == .quick ? ["--quick"] : [])
