@@ -1,20 +1,30 @@
+/// A closure that an observation calls. The pointer is valid during the call.
+///
+/// A pointer, because the compiler would copy a change that is stored, such as `PropertyDescription.change`. The copy and its
+/// release take longer than the rest of the call.
+@usableFromInline
+typealias ChangeHandler = @Sendable (_ object: AnyObject, _ change: UnsafePointer<Change>) -> Void
+
 /// An observation that calls a closure.
 ///
 /// Only the handler knows the types of the object and of the value. A generic class would need a metadata lookup for each
 /// observation and each change.
 class HandlerObservation: Observation, @unchecked Sendable {
     // Sendable: a constant.
-    private let handler: @Sendable (AnyObject, Change) -> Void
+    private let handler: ChangeHandler
 
     init(
-        _ property: PropertyDescription, _ options: NSKeyValueObservingOptions,
-        handler: @escaping @Sendable (AnyObject, Change) -> Void
+        _ property: PropertyDescription, _ options: NSKeyValueObservingOptions, handler: @escaping ChangeHandler
     ) {
         self.handler = handler
         super.init(property, options)
     }
 
-    final override func notify(_ object: AnyObject, _ change: Change) { handler(object, change) }
+    final override func notify(_ object: AnyObject, _ change: Change) {
+        withUnsafePointer(to: change) { handler(object, $0) }
+    }
+
+    final override func notifyPlainly(_ object: AnyObject) { handler(object, property.change) }
 }
 
 /// An observation by a key path that is not registered: of an unregistered property, or of an override.

@@ -64,19 +64,20 @@ extension KeyValueObservable {
         changeHandler: @escaping @Sendable (Self, NSKeyValueObservedChange<Value>) -> Void
     ) -> NSKeyValueObservation {
         token(for: keyPath, options) { object, change in
-            changeHandler(unsafeDowncast(object, to: Self.self), NSKeyValueObservedChange<Value>(change, for: options))
+            changeHandler(
+                unsafeDowncast(object, to: Self.self), NSKeyValueObservedChange<Value>(change.pointee, for: options))
         }
     }
 
     @usableFromInline
     func token<Value>(
         for keyPath: KeyPath<Self, Value>, _ options: NSKeyValueObservingOptions,
-        _ handler: @escaping @Sendable (AnyObject, Change) -> Void
+        _ handler: @escaping ChangeHandler
     ) -> NSKeyValueObservation { NSKeyValueObservation(startObserving(keyPath, options, handler)) }
 
     func startObserving<Value>(
         _ keyPath: KeyPath<Self, Value>, _ options: NSKeyValueObservingOptions,
-        _ handler: @escaping @Sendable (AnyObject, Change) -> Void
+        _ handler: @escaping ChangeHandler
     ) -> Observation {
         let observation: Observation
         switch Resolution.meaning(of: keyPath, in: KeyTable.of(Self.self), for: type(of: self)) {
@@ -84,7 +85,7 @@ extension KeyValueObservable {
             observation = HandlerObservation(property, options, handler: handler)
         case .nested(let components):
             observation = HandlerObservation(PropertyDescription(nested: components), options, handler: handler)
-            observation.watches = [PathWatch(components.map(\.name), for: observation)]
+            observation.watch(components.map(\.name))
         case .unknown:
             let override = PropertyDescription(
                 .path(keyPath), affectedBy: Self.namesAffectingAny(ofType: Value.self),

@@ -105,7 +105,7 @@ extension KeyValueObservable {
             NamedObservation.value(of: names, in: $0)
         }
         let observation = NamedObservation(property, options, observer: observer, path: keyPath, context: context)
-        if isPath { observation.watches = [PathWatch(names, for: observation)] }
+        if isPath { observation.watch(names) }
         return observation
     }
 }

@@ -104,7 +104,7 @@ extension KeyValueRegistrar {
         // Changes during the first call, by other threads or by the observer itself, are delivered after it.
         while true {
             var held: Change?
-            step { held = $0.nextHeld(observation) }
+            step { _ in held = observation.nextHeld() }
             guard let held else { return }
             observation.pass(held, of: object)
         }
@@ -198,7 +198,7 @@ extension KeyValueRegistrar {
         var sole: Unmanaged<Observation>?
         step { sole = $0.soleObservation(ofTag: tag) }
         guard let sole else { return false }
-        sole._withUnsafeGuaranteedRef { $0.pass(Change($0.key), of: object) }
+        sole._withUnsafeGuaranteedRef { if $0.isValid { $0.notifyPlainly(object) } }
         sole.release()
         return true
     }

@@ -49,7 +49,7 @@ private final class Source<Object: KeyValueObservable, Value: Sendable>: @unchec
             return stream
         }
         let observation = object.startObserving(path, [.initial, .new]) { _, change in
-            if let value = change.new { continuation.yield(value as! Value) }
+            if let value = change.pointee.new { continuation.yield(value as! Value) }
         }
         observation.whenObjectIsGone { continuation.finish() }
         let token = NSKeyValueObservation(observation)

@@ -2,27 +2,36 @@ import Synchronization
 
 /// A registration of one observer for changes of one property of one object. See the subclasses.
 @_spi(Hosting) public class Observation: Identifiable, @unchecked Sendable {
-    // Sendable: `number`, `home` and `watches` are set before registration. `isEnded` is atomic, and the rest is constant.
+    // Sendable: `number`, `home` and `extras` are set before registration. `isEnded` is atomic, and the rest is constant.
     let property: PropertyDescription
-    package let options: NSKeyValueObservingOptions
     /// The observers that this observation is registered with, while the object exists. The object itself is not stored here.
     @exclusivity(unchecked) private var home = Home.none
     @exclusivity(unchecked) fileprivate(set) var number: UInt64 = 0
-    /// A function to call when the object is deallocated. Guarded by the observers' lock.
-    @exclusivity(unchecked) var atEnd: (@Sendable () -> Void)?
-    /// Changes that wait until the observation has begun, see `beginsHeld`; nil afterwards. Guarded by the observers' lock.
-    @exclusivity(unchecked) var held: FirstInFirstOut<Change>?
-    /// The nested paths whose changes may change this property.
-    @exclusivity(unchecked) var watches: [PathWatch] = []
-    /// The number of calls before a change whose call after the change is not recorded yet. Guarded by the observers' lock.
-    @exclusivity(unchecked) var openPriors = 0
+    @exclusivity(unchecked) private var extras: Extras?
+    private let optionBits: UInt8
     private let isEnded = Atomic(false)
+
+    /// The state of observations that need more than a call after each change. Separate, so that the notifying thread reads
+    /// less memory of the other observations.
+    private final class Extras {
+        /// A function to call when the object is deallocated. Guarded by the observers' lock.
+        @exclusivity(unchecked) var atEnd: (@Sendable () -> Void)?
+        /// Changes that wait until the observation has begun, see `beginsHeld`; nil afterwards. Guarded by the observers' lock.
+        @exclusivity(unchecked) var held: FirstInFirstOut<Change>?
+        /// The nested paths whose changes may change this property. Constant after registration.
+        @exclusivity(unchecked) var watches: [PathWatch] = []
+        /// The number of calls before a change whose call after the change is not recorded yet. Guarded by the observers' lock.
+        @exclusivity(unchecked) var openPriors = 0
+    }
 
     init(_ property: PropertyDescription, _ options: NSKeyValueObservingOptions = []) {
         self.property = property
-        self.options = options
-        if beginsHeld { held = FirstInFirstOut() }
+        optionBits = UInt8(truncatingIfNeeded: options.rawValue)
+        if beginsHeld || options.contains(.prior) { extras = Extras() }
+        if beginsHeld { extras?.held = FirstInFirstOut() }
     }
+
+    package final var options: NSKeyValueObservingOptions { NSKeyValueObservingOptions(rawValue: UInt(optionBits)) }
 
     final var key: PropertyKey { property.key }
     /// Whether changes of other properties may change this property.
@@ -34,6 +43,9 @@ import Synchronization
     /// Calls the observer.
     func notify(_ object: AnyObject, _ change: Change) {}
 
+    /// Calls the observer with a change without values. The observation is valid, and filters no changes.
+    func notifyPlainly(_ object: AnyObject) { notify(object, Change(key)) }
+
     /// Calls the observer if the observation is valid. Subclasses may also filter changes.
     func pass(_ change: Change, of object: AnyObject) { if isValid { notify(object, change) } }
 
@@ -43,7 +55,7 @@ import Synchronization
     /// Whether this is an observation of the property with this tag that takes one call without a value for each change.
     @inline(__always)
     final func isPlain(ofTag tag: UInt16) -> Bool {
-        property.tag == tag && held == nil && options.isDisjoint(with: [.old, .new, .prior])
+        property.tag == tag && !isHeld && options.isDisjoint(with: [.old, .new, .prior])
     }
 
     /// Whether the observation needs any value of the property. An internal observation may be unable to read the value.
@@ -55,23 +67,53 @@ import Synchronization
     /// Whether changes have to wait for the steps after registration, such as the first call for `.initial`.
     var beginsHeld: Bool { options.contains(.initial) }
 
+    /// Whether changes are held back. Called under the observers' lock.
+    @inline(__always)
+    final var isHeld: Bool { extras?.held != nil }
+
+    /// Holds a change back, if changes are held back. Called under the observers' lock.
+    final func hold(_ change: Change) { extras?.held?.append(change) }
+
+    /// Returns the next change that was held back; nil ends the holding. Called under the observers' lock.
+    final func nextHeld() -> Change? {
+        let next = extras?.held?.popFirst()
+        if next == nil { extras?.held = nil }
+        return next
+    }
+
     /// Called after registration, while changes are held back.
     func hasBegun(on object: AnyObject) {}
+
+    /// The number of calls before a change whose call after the change is not recorded yet. Guarded by the observers' lock.
+    /// Always 0 without the option `prior`.
+    final var openPriors: Int {
+        get { extras?.openPriors ?? 0 }
+        set { extras?.openPriors = newValue }
+    }
+
+    /// Has the observation watch a path of names. Called before registration.
+    final func watch(_ path: [String]) {
+        let extras = extras ?? Extras()
+        self.extras = extras
+        extras.watches.append(PathWatch(path, for: self))
+    }
 
     /// Begins to watch the nested paths whose changes may change the property.
     final func watchWhatAffectsIt(from object: some KeyValueObservable) {
         if dependsOnOthers {
             for path in property.affectedBy where path.contains(".") {
-                watches.append(PathWatch(path.split(separator: ".").map(String.init), for: self))
+                watch(path.split(separator: ".").map(String.init))
             }
         }
-        if !watches.isEmpty { for watch in watches { watch.begin(on: object) } }
+        if let extras { for watch in extras.watches { watch.begin(on: object) } }
     }
+
+    private final func endWatches() { if let extras { for watch in extras.watches { watch.end() } } }
 
     /// Ends the observation after the object's deallocation.
     final func objectIsGone() {
-        if !watches.isEmpty { for watch in watches { watch.end() } }
-        atEnd?()
+        endWatches()
+        extras?.atEnd?()
     }
 
     final var isValid: Bool { !isEnded.load(ordering: .acquiring) }
@@ -82,16 +124,16 @@ import Synchronization
         var end: (@Sendable () -> Void)?
         observers?.step { state in
             state.remove(self)
-            end = atEnd.take()
+            end = extras?.atEnd.take()
         }
         _ = consume end
-        for watch in watches { watch.end() }
+        endWatches()
     }
 
     /// Ends an observation that the observers have already removed.
     final func wasRemoved() {
         isEnded.store(true, ordering: .releasing)
-        for watch in watches { watch.end() }
+        endWatches()
     }
 
     /// A reference to the observers.
@@ -121,10 +163,10 @@ import Synchronization
         }
     }
 
-    /// Calls a function when the object is deallocated, or at once if it already is.
+    /// Calls a function when the object is deallocated, or at once if it already is. The options contain `initial`.
     final func whenObjectIsGone(_ body: @escaping @Sendable () -> Void) {
         guard let observers else { return body() }
-        observers.step { _ in atEnd = body }
+        observers.step { _ in extras.unsafelyUnwrapped.atEnd = body }
     }
 
     package final func concerns(_ changed: PropertyKey) -> Bool {
@@ -138,15 +180,6 @@ extension ObserverState {
         registrations += 1
         observation.number = registrations
         observations.append(observation)
-    }
-
-    /// Returns the next change that was held back during the first call; nil ends the holding.
-    mutating func nextHeld(_ observation: Observation) -> Change? {
-        guard let next = observation.held?.popFirst() else {
-            observation.held = nil
-            return nil
-        }
-        return next
     }
 
     /// Returns the observations if it is time to look for deallocated observers among them. Amortized O(1).

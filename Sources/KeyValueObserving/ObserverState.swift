@@ -79,7 +79,7 @@ import Synchronization
             // delivered. Otherwise the call before comes directly before the call after; see `notePriors`.
             guard turns[turn].announced == 1, !turns[turn].isNotifying else { continue }
             // An observation that has not begun yet gets its prior call later.
-            let priorNow = upcoming.prior.filter { $0.held == nil }
+            let priorNow = upcoming.prior.filter { !$0.isHeld }
             guard !priorNow.isEmpty else { continue }
             for observation in priorNow { observation.openPriors += 1 }
             announcement.upcoming[index].priorNow = priorNow
@@ -234,7 +234,7 @@ import Synchronization
     @inlinable @inline(__always) package var wasUsed: Bool { registrations > 0 }
 
     /// Whether the state has changes that are not delivered. Their values may be objects.
-    package var hasChanges: Bool { !turns.isEmpty }
+    package var hasChanges: Bool { extras.map { !$0.turns.isEmpty } ?? false }
 
     /// Whether a change of this property notifies any observer.
     package func isObserved(_ key: PropertyKey) -> Bool { observations.contains { $0.concerns(key) } }
@@ -254,7 +254,7 @@ import Synchronization
     /// nil also if there are several observations, or if the notification takes more than a call. The caller releases the
     /// observation.
     func soleObservation(ofTag tag: UInt16) -> Unmanaged<Observation>? {
-        guard let sole = observations.sole, turns.isEmpty, sole.isPlain(ofTag: tag) else { return nil }
+        guard let sole = observations.sole, !hasChanges, sole.isPlain(ofTag: tag) else { return nil }
         return .passRetained(sole)
     }
 
@@ -267,7 +267,11 @@ import Synchronization
 
     /// Ends all observations after the object's deallocation. Called without a lock, by the only owner of the state. The owner
     /// releases the state next.
-    package func objectIsGone() { observations.forEach { $0.objectIsGone() } }
+    package mutating func objectIsGone() {
+        // Taken, so that no reference is counted.
+        if let sole = observations.takeSole() { return sole.objectIsGone() }
+        observations.forEach { $0.objectIsGone() }
+    }
 
     /// Returns the next change of the property and the observations to notify; nil ends the caller's delivery.
     mutating func nextToNotify(_ key: PropertyKey) -> (change: Change, observers: OneOrMore<Observation>)? {
@@ -284,9 +288,9 @@ import Synchronization
 
     /// Returns the observations that can be notified now. For the other observations, the change is held back.
     func free(_ concerned: OneOrMore<Observation>, from change: Change) -> OneOrMore<Observation> {
-        guard concerned.contains(where: { $0.held != nil }) else { return concerned }
-        concerned.forEach { $0.held?.append(change) }
-        return concerned.filter { $0.held == nil }
+        guard concerned.contains(where: \.isHeld) else { return concerned }
+        concerned.forEach { $0.hold(change) }
+        return concerned.filter { !$0.isHeld }
     }
 
     /// The way to deliver a change that was not announced.
@@ -304,7 +308,7 @@ import Synchronization
     mutating func way(_ key: PropertyKey, isLast: Bool) -> Way {
         let concerned = observations.filter { $0.concerns(key) }
         if concerned.isEmpty { return .nobody }
-        let isSimple = !concerned.contains { $0.key != key || $0.held != nil || $0.options.contains(.prior) }
+        let isSimple = !concerned.contains { $0.key != key || $0.isHeld || $0.options.contains(.prior) }
         if !isSimple || turns.contains(where: { $0.key == key }) { return .announce }
         if !isLast { turns.append(Turn(key: key, isNotifying: true)) }
         return .notify(concerned)

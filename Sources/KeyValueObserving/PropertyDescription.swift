@@ -2,6 +2,8 @@
 final class PropertyDescription: @unchecked Sendable {
     // Sendable: the properties are constants, and a closure over constants.
     let key: PropertyKey
+    /// A change of the property without values. See `ChangeHandler`.
+    let change: UnsafePointer<Change>
     /// The bit of a property that the object's own class has numbered; see `KeyValueKey.tag`.
     let tag: UInt16
     /// The names of the properties, or paths of names, whose changes may change this property.
@@ -19,11 +21,20 @@ final class PropertyDescription: @unchecked Sendable {
         read: @escaping (AnyObject) -> Any? = { _ in nil }
     ) {
         self.key = key
+        let change = UnsafeMutablePointer<Change>.allocate(capacity: 1)
+        change.initialize(to: Change(key))
+        self.change = UnsafePointer(change)
         self.tag = tag
         self.affectedBy = affectedBy
         self.unregisteredPath = unregisteredPath
         dependsOnOthers = !affectedBy.isEmpty || unregisteredPath != nil
         self.read = read
+    }
+
+    deinit {
+        let change = UnsafeMutablePointer(mutating: change)
+        change.deinitialize(count: 1)
+        change.deallocate()
     }
 
     /// Whether a change of another property may be a change of this property.

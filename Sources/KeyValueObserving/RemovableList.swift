@@ -29,6 +29,9 @@ package struct RemovableList<Element: Identifiable> {
     /// The element, if there is only one.
     var sole: Element? { only }
 
+    /// Removes and returns the element, if there is only one.
+    mutating func takeSole() -> Element? { only.take() }
+
     package var isEmpty: Bool { only == nil && many == nil }
 
     /// The identity of the object with two elements or more. For tests.

@@ -35,9 +35,9 @@ import Testing
 
     @Test func `an observation that has not begun holds the change back`() {
         let observation = observation(.initial)
-        var state = state(observation)
+        let state = state(observation)
         #expect(sole(state) == nil)
-        #expect(state.nextHeld(observation) == nil)
+        #expect(observation.nextHeld() == nil)
         #expect(sole(state) === observation)
     }
 

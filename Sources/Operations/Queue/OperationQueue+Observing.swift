@@ -69,7 +69,7 @@ extension OperationQueue {
     /// Ends the observations. Called by `deinit`: no thread has a reference any more.
     final func abandonObservers() {
         guard observers != nil else { return }
-        let gone = state.withLock { $0.observers.take() }
+        var gone = state.withLock { $0.observers.take() }
         gone.objectIsGone()
     }
 
