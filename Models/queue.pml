@@ -31,7 +31,7 @@
  *   promise                     Worker.obligation. goLong: willDepart; body, then `finishIfFinished` and `endClaimed`
  *   fulfillHere                 OperationQueue.fulfill by the thread that waits (Worker.fulfillObligation)
  *   Monitor                     WorkerPool.survey: Obligation.take, then OperationQueue.fulfill
- *   Late                        LateStep.work
+ *   Late                        OperationQueue.lateStep
  *   Handed                      with ASYNC a thread of the user: finishIfFinished
  *   putBack, Cause              OperationQueue.putBack, and the thread on which the cause of the wait ends; reconsiderReadiness
  *   Opener                      OperationQueue.open(_:), the timer of a rate limit
@@ -843,7 +843,7 @@ inline departElsewhere() {
     complete()
 }
 
-/* Takes back the claim of `cur`, whose start a worker has promised: LateStep. */
+/* Takes back the claim of `cur`, whose start a worker has promised: lateStep. */
 inline putBackPromised() {
     assert(phase[cur] == STARTING);
     ev = PUTS_BACK; withState();
@@ -1660,7 +1660,7 @@ end_sleeps:
 #endif
 
 #ifdef LATE
-/* A thread of the pool: LateStep. */
+/* A thread of the pool: lateStep. */
 proctype Late() {
     OUTSIDER;
 end_sleeps:

@@ -99,7 +99,10 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
             // Retained: as soon as the queue has the job, another thread may run it to the end of the operation.
             queue.resume(resumption)
         } else {
-            WorkerPool[ownLevel ?? .normal].request(LoneResumption(resumption, of: self))
+            // No thread of a queue runs it: the operation was started by hand, or has a service level of its own.
+            let (urgency, name) = (queue?.urgency ?? .shared, queue?.threadName ?? "async operation")
+            WorkerPool[ownLevel ?? .normal].request(
+                PoolJob(urgency: urgency, threadName: name) { resumption.run(in: .current) })
         }
     }
 

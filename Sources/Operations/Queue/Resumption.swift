@@ -64,22 +64,6 @@ struct Resumption: Sendable {
     }
 }
 
-/// A resumption that no thread of a queue runs: its operation was started by hand, or has a service level of its own.
-final class LoneResumption: WorkSource {
-    private let resumption: Resumption
-    let urgency: Urgency
-    let threadName: String?
-
-    init(_ resumption: Resumption, of task: OperationTask) {
-        self.resumption = resumption
-        let queue = task.queue
-        urgency = queue?.urgency ?? .shared
-        threadName = queue?.threadName ?? "async operation"
-    }
-
-    func work(on worker: Worker) { resumption.run(in: .current) }
-}
-
 extension UnownedJob {
     /// Whether the job is a task that resumes. Other jobs belong to the runtime.
     @inline(__always)

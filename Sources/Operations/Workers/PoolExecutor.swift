@@ -8,20 +8,8 @@ final class PoolExecutor: TaskExecutor {
 
     private init(_ pool: WorkerPool) { self.pool = pool }
 
-    func enqueue(_ job: consuming ExecutorJob) { pool.request(PoolJob(UnownedJob(job), self)) }
-
-    private final class PoolJob: WorkSource {
-        private let job: UnownedJob
-        private let executor: PoolExecutor
-
-        init(_ job: UnownedJob, _ executor: PoolExecutor) {
-            self.job = job
-            self.executor = executor
-        }
-
-        var urgency: Urgency { .prompt }
-        var threadName: String? { "condition" }
-
-        func work(on worker: Worker) { job.runSynchronously(on: executor.asUnownedTaskExecutor()) }
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        pool.request(PoolJob(threadName: "condition") { job.runSynchronously(on: self.asUnownedTaskExecutor()) })
     }
 }

@@ -8,6 +8,19 @@ protocol WorkSource: AnyObject, Sendable {
     func work(on worker: Worker)
 }
 
+/// Work that a thread of a pool does once.
+final class PoolJob: WorkSource {
+    let urgency: Urgency
+    let threadName: String?
+    private let body: @Sendable () -> Void
+
+    init(urgency: Urgency = .prompt, threadName: String?, _ body: @escaping @Sendable () -> Void) {
+        (self.urgency, self.threadName, self.body) = (urgency, threadName, body)
+    }
+
+    func work(on worker: Worker) { body() }
+}
+
 /// A rule for giving a source a thread. The sources of one urgency do not wait for sources of another urgency.
 enum Urgency: CaseIterable, Sendable {
     /// The source leaves its parallelism to the system. It gets a thread for a free core, or when the working threads are

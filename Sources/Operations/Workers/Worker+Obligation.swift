@@ -124,41 +124,25 @@ extension OperationQueue {
         case .look, .departure, .start, .cancel: signal.stopAttending()
         }
         callWorkersIfStartable()
-        guard let step = LateStep(obligation, of: self) else { return }
+        guard let step = lateStep(obligation) else { return }
         // Any thread of a pool may do it.
-        if mayRunUserCode { step.perform() } else { WorkerPool[.normal].request(step) }
+        if mayRunUserCode { step() } else { WorkerPool[.normal].request(PoolJob(threadName: threadName, step)) }
     }
-}
 
-/// The promised step of a worker that runs other code for long.
-private final class LateStep: WorkSource {
-    private enum Step { case depart, putBack, cancel }
-
-    private let step: Step
-    private let operation: Operation
-    private let queue: OperationQueue
-
-    init?(_ obligation: Obligation.Content, of queue: OperationQueue) {
+    /// The promised step of a worker that runs other code for long; nil: there was no promise besides a look.
+    private func lateStep(_ obligation: Obligation.Content) -> (@Sendable () -> Void)? {
         switch obligation {
         case .none, .look, .call: return nil
-        case .departure(let operation): (step, self.operation) = (.depart, operation.takeUnretainedValue())
-        case .start(let operation): (step, self.operation) = (.putBack, operation.takeUnretainedValue())
-        case .cancel(let operation): (step, self.operation) = (.cancel, operation.takeUnretainedValue())
-        }
-        self.queue = queue
-    }
-
-    var urgency: Urgency { .prompt }
-    var threadName: String? { queue.threadName }
-
-    func work(on worker: Worker) { perform() }
-
-    func perform() {
-        switch step {
-        case .depart: operation.depart()
-        // Nothing holds the operation back, so it becomes ready again at once.
-        case .putBack: queue.putBack(operation, andAsk: true)
-        case .cancel: operation.cancelAsPromised()
+        case .departure(let operation):
+            let operation = operation.takeUnretainedValue()
+            return { operation.depart() }
+        case .start(let operation):
+            let operation = operation.takeUnretainedValue()
+            // Nothing holds the operation back, so it becomes ready again at once.
+            return { self.putBack(operation, andAsk: true) }
+        case .cancel(let operation):
+            let operation = operation.takeUnretainedValue()
+            return { operation.cancelAsPromised() }
         }
     }
 }

@@ -79,25 +79,13 @@ final class Worker: @unchecked Sendable {
 
     // MARK: - Thread
 
-    func spawn(first source: any WorkSource) -> Bool {
-        let start = Unmanaged.passRetained(Start(worker: self, source: source))
-        let isStarted = cplatform_start_thread({ Worker.main($0.unsafelyUnwrapped) }, start.toOpaque())
-        if !isStarted { start.release() }
+    /// Starts the thread. The pool has given the worker its first source. False: the system refuses another thread.
+    func spawn() -> Bool {
+        let worker = Unmanaged.passRetained(self)
+        let isStarted = cplatform_start_thread(
+            { Unmanaged<Worker>.fromOpaque($0.unsafelyUnwrapped).takeRetainedValue().live() }, worker.toOpaque())
+        if !isStarted { worker.release() }
         return isStarted
-    }
-
-    private final class Start {
-        let worker: Worker
-        var source: (any WorkSource)?
-        init(worker: Worker, source: any WorkSource) {
-            self.worker = worker
-            self.source = source
-        }
-    }
-
-    private static func main(_ argument: UnsafeMutableRawPointer) {
-        let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
-        start.worker.live(&start.source)
     }
 
     /// Works for a source. The thread holds no reference to the source when this function has returned, however long the
@@ -110,11 +98,11 @@ final class Worker: @unchecked Sendable {
         patience.workEnded(at: MonotonicClock.now)
     }
 
-    private func live(_ source: inout (any WorkSource)?) {
+    private func live() {
         level.apply()
         let context = ThreadContext.current
         context.worker = self
-        pool.workerBegan(self, clock: ThreadClock.current)
+        var source = pool.workerBegan(self, clock: ThreadClock.current)
         while source != nil {
             serve(&source)
             source = pool.nextSource(for: self)

@@ -130,7 +130,7 @@ final class WorkerPool: Sendable {
     /// Starts the thread of a worker. False: the system refuses another thread, and the request waits for an existing
     /// worker or for the monitor's next attempt.
     func spawn(_ worker: Worker, for request: Request) -> Bool {
-        if worker.spawn(first: request.source) { return true }
+        if worker.spawn() { return true }
         state.withLock { state in
             _ = state.end(worker)
             state.requests.append(request)
@@ -158,8 +158,12 @@ final class WorkerPool: Sendable {
 
     // MARK: - Workers
 
-    func workerBegan(_ worker: Worker, clock: ThreadClock) {
-        state.withLock { _ in worker.census.clock = clock }
+    /// Returns the worker's first source.
+    func workerBegan(_ worker: Worker, clock: ThreadClock) -> (any WorkSource)? {
+        state.withLock { _ in
+            worker.census.clock = clock
+            return worker.census.source
+        }
     }
 
     /// Returns the worker's next source. Sleeps until there is one; nil: the worker should end.
