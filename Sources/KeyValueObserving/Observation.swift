@@ -113,7 +113,16 @@ import Synchronization
     /// Ends the observation after the object's deallocation.
     final func objectIsGone() {
         endWatches()
-        extras?.atEnd?()
+        takeEnd()?()
+    }
+
+    /// Removes and returns the function to call when the object is deallocated. Without observers, no other thread removes it.
+    private final func takeEnd() -> (@Sendable () -> Void)? {
+        guard let extras else { return nil }
+        guard let observers else { return extras.atEnd.take() }
+        var end: (@Sendable () -> Void)?
+        observers.step { _ in end = extras.atEnd.take() }
+        return end
     }
 
     final var isValid: Bool { !isEnded.load(ordering: .acquiring) }

@@ -100,6 +100,7 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
             queue.resume(resumption)
         } else {
             // No thread of a queue runs it: the operation was started by hand, or has a service level of its own.
+            let queue = queue
             let (urgency, name) = (queue?.urgency ?? .shared, queue?.threadName ?? "async operation")
             WorkerPool[ownLevel ?? .normal].request(
                 PoolJob(urgency: urgency, threadName: name) { resumption.run(in: .current) })

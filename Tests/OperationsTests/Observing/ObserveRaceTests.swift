@@ -34,6 +34,21 @@ import Testing
         }
     }
 
+    /// Rule K8. Both threads end the sequence, and one of them does.
+    @Test func `an operation may be released while the reader of its values stops`() {
+        for _ in 0..<Self.rounds {
+            let (operation, meeting) = (Guarded<Quiet?>(Quiet()), Gate(2))
+            let values = Guarded(operation.withLock { $0?.values(for: \.isFinished).makeAsyncIterator() })
+            let releasing = TestThread {
+                meeting.meet()
+                operation.withLock { $0 = nil }
+            }
+            meeting.meet()
+            values.withLock { $0 = nil }
+            releasing.join()
+        }
+    }
+
     /// Rules K6, A2: an announcement that another one overtakes is made too, with the value at that time.
     @Test func `announcements of isReady by several threads alternate, and the last one has the final value`() {
         for _ in 0..<Self.rounds {
