@@ -228,16 +228,19 @@ extension KeyValueRegistrar {
 
     /// Notifies observers of a completed change of a property whose values are known.
     package final func changed(_ key: PropertyKey, old: Any, new: Any, of object: AnyObject) {
-        let announcement = willChange([key], of: object, knownOld: old)
-        let changes = announcement.upcoming.map { upcoming in
-            var change = Change(upcoming.key, old: upcoming.old)
-            change.new = upcoming.isIndirect ? upcoming.reader.read(object) : new
-            change.isIndirect = upcoming.isIndirect
-            return change
+        var announcement = willChange([key], of: object, knownOld: old)
+        var mustNotify: [PropertyKey]?
+        while mustNotify == nil {
+            let changes = announcement.upcoming.map { upcoming in
+                var change = Change(upcoming.key, old: upcoming.old)
+                change.new = upcoming.isIndirect ? upcoming.reader.read(object) : new
+                change.isIndirect = upcoming.isIndirect
+                return change
+            }
+            // See `didChange`: a property that depends on this one may have changed since it was read.
+            step { if !$0.isOutdated(&announcement) { mustNotify = $0.note(changes, of: announcement) } }
         }
-        var mustNotify: [PropertyKey] = []
-        step { mustNotify = $0.note(changes, of: announcement) }
-        for key in mustNotify { notify(key, of: object) }
+        for key in mustNotify ?? [] { notify(key, of: object) }
     }
 
     /// Delivers a change that `ObserverState.noteExchange` has recorded, and the changes that it causes indirectly.

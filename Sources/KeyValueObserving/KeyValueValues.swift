@@ -51,7 +51,7 @@ private final class Source<Object: KeyValueObservable, Value: Sendable>: @unchec
         let observation = object.startObserving(path, [.initial, .new]) { _, change in
             if let value = change.pointee.new { continuation.yield(value as! Value) }
         }
-        observation.whenObjectIsGone { continuation.finish() }
+        withExtendedLifetime(object) { observation.whenObjectIsGone { continuation.finish() } }
         let token = NSKeyValueObservation(observation)
         continuation.onTermination = { _ in token.invalidate() }
         return stream

@@ -330,7 +330,10 @@ import Synchronization
 struct Upcoming {
     let key: PropertyKey
     /// The observation that reads the property, if any observation needs the value. Some observations cannot read it.
-    var reader: Observation
+    private(set) var reader: Observation
+    /// The first reader, if another one has replaced it. Kept, because the replacement is made under the lock, and must not
+    /// release the last reference there.
+    private var formerReader: Observation?
     var wantsOld = false
     var wantsNew = false
     /// The observations that requested a prior call, and those of them that are called at once.
@@ -348,7 +351,10 @@ struct Upcoming {
     }
 
     mutating func add(_ observation: Observation) {
-        if observation.needsValue { reader = observation }
+        if observation.needsValue, !reader.needsValue {
+            formerReader = reader
+            reader = observation
+        }
         wantsOld = wantsOld || observation.options.contains(.old)
         wantsNew = wantsNew || observation.needsNew
         if observation.options.contains(.prior) { prior.append(observation) }

@@ -55,6 +55,7 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     deinit {
         abandonRate()
         abandonObservers()
+        abandonStallWatch()
     }
 
     // MARK: - Adding

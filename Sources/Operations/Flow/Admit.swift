@@ -46,7 +46,8 @@ extension OperationQueue {
                 return false
             case .givesUp(let reason):
                 operation.giveUp(reason)
-                return true
+                // An override of `cancel()` may not cancel it. Then it runs, and the other gates have to let it pass.
+                if untracked({ operation.isCancelled }) { return true }
             }
         }
         return true

@@ -230,8 +230,13 @@ extension Operation {
 
     /// Records the value of `isReady` as the old value of the next announcement, without notifying.
     final func noteReadiness() {
-        let isReady = untracked { self.isReady }
-        ownAttachments.withLock { $0.readinessNotifier.note(isReady) }
+        let attachments = ownAttachments
+        while true {
+            let count = attachments.withLock { $0.readinessNotifier.noted }
+            let isReady = untracked { self.isReady }
+            // A value that another thread has recorded since may be newer.
+            if attachments.withLock({ $0.readinessNotifier.note(isReady, since: count) }) { return }
+        }
     }
 }
 
@@ -239,14 +244,16 @@ extension Operation {
 ///
 /// One word, because each operation with attachments has it.
 struct ReadinessNotifier {
-    /// The number of announcements from bit 4 on, and four flags.
+    /// Four flags, the number of recorded values modulo 256, and the number of announcements from bit 12 on.
     private var bits: UInt32 = 0
 
     private static var isNotifying: UInt32 { 1 }
     private static var mustRead: UInt32 { 2 }
     private static var hasNotified: UInt32 { 4 }
     private static var wasReady: UInt32 { 8 }
-    private static var one: UInt32 { 16 }
+    private static var value: UInt32 { 16 }
+    private static var values: UInt32 { 0xFF0 }
+    private static var one: UInt32 { 0x1000 }
 
     private subscript(flag: UInt32) -> Bool {
         get { bits & flag != 0 }
@@ -277,6 +284,17 @@ struct ReadinessNotifier {
     mutating func note(_ isReady: Bool) {
         self[Self.hasNotified] = true
         self[Self.wasReady] = isReady
+        bits = bits & ~Self.values | (bits &+ Self.value) & Self.values
+    }
+
+    /// A number that changes with each recorded value.
+    var noted: UInt32 { bits & Self.values }
+
+    /// Records a value that was read when `noted` had a value. False: another value was recorded since.
+    mutating func note(_ isReady: Bool, since count: UInt32) -> Bool {
+        guard noted == count else { return false }
+        note(isReady)
+        return true
     }
 
     mutating func continues() -> Bool {

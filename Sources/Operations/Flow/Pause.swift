@@ -22,7 +22,7 @@ extension AsyncOperation {
             hold.isOn = false
             return hold.takeStandingAlone()
         }
-        standing??.continuation.resume()
+        standing??.resume()
         reconsiderReadiness()
     }
 
@@ -34,14 +34,17 @@ extension AsyncOperation {
     ///
     /// The call returns at once when the operation is not paused. It also returns when the operation is cancelled, and
     /// the operation has a slot then. Check `Task.isCancelled` after the call.
+    ///
+    /// Several child tasks may call it. The first call releases the slot, although other child tasks may still work. All
+    /// calls return together.
     public final func waitWhilePaused() async {
         let isInQueue = word.lifecycle.hasQueue
         await withCheckedContinuation { continuation in
-            let mustStand = withGate(Hold.self) { hold in
-                if hold.isOn { hold.standing = .init(continuation: continuation, isInQueue: isInQueue) }
-                return hold.isOn
+            switch withGate(Hold.self, { $0.stand(continuation, isInQueue: isInQueue) }) {
+            case .continues, nil: return continuation.resume()
+            case .joins: return
+            case .begins: break
             }
-            guard mustStand == true else { return continuation.resume() }
             if isInQueue, leaveSlot() {
                 // Another thread may have resumed or cancelled it before it was one of the waiting operations. That
                 // thread then found nothing to start.
@@ -57,21 +60,22 @@ extension AsyncOperation {
     /// Continues the paused work. Returns whether there was paused work.
     @discardableResult
     final func continueWork() -> Bool {
-        let standing = withGate(Hold.self) { $0.standing.take() } ?? nil
-        standing?.continuation.resume()
+        let standing = withGate(Hold.self) { $0.takeStanding() } ?? nil
+        standing?.resume()
         return standing != nil
     }
 
     /// Continues the paused work of a cancelled operation that is in no queue.
     final func continueWorkAlone() {
-        withGate(Hold.self) { $0.takeStandingAlone() }??.continuation.resume()
+        withGate(Hold.self) { $0.takeStandingAlone() }??.resume()
     }
 
     /// Releases the slot. Returns false when the operation is cancelled or has ended: then it keeps its slot for the rest
     /// of its work.
     private final func leaveSlot() -> Bool {
-        // The queue is retained: another thread may start the operation as soon as it is waiting, and end it.
-        guard let queue = queue?.takeUnretainedValue() else { return false }
+        // The queue is retained: another thread may start the operation as soon as it is waiting, and end it. Not the queue of
+        // the operation, which may be gone: the call may come from another task, after the end.
+        guard let queue = taskReference.load()?.queue else { return false }
         for gate in gates { gate.putBack(self) }
         return announcing([.isExecuting]) { queue.giveSlotBack(of: self) } != nil
     }

@@ -27,9 +27,10 @@ extension OperationQueue {
     /// The call stops the process if `capacity` is less than 1.
     public final func setCapacity(_ capacity: Int?, onOverflow policy: OverflowPolicy = .reject) {
         if let capacity, capacity < 1 { InvalidPolicy.capacity(capacity).stop() }
-        let gate = ownHooks.addIfNone(CapacityGate())
+        // First the gate that operations leave by, then the one that gives them places. Otherwise an operation that is added
+        // and leaves in between would keep its place forever.
+        let gate = ownHooks.addIfNone(withState { $0.policy(orNew: CapacityGate()) })
         withState { state in
-            if state.policies.first(CapacityGate.self) == nil { state.policies.insert(gate) }
             gate.setShedding(policy, of: state.arrivals)
             gate.admit(gate.backlog.setCapacity(capacity ?? .max))
         }

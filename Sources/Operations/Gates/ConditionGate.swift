@@ -9,51 +9,67 @@ final class ConditionGate: OperationGate {
     @exclusivity(unchecked) private var satisfied = 0
     @exclusivity(unchecked) private var test = Test.notUnderWay
 
+    /// The number of tests that have begun.
+    @exclusivity(unchecked) private var tests = 0
+
     private enum Test {
         case notUnderWay
         /// The task is nil until it is stored.
         case underWay(Task<Void, Never>?)
+        /// A condition was not satisfied. An operation that its `cancel()` does not cancel runs all the same.
+        case failed
     }
 
     func mayStart(_ operation: Operation) -> GateAnswer {
         operation.withGate(ConditionGate.self) { gate -> GateAnswer in
-            if case .underWay = gate.test { return .waits() }
+            switch gate.test {
+            case .underWay: return .waits()
+            case .failed: return .passes
+            case .notUnderWay: break
+            }
             guard gate.satisfied < gate.conditions.count else { return .passes }
             gate.test = .underWay(nil)
-            let untested = gate.conditions[gate.satisfied...]
+            gate.tests += 1
+            let (untested, number) = (gate.conditions[gate.satisfied...], gate.tests)
             // After the operation has returned its slot: the test may end at once, and then evaluates the readiness.
-            return .waits { executor in Self.begin(untested, of: operation, on: executor) }
+            return .waits { executor in Self.begin(untested, number, of: operation, on: executor) }
         } ?? .passes
     }
 
     private static func begin(
-        _ conditions: ArraySlice<OperationCondition>, of operation: Operation, on executor: any TaskExecutor
+        _ conditions: ArraySlice<OperationCondition>, _ number: Int, of operation: Operation,
+        on executor: any TaskExecutor
     ) {
         let task = Task(executorPreference: executor) {
-            var satisfied = 0
+            var (satisfied, hasFailed) = (0, false)
             for condition in conditions {
                 guard !operation.isCancelled else { break }
                 do { try await condition.test(operation) } catch {
                     operation.giveUp(OperationConditionFailure(condition: condition.name, reason: error))
+                    hasFailed = true
                     break
                 }
                 satisfied += 1
             }
-            ConditionGate.testEnded(of: operation, satisfied: satisfied)
+            ConditionGate.testEnded(of: operation, satisfied: satisfied, hasFailed: hasFailed)
         }
         let isKept = operation.withGate(ConditionGate.self) { gate in
-            // The test is over, or another thread has ended the operation before the task was stored.
-            guard case .underWay = gate.test, !operation.word.lifecycle.isFinished else { return false }
+            // The test is over, another one is under way, or another thread has ended the operation before the task was stored.
+            guard case .underWay = gate.test, gate.tests == number, !operation.word.lifecycle.isFinished else {
+                return false
+            }
             gate.test = .underWay(task)
             return true
         }
         if isKept != true { task.cancel() }
     }
 
-    private static func testEnded(of operation: Operation, satisfied: Int) {
+    private static func testEnded(of operation: Operation, satisfied: Int, hasFailed: Bool) {
         let task = operation.withGate(ConditionGate.self) { gate in
             gate.satisfied += satisfied
-            return gate.endTest()
+            let task = gate.endTest()
+            if hasFailed { gate.test = .failed }
+            return task
         }
         withExtendedLifetime(task) {}
         operation.reconsiderReadiness()

@@ -4,13 +4,40 @@ final class Hold: OperationGate {
 
     @exclusivity(unchecked) var isOn = false
     /// The work, while it waits to continue.
-    @exclusivity(unchecked) var standing: Standing?
+    @exclusivity(unchecked) private var standing: Standing?
 
+    /// The tasks of the operation that wait to continue. They continue together.
     struct Standing {
-        let continuation: CheckedContinuation<Void, Never>
+        fileprivate var continuations: [CheckedContinuation<Void, Never>]
         /// Whether the operation's queue resumes the work. An operation without a queue holds no slot.
-        let isInQueue: Bool
+        fileprivate let isInQueue: Bool
+
+        func resume() { for continuation in continuations { continuation.resume() } }
     }
+
+    enum Stand {
+        /// The operation is not paused.
+        case continues
+        /// This task is the first one that waits, and releases the slot.
+        case begins
+        /// Other tasks of the operation wait already.
+        case joins
+    }
+
+    var isStanding: Bool { standing != nil }
+
+    /// Has a task wait, if the operation is paused, or is about to continue after a pause.
+    func stand(_ continuation: CheckedContinuation<Void, Never>, isInQueue: Bool) -> Stand {
+        if standing != nil {
+            standing?.continuations.append(continuation)
+            return .joins
+        }
+        guard isOn else { return .continues }
+        standing = Standing(continuations: [continuation], isInQueue: isInQueue)
+        return .begins
+    }
+
+    func takeStanding() -> Standing? { standing.take() }
 
     func mayStart(_ operation: Operation) -> GateAnswer { operation.isHeld ? .waits() : .passes }
 

@@ -67,8 +67,10 @@ extension Operation {
             orNew: RequirementGate(),
             unless: { gate in
                 let others = gate?.requirements.filter { $0.isAlike(requirement) } ?? []
-                let units = others.reduce(requirement.units) { $0 + $1.units }
-                guard units > capacity, !requirement.isExclusive else { return nil }
+                let present = others.reduce(0) { $0 + $1.units }
+                guard requirement.units > capacity - present, !requirement.isExclusive else { return nil }
+                let (sum, overflows) = present.addingReportingOverflow(requirement.units)
+                let units = overflows ? .max : sum
                 return .exceedsCapacity(operation: label, resource: requirement.name, units: units, capacity: capacity)
             }
         ) { gate in

@@ -141,7 +141,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     override var startsCancelled: Bool { isStandingAside }
 
     final override var isStandingAside: Bool {
-        word.lifecycle.contains(.gated) && withGate(Hold.self) { $0.standing != nil } == true
+        word.lifecycle.contains(.gated) && withGate(Hold.self) { $0.isStanding } == true
     }
 
     final override var executorOfTask: UnownedTaskExecutor? { taskReference.load()?.asUnownedTaskExecutor() }

@@ -57,12 +57,13 @@ open class InvocationOperation: Operation, @unchecked Sendable {
         }
     }
 
-    /// Calls the method. An error of the method is kept for `result`, and is not thrown here.
+    /// Calls the method. An error of the method is kept for `result`, and is not thrown here. A second call does nothing.
     open override func main() {
         let invocation = invocation
         HeldLocks.assertNone()
+        guard contents.withLock({ $0.outcome == nil }) else { return }
         let outcome = Result { try invocation.invoke() }
-        contents.withLock { $0.outcome = outcome }
+        contents.withLock { if $0.outcome == nil { $0.outcome = outcome } }
         discardWork()
     }
 

@@ -63,12 +63,12 @@ open class RetryOperation: AsyncOperation, @unchecked Sendable {
     }
 
     private final func runAttempt(_ operation: Operation) async throws {
-        current.withLock { $0 = operation }
+        // Exchanged: the operation of an attempt is released without the lock.
+        _ = current.exchange(operation)
+        defer { _ = current.exchange(nil) }
         if isCancelled { operation.cancel() }
         try attempts.tryAddOperation(operation)
         await operation.waitUntilFinished()
-        let last = current.withLock { $0.take() }
-        withExtendedLifetime(last) {}
         switch operation.operationOutcome {
         case .failed(let error): throw error
         case .cancelled: throw CancellationError()

@@ -88,13 +88,14 @@ private final class TimeLimitGate: OperationGate {
 
     @exclusivity(unchecked) var limits: [TimeLimit] = []
 
-    func willAdd(_ operation: Operation, to queue: OperationQueue) { begin(fromStart: false, operation, queue) }
+    func willAdd(_ operation: Operation, to queue: OperationQueue) { begin(all: false, operation, queue) }
 
-    func willStart(_ operation: Operation, in queue: OperationQueue) { begin(fromStart: true, operation, queue) }
+    /// Begins also deadlines that were set while a thread admitted the operation.
+    func willStart(_ operation: Operation, in queue: OperationQueue) { begin(all: true, operation, queue) }
 
-    private func begin(fromStart: Bool, _ operation: Operation, _ queue: OperationQueue) {
+    private func begin(all: Bool, _ operation: Operation, _ queue: OperationQueue) {
         let limits = operation.withGate(Self.self) { $0.limits } ?? []
-        for (index, limit) in limits.enumerated() where limit.isFromStart == fromStart && limit.timer == nil {
+        for (index, limit) in limits.enumerated() where limit.timer == nil && (all || !limit.isFromStart) {
             let sleep = limit.begin()
             // Weak, so that a limit does not keep its operation alive.
             let timer = Task(executorPreference: queue.executorBeside) { [weak operation] in

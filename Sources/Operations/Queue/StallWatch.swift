@@ -92,6 +92,11 @@ extension OperationQueue {
         return false
     }
 
+    /// Ends the timer. Called by `deinit`.
+    final func abandonStallWatch() {
+        if let watch = state.withLock({ $0.stallWatch.take() }) { Monitor.shared.cancel(watch) }
+    }
+
     // MARK: - For users
 
     /// A closure that receives each stall report, in place of the log; nil for the log.
@@ -114,11 +119,13 @@ extension OperationQueue {
     public final var stallDelay: Duration {
         get { state.withLock { $0.stallDelay } }
         set {
-            withState { state in
+            let old = withState { state in
+                let old = state.stallWatch.take()
                 state.stallDelay = newValue
-                state.stallWatch = nil
                 watchForStall(&state)
+                return old
             }
+            if let old { Monitor.shared.cancel(old) }
         }
     }
 

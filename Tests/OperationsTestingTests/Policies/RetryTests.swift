@@ -45,6 +45,18 @@ import Testing
         }
     }
 
+    @Test func `an attempt that the queue rejects is released, and its error is the failure`() async {
+        let retry = RetryOperation(RetryPolicy(retries: 1, backoff: .none)) { _ in
+            let ended = BlockOperation {}
+            // It has attachments, whose release takes their lock.
+            ended.name = "ended"
+            ended.start()
+            return ended
+        }
+        await OperationQueue().addOperations([retry], waitUntilFinished: true)
+        #expect(retry.operationOutcome?.description.hasPrefix("failed") == true)
+    }
+
     @Test func `failing work is retried after the delays, and its last error is thrown`() throws {
         let executor = ManualExecutor()
         let clock = VirtualClock()

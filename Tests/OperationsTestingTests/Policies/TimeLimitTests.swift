@@ -24,6 +24,36 @@ import Testing
         #expect(clock.now.offset == .seconds(15) && clock.sleeperCount == 0)
     }
 
+    /// Takes ten seconds. Its dependencies are read when it is admitted, if it has a policy for failed dependencies.
+    private final class Admitted: AsyncOperation, @unchecked Sendable {
+        // Sendable: a constant, and a guarded hook.
+        let clock: VirtualClock
+        let whileAdmitted = Guarded<(@Sendable () -> Void)?>(nil)
+
+        init(_ clock: VirtualClock) { self.clock = clock }
+
+        override var dependencies: [Operation] {
+            whileAdmitted.withLock { $0.take() }?()
+            return super.dependencies
+        }
+
+        override func run() async throws { try await clock.sleep(for: .seconds(10)) }
+    }
+
+    @Test func `a deadline that is set while a worker admits the operation is kept`() {
+        let (queue, operation, clock) = (executor.makeQueue(), Admitted(clock), clock)
+        operation.dependencyFailurePolicy = .cancel
+        queue.addOperation(operation)
+        operation.whileAdmitted.withLock { hook in
+            hook = { [unowned operation] in
+                operation.setDeadline(clock.now.advanced(by: .seconds(3)), clock: clock)
+            }
+        }
+        executor.runUntilIdle(advancing: clock)
+        #expect(operation.isCancelled && operation.isFinished)
+        #expect(clock.now.offset == .seconds(3) && clock.sleeperCount == 0)
+    }
+
     @Test func `addTask and run take a time limit, and a limit of zero is over at the start`() async throws {
         let queue = OperationQueue()
         let clock = clock

@@ -41,6 +41,52 @@ import Testing
         }
     }
 
+    private final class Uncancellable: Operation, @unchecked Sendable {
+        // Sendable: a journal.
+        let journal = Journal<String>()
+        override func cancel() { journal.append("cancel") }
+        override func main() { journal.append("main") }
+    }
+
+    /// Rule A4.
+    @Test func `an operation whose cancel() does nothing is tested once, and runs although the test has failed`()
+        async
+    {
+        let operation = Uncancellable()
+        operation.addCondition(
+            OperationCondition("fails") { _ in
+                operation.journal.append("test")
+                throw Failure.expected
+            })
+        await OperationQueue().addOperations([operation], waitUntilFinished: true)
+        #expect(operation.journal.entries == ["test", "cancel", "main"])
+    }
+
+    /// Rule A4.
+    @Test func `an operation whose cancel() does nothing waits for its requirements although a dependency has failed`()
+        async
+    {
+        let (queue, operation, failed) = (OperationQueue(), Uncancellable(), Operation())
+        let (begins, mayEnd) = (AsyncGate(), AsyncGate())
+        let holder = TaskOperation {
+            begins.open()
+            await mayEnd.pass()
+            operation.journal.append("holder")
+        }
+        for user in [holder, operation] { user.addRequirement(.exclusive("a name of ConditionTests")) }
+        queue.addOperation(holder)
+        await begins.pass()
+        failed.cancel()
+        operation.addDependency(failed)
+        operation.dependencyFailurePolicy = .fail
+        for added in [failed, operation] { queue.addOperation(added) }
+        while operation.journal.entries.isEmpty { await Task.yield() }
+        OperationQueue.settle()
+        mayEnd.open()
+        await queue.waitUntilAllOperationsAreFinished()
+        #expect(operation.journal.entries.last == "main" && operation.journal.entries.contains("holder"))
+    }
+
     @Test func `no slot is held while a condition is tested`() async {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1

@@ -411,6 +411,9 @@ import Testing
         operation.addRequirement(.units(5, of: "memory", in: pool))
         #expect(throws: OperationError.self) { try operation.tryAddRequirement(.units(5, of: "memory", in: pool)) }
         operation.addRequirement(.units(3, of: "memory", in: pool))
+        let largest = ResourcePool(["bytes": .max])
+        operation.addRequirement(.units(.max, of: "bytes", in: largest))
+        #expect(throws: OperationError.self) { try operation.tryAddRequirement(.units(.max, of: "bytes", in: largest)) }
     }
 
     @Test func `every operation runs or is skipped once, despite cancellations, suspensions and changes`()

@@ -14,6 +14,19 @@ import TestSupport
     }
 
     /// Rules I1, I3.
+    @Test func `main() that is called twice calls the method once and keeps its result`() throws {
+        final class Twice: InvocationOperation, @unchecked Sendable {
+            override func main() {
+                super.main()
+                super.main()
+            }
+        }
+        final class Target: Sendable { func value() -> Int { 7 } }
+        let operation = Twice(invocation: Invocation(target: Target(), method: Target.value))
+        operation.start()
+        #expect(try operation.result as? Int == 7)
+    }
+
     @Test func `a method with a parameter gets its argument`() throws {
         let downloader = InvocationTarget()
         let operation = InvocationOperation(target: downloader, method: InvocationTarget.fetch(from:), argument: "a")

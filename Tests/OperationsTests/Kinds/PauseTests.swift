@@ -70,6 +70,54 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         #expect(operation.journal.entries == ["first", "second", "other"])
     }
 
+    /// Two child tasks pause at the same point. The journal shows that both continue.
+    private final class TwoChildren: AsyncOperation, @unchecked Sendable {
+        let begins = AsyncGate()
+        let mayPause = AsyncGate()
+        let journal = Journal<String>()
+
+        override func run() async throws {
+            begins.open()
+            await mayPause.pass()
+            await withTaskGroup { group in
+                for _ in 0..<2 {
+                    group.addTask {
+                        await self.waitWhilePaused()
+                        self.journal.append("child")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [false, true]) func `two child tasks that pause both continue`(isInQueue: Bool) async {
+        let (queue, operation) = (queue(), TwoChildren())
+        if isInQueue { queue.addOperation(operation) } else { operation.start() }
+        await operation.begins.pass()
+        operation.pause()
+        operation.mayPause.open()
+        // In a queue, its slot is free when another operation has used the slot.
+        await queue.addTask {}.waitUntilFinished()
+        operation.resume()
+        await operation.waitUntilFinished()
+        #expect(operation.journal.entries == ["child", "child"])
+    }
+
+    @Test func `a task may wait for a pause after the operation has ended and its queue was released`() async {
+        let operation = TwoParts()
+        do {
+            let queue = queue()
+            queue.addOperation(operation)
+            await operation.begins.pass()
+            for gate in [operation.mayPause, operation.mayEnd] { gate.open() }
+            await operation.continues.pass()
+            operation.pause()
+            await operation.waitUntilFinished()
+        }
+        await operation.waitWhilePaused()
+        #expect(operation.isFinished)
+    }
+
     @Test func `a paused operation releases its slot and continues where it was`() async {
         let queue = queue()
         let operation = TwoParts()

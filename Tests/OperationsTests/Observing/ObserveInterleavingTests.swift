@@ -94,6 +94,94 @@ import Testing
         token.invalidate()
     }
 
+    private final class Described: Operation, @unchecked Sendable {
+        // Sendable: the hook is guarded.
+        let afterNextRead = Guarded<(@Sendable () -> Void)?>(nil)
+
+        var text: String {
+            let text = "\(name ?? "-") \(isReady)"
+            afterNextRead.withLock { $0.take() }?()
+            return text
+        }
+
+        override class var additionalKeyValueKeys: [KeyValueKey] {
+            [KeyValueKey("text", \Described.text, affectedBy: ["isReady", "name"])]
+        }
+    }
+
+    @Test func `the last announcement of a property that depends on isReady and on a set one has the final value`() {
+        let (operation, log) = (Described(), Journal<String>())
+        let token = operation.observe(\.text, options: .new) { log.append($1.newValue!) }
+        operation.afterNextRead.withLock { hook in
+            hook = { TestThread { operation.name = "b" }.join() }
+        }
+        operation.willChangeValue(forKey: "isReady")
+        operation.didChangeValue(forKey: "isReady")
+        #expect(log.entries.last == "b true")
+        token.invalidate()
+    }
+
+    /// Final, so that its key path of `isReady` is not a known one. Then only the value shows a change.
+    private final class Gated: Operation, @unchecked Sendable {
+        // Sendable: the value and the hook are guarded.
+        let isOpen = Guarded(true)
+        let afterNextRead = Guarded<(@Sendable () -> Void)?>(nil)
+
+        override var isReady: Bool {
+            let isOpen = isOpen.withLock { $0 }
+            afterNextRead.withLock { $0.take() }?()
+            return isOpen && super.isReady
+        }
+
+        func open(_ isOpen: Bool) {
+            willChangeValue(for: \.isReady)
+            self.isOpen.withLock { $0 = isOpen }
+            didChangeValue(for: \.isReady)
+        }
+    }
+
+    @Test func `a change of isReady while another observer begins does not hide the next change`() {
+        let (gated, log) = (Gated(), Journal<Bool>())
+        let operation: Operation = gated
+        let first = operation.observe(\.isReady, options: .new) { log.append($1.newValue!) }
+        gated.afterNextRead.withLock { hook in
+            hook = { TestThread { gated.open(false) }.join() }
+        }
+        let second = operation.observe(\.isReady) { _, _ in }
+        gated.open(true)
+        #expect(log.entries == [false, true])
+        for token in [first, second] { token.invalidate() }
+    }
+
+    private final class AtEnd: Sendable {
+        private let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+        deinit { body() }
+    }
+
+    @Test(arguments: [[], .new] as [NSKeyValueObservingOptions])
+    func `an observer that ends during a change is released without the lock of its operation`(
+        _ options: NSKeyValueObservingOptions
+    ) {
+        let (operation, log) = (Quiet(), Journal<String>())
+        let (old, new) = (Guarded<NSKeyValueObservation?>(nil), Guarded<NSKeyValueObservation?>(nil))
+        do {
+            let end = AtEnd { [unowned operation] in log.append("released \(operation.name ?? "-")") }
+            let token = operation.observe(\.name, options: options) { _, _ in withExtendedLifetime(end) {} }
+            old.withLock { $0 = token }
+        }
+        let prior = operation.observe(\.name, options: .prior) { operation, change in
+            guard change.isPrior else { return }
+            old.withLock { $0.take() }?.invalidate()
+            let token = operation.observe(\.name, options: .new) { _, _ in log.append("new") }
+            new.withLock { $0 = token }
+        }
+        operation.name = "x"
+        #expect(log.entries.sorted() == ["new", "released x"])
+        new.withLock { $0.take() }?.invalidate()
+        prior.invalidate()
+    }
+
     @Test func `an observer that begins while two threads set a priority has the final value at the end`() {
         for _ in 0..<4000 {
             let (operation, meeting, log) = (Quiet(), Gate(2), Journal<Operation.QueuePriority>())

@@ -26,6 +26,19 @@ import Testing
         }
     }
 
+    @Test func `a value is recorded only if no other value was recorded since it was read`() {
+        var notifier = ReadinessNotifier()
+        let count = notifier.noted
+        notifier.note(false)
+        let isRecorded = notifier.note(true, since: count)
+        #expect(!isRecorded)
+        let isRecordedAgain = notifier.note(true, since: notifier.noted)
+        #expect(isRecordedAgain)
+        let begins = notifier.begin(onlyChanges: true)
+        let old = notifier.take(false)
+        #expect(begins && old == true)
+    }
+
     @Test(arguments: 0..<20 as Range<UInt64>) func `the notifier in one word behaves like a naive one`(
         seed: UInt64
     ) {

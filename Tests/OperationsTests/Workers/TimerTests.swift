@@ -55,6 +55,23 @@ import Testing
         #expect(Monitor.shared.timers.countInMemory < 10_000)
     }
 
+    @Test func `the stall timers of released queues, and of changed delays, are removed from memory`() {
+        for round in 0..<20_000 {
+            let queue = OperationQueue()
+            queue.stallDelay = .seconds(Int64.max)
+            queue.isSuspended = true
+            queue.addOperation {}
+            if round.isMultiple(of: 2) { queue.stallDelay = .seconds(3_600) }
+            queue.isSuspended = false
+            queue.waitUntilAllOperationsAreFinished()
+        }
+        // The monitor sweeps before it fires this timer.
+        let isDone = Gate()
+        Monitor.shared.start(TestTimer(.suspending, deadline: 0) { isDone.open() })
+        isDone.pass()
+        #expect(Monitor.shared.timers.countInMemory < 10_000)
+    }
+
     @Test func `of a firing and a cancellation at the same time, one ends the timer`() {
         let count = 20_000
         let fires = Atomic(0)
