@@ -88,12 +88,9 @@ extension KeyValueRegistrar {
     package final func add(_ observation: Observation, of object: AnyObject) {
         observation.settle(in: self)
         observingBegins(of: object, by: observation)
-        var toSweep: RemovableList<Observation>?
-        step { state in
-            toSweep = state.observationsToSweep()
-            state.add(observation)
-        }
-        if let toSweep { sweep(toSweep) }
+        var mustSweep = false
+        step { mustSweep = $0.add(observation) }
+        if mustSweep { sweep() }
         guard observation.beginsHeld else { return }
         observation.hasBegun(on: object)
         if observation.options.contains(.initial) {
@@ -113,7 +110,11 @@ extension KeyValueRegistrar {
 
 extension KeyValueRegistrar {
     /// Removes observations whose observers are deallocated. No change of their properties may ever reveal them.
-    private final func sweep(_ observations: RemovableList<Observation>) {
+    @inline(never)
+    private final func sweep() {
+        var toSweep: RemovableList<Observation>?
+        step { toSweep = $0.observationsToSweep() }
+        guard let observations = toSweep else { return }
         let abandoned = observations.filter(\.isAbandoned)
         var ids: Set<ObjectIdentifier> = []
         abandoned.forEach { ids.insert($0.id) }

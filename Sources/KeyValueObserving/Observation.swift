@@ -185,10 +185,14 @@ import Synchronization
 }
 
 extension ObserverState {
-    mutating func add(_ observation: Observation) {
+    /// - Returns: Whether it is time to look for deallocated observers.
+    @discardableResult
+    mutating func add(_ observation: Observation) -> Bool {
         registrations += 1
         observation.number = registrations
+        let isMany = observations.count >= sweepLimit
         observations.append(observation)
+        return isMany
     }
 
     /// Returns the observations if it is time to look for deallocated observers among them. Amortized O(1).

@@ -72,6 +72,7 @@ enum DependencyList {
     /// Returns the number of edges that were counted.
     func drop(into array: inout [Operation]) -> UInt32 {
         switch self {
+        case .early(nil): 0
         case .early(let newest): Self.drop(newest, into: &array)
         case .sorted(let box): box.list.elements.reduce(0) { $0 + Self.drop($1, into: &array) }
         }

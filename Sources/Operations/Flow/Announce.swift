@@ -128,14 +128,26 @@ extension Operation {
     private final func announcingToObservers<Result>(
         _ properties: ObservedProperty, _ change: () -> Result?
     ) -> Result? {
+        announcingFlips(properties, change)
+    }
+
+    /// Changes states and notifies observers, of which there are some.
+    @inline(__always)
+    final func announcingFlips<Result>(_ properties: ObservedProperty, _ change: () -> Result?) -> Result? {
         HeldLocks.assertNone()
-        guard !interest.before.isDisjoint(with: properties) else {
-            guard let result = change() else { return nil }
-            // Read again, for observers that were added in the meantime.
-            let observed = properties.intersection(interest.observed)
-            if !observed.isEmpty { announceLate(observed, since: nil) }
-            return result
-        }
+        guard interest.before.isDisjoint(with: properties) else { return announcingWithValues(properties, change) }
+        guard let result = change() else { return nil }
+        // Read again, for observers that were added in the meantime.
+        let observed = properties.intersection(interest.observed)
+        if !observed.isEmpty { announceLate(observed, since: nil) }
+        return result
+    }
+
+    /// Changes states and notifies observers, some of which take values or a call before the change.
+    @inline(never)
+    private final func announcingWithValues<Result>(
+        _ properties: ObservedProperty, _ change: () -> Result?
+    ) -> Result? {
         let observers = ownAttachments
         let announcement = observers.willChange(properties.keys, of: self)
         guard let result = change() else {

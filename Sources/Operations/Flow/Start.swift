@@ -162,7 +162,7 @@ extension Operation {
     private final func announceEndToObservers(claimsEnd: Bool) -> Bool {
         // Unmanaged, because the closures would count references to the operation.
         let operation = Unmanaged.passUnretained(self)
-        return announcing([.isExecuting, .isFinished]) {
+        return announcingFlips([.isExecuting, .isFinished]) {
             operation._withUnsafeGuaranteedRef { $0.word.update { $0.ended(claimsEnd: claimsEnd) } }
         } != nil
     }
