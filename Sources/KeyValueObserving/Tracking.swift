@@ -117,39 +117,57 @@ struct TrackingProbe: Hashable {
 
 /// An index that detects when the tracking of a read takes effect, and that has the version of the property at the read.
 struct TrackedVersion: Hashable, Sendable {
-    let observation: Unowned
+    let source: TrackedSource
     let version: Int
 
     var path: KeyPath<TrackingSubject, Bool> { \TrackingSubject.[self] }
 
-    /// A weak reference: tracking does not keep the observed object alive.
-    final class Unowned: @unchecked Sendable {
-        // Sendable: set once, before another thread has the object.
-        fileprivate(set) weak var observation: (any VersionedObservation)?
-    }
-
-    static func == (a: Self, b: Self) -> Bool { a.observation === b.observation && a.version == b.version }
+    static func == (a: Self, b: Self) -> Bool { a.source === b.source && a.version == b.version }
 
     func hash(into hasher: inout Hasher) {
-        hasher.combine(ObjectIdentifier(observation))
+        hasher.combine(ObjectIdentifier(source))
         hasher.combine(version)
-        observation.observation?.isTracked(sinceVersion: version)
+        source.isTracked(sinceVersion: version)
+    }
+}
+
+/// The part of an observation that the Observation framework may keep. Tracking does not keep the observed object alive.
+final class TrackedSource: @unchecked Sendable {
+    // Sendable: `observation` is set once, before another thread has the object. `version` is atomic.
+    fileprivate(set) weak var observation: (any VersionedObservation)?
+    /// The number of changes that have been reported.
+    fileprivate let version = Atomic(0)
+    private let isOver = Atomic(false)
+
+    /// Notes that the observation is being released.
+    fileprivate func end() { isOver.store(true, ordering: .relaxed) }
+
+    /// Called by the framework while it holds the lock of the observation's registrar, so another thread makes the report.
+    ///
+    /// The function takes no reference to the observation. It could be the last one, and its release would free the registrar,
+    /// which takes the lock once more.
+    func isTracked(sinceVersion read: Int) {
+        guard version.load(ordering: .sequentiallyConsistent) != read, !isOver.load(ordering: .relaxed) else { return }
+        // The framework removes the observation that is being notified from its set, and hashes it once more to do so.
+        guard ObservingThread.current.informing != ObjectIdentifier(self) else { return }
+        let errand = Unmanaged.passRetained(Errand(self))
+        let isStarted = cplatform_start_thread({ Errand.run($0.unsafelyUnwrapped) }, errand.toOpaque())
+        if !isStarted { errand.release() }
     }
 }
 
 protocol VersionedObservation: AnyObject, Sendable {
-    func isTracked(sinceVersion version: Int)
     func informAgain()
 }
 
 /// The only task of a new thread. It is rarely needed, and the threads of a pool could all be blocked, waiting for the change.
 private final class Errand {
-    private let observation: any VersionedObservation
+    private let source: TrackedSource
 
-    init(_ observation: any VersionedObservation) { self.observation = observation }
+    init(_ source: TrackedSource) { self.source = source }
 
     static func run(_ argument: UnsafeMutableRawPointer) {
-        Unmanaged<Errand>.fromOpaque(argument).takeRetainedValue().observation.informAgain()
+        Unmanaged<Errand>.fromOpaque(argument).takeRetainedValue().source.observation?.informAgain()
     }
 }
 
@@ -157,13 +175,11 @@ private final class Errand {
 final class TrackedObservation<Object: KeyValueObservable & Observable, Value>: Observation, VersionedObservation,
     @unchecked Sendable
 {
-    // Sendable: `losers` is guarded by the observers' lock, and `version` is atomic. The other properties are constant.
+    // Sendable: `losers` is guarded by the observers' lock. The other properties are constant.
     private let path: KeyPath<Object, Value>
     fileprivate let registrar: Registrar
-    private let unowned = TrackedVersion.Unowned()
+    private let source = TrackedSource()
     private weak let object: Object?
-    /// The number of changes that have been reported.
-    private let version = Atomic(0)
     /// The detectors of other threads that began to observe at the same moment. The framework has recorded reads with them too,
     /// and it forgets the reads when a detector is released. They must therefore live until the closure has ended.
     fileprivate var losers: [Registrar] = []
@@ -179,36 +195,28 @@ final class TrackedObservation<Object: KeyValueObservable & Observable, Value>: 
             super.init(
                 PropertyDescription(.path(path), affectedBy: Object.namesAffectingAny(ofType: Value.self)))
         }
-        unowned.observation = self
+        source.observation = self
     }
 
+    deinit { source.end() }
+
     func noteRead(_ object: Object) {
-        let version = version.load(ordering: .sequentiallyConsistent)
+        let version = source.version.load(ordering: .sequentiallyConsistent)
         registrar.access(object, path)
-        registrar.access(TrackingSubject(), TrackedVersion(observation: unowned, version: version).path)
+        registrar.access(TrackingSubject(), TrackedVersion(source: source, version: version).path)
     }
 
     override func notify(_ object: AnyObject, _ change: Change) {
-        version.add(1, ordering: .sequentiallyConsistent)
+        source.version.add(1, ordering: .sequentiallyConsistent)
         inform(unsafeDowncast(object, to: Object.self))
     }
 
     private func inform(_ object: Object) {
         let thread = ObservingThread.current
         let outer = thread.informing
-        thread.informing = ObjectIdentifier(self)
+        thread.informing = ObjectIdentifier(source)
         registrar.change(object, path)
         thread.informing = outer
-    }
-
-    /// Called by the framework while it holds a lock, so another thread makes the report.
-    func isTracked(sinceVersion read: Int) {
-        guard version.load(ordering: .sequentiallyConsistent) != read else { return }
-        // The framework removes the observation that is being notified from its set, and hashes it once more to do so.
-        guard ObservingThread.current.informing != ObjectIdentifier(self) else { return }
-        let errand = Unmanaged.passRetained(Errand(self))
-        let isStarted = cplatform_start_thread({ Errand.run($0.unsafelyUnwrapped) }, errand.toOpaque())
-        if !isStarted { errand.release() }
     }
 
     func informAgain() { if let object { inform(object) } }

@@ -119,6 +119,22 @@ import Testing
         }
     }
 
+    @Test func `an operation may change and be released while a thread begins to track it`() {
+        for _ in 0..<4_000 {
+            let (operation, meeting) = (Guarded<BlockOperation?>(BlockOperation {}), Gate(2))
+            let releasing = TestThread {
+                meeting.meet()
+                operation.withLock { $0.take() }?.cancel()
+            }
+            withObservationTracking {
+                _ = operation.withLock { $0 }?.isCancelled
+                meeting.meet()
+            } onChange: {
+            }
+            releasing.join()
+        }
+    }
+
     @Test func `Observations has the values until the end`() async {
         guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
         let queue = OperationQueue()
