@@ -190,14 +190,16 @@ extension ObserverState {
     mutating func add(_ observation: Observation) -> Bool {
         registrations += 1
         observation.number = registrations
-        let isMany = observations.count >= sweepLimit
+        let mustSweep = mustSweep
         observations.append(observation)
-        return isMany
+        return mustSweep
     }
+
+    private var mustSweep: Bool { observations.count >= sweepLimit }
 
     /// Returns the observations if it is time to look for deallocated observers among them. Amortized O(1).
     mutating func observationsToSweep() -> RemovableList<Observation>? {
-        guard observations.count >= sweepLimit else { return nil }
+        guard mustSweep else { return nil }
         // This thread sweeps now. Its call of `remove` sets the next limit.
         sweepLimit = .max
         return observations

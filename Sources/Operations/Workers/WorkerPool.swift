@@ -158,7 +158,7 @@ final class WorkerPool: Sendable {
 
     // MARK: - Workers
 
-    /// Returns the worker's first source.
+    /// Notes that the thread of a worker has begun, and returns the worker's first source.
     func workerBegan(_ worker: Worker, clock: ThreadClock) -> (any WorkSource)? {
         state.withLock { _ in
             worker.census.clock = clock
