@@ -394,11 +394,13 @@ extension Lifecycle {
         }
     }
 
-    /// Makes a paused operation, which executes, a waiting operation again. It will start once more. nil if the operation is
-    /// cancelled, or has ended.
+    /// Makes a paused operation, which executes, a waiting operation again. It will start once more. nil if the operation
+    /// has ended.
+    ///
+    /// A cancelled operation too: its task has returned its resources before, and acquires them again before it continues.
     @inlinable
     public func stoodAside() -> Lifecycle? {
-        guard phase == .executing, !isCancelled else { return nil }
+        guard phase == .executing else { return nil }
         var next = self
         next.phase = .enqueued
         next.insert([.gated, .hasBegun])

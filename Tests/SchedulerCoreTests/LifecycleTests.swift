@@ -313,7 +313,7 @@ import Testing
         gated.insert(.gated)
         for word in allWords {
             var expected: Word?
-            if word.phase == .executing, !word.isCancelled {
+            if word.phase == .executing {
                 expected = word.but(.enqueued, with: .hasBegun, without: [.ready, .askAgain])
                 expected?.insert(.gated)
             }

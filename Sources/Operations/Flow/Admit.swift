@@ -36,9 +36,12 @@ extension OperationQueue {
 
     /// Whether a gated operation has passed its gates. If not, the operation has been put back.
     private func passGates(_ operation: Operation) -> Bool {
-        guard !untracked({ operation.isCancelled }) else { return true }
+        let hasBegun = operation.word.lifecycle.contains(.hasBegun)
         for gate in operation.gates {
-            switch gate.mayStart(operation) {
+            // Read for each gate: a gate that gives up cancels the operation, unless its `cancel()` is overridden.
+            let isCancelled = untracked { operation.isCancelled }
+            guard !isCancelled || hasBegun else { return true }
+            switch isCancelled ? gate.mayContinue(operation) : gate.mayStart(operation) {
             case .passes: continue
             case .waits(let action):
                 putBack(operation)
@@ -46,8 +49,6 @@ extension OperationQueue {
                 return false
             case .givesUp(let reason):
                 operation.giveUp(reason)
-                // An override of `cancel()` may not cancel it. Then it runs, and the other gates have to let it pass.
-                if untracked({ operation.isCancelled }) { return true }
             }
         }
         return true
@@ -64,7 +65,7 @@ extension OperationQueue {
         }
         if old.contains(.finishAnnounced) { operation.finishIfFinished() }
         // An operation with a promised cancellation has to be ready: the next worker that claims it calls its `cancel()`.
-        if andAsk || old.isCancelled || old.containsAny([.askAgain, .cancelPromised]) {
+        if andAsk || old.isExempt || old.containsAny([.askAgain, .cancelPromised]) {
             operation.reconsiderReadiness()
         }
     }

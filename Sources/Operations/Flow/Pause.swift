@@ -32,8 +32,8 @@ extension AsyncOperation {
     /// `isExecuting` becomes false. The operation keeps its place: after ``resume()`` it waits for a slot in the order of
     /// its priority and of its adding. Then `isExecuting` becomes true again, and the call returns.
     ///
-    /// The call returns at once when the operation is not paused. It also returns when the operation is cancelled, and
-    /// the operation has a slot then. Check `Task.isCancelled` after the call.
+    /// The call returns at once when the operation is not paused. Cancelling the operation
+    /// ends the pause too: the call returns when the operation has a slot, its turn and its resources again. Check `Task.isCancelled` after the call.
     ///
     /// Several child tasks may call it. The first call releases the slot, although other child tasks may still work. All
     /// calls return together.
@@ -73,9 +73,11 @@ extension AsyncOperation {
     /// Releases the slot. Returns false when the operation is cancelled or has ended: then it keeps its slot for the rest
     /// of its work.
     private final func leaveSlot() -> Bool {
-        // The queue is retained: another thread may start the operation as soon as it is waiting, and end it. Not the queue of
-        // the operation, which may be gone: the call may come from another task, after the end.
+        guard !word.lifecycle.isCancelled else { return false }
+        // Retained: another thread may start the operation as soon as it is waiting, and end it. Not the queue of the operation,
+        // which may be gone: the call may come from another task, after the end.
         guard let queue = taskReference.load()?.queue else { return false }
+        // First: as soon as it is waiting, another thread may acquire them for it again.
         for gate in gates { gate.putBack(self) }
         return announcing([.isExecuting]) { queue.giveSlotBack(of: self) } != nil
     }

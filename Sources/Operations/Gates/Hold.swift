@@ -1,3 +1,5 @@
+import SchedulerCore
+
 /// The pause of an operation. See `Pause.swift`.
 final class Hold: OperationGate {
     static var rank: OperationGateRank { .hold }
@@ -41,7 +43,9 @@ final class Hold: OperationGate {
 
     func mayStart(_ operation: Operation) -> GateAnswer { operation.isHeld ? .waits() : .passes }
 
-    func obstacles(of operation: Operation) -> [GateObstacle] { operation.isHeld ? [.init(reason: .paused)] : [] }
+    func obstacles(of operation: Operation) -> [GateObstacle] {
+        operation.isHeld && !operation.word.lifecycle.isCancelled ? [.init(reason: .paused)] : []
+    }
 
     /// Takes the paused work of an operation that is in no queue.
     func takeStandingAlone() -> Standing? { standing?.isInQueue == false ? standing.take() : nil }

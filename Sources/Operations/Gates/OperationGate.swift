@@ -15,6 +15,9 @@ protocol OperationGate: AnyObject {
     /// Whether a claimed operation may start. The operation is not cancelled, and all gates of a lower rank let it pass.
     func mayStart(_ operation: Operation) -> GateAnswer
 
+    /// Whether paused work may continue although the operation is cancelled. All gates of a lower rank let it pass.
+    func mayContinue(_ operation: Operation) -> GateAnswer
+
     /// Called when all gates have let the operation pass, and it is about to start.
     func willStart(_ operation: Operation, in queue: OperationQueue)
 
@@ -60,6 +63,7 @@ struct GateObstacle {
 extension OperationGate {
     func willAdd(_ operation: Operation, to queue: OperationQueue) {}
     func mayStart(_ operation: Operation) -> GateAnswer { .passes }
+    func mayContinue(_ operation: Operation) -> GateAnswer { .passes }
     func willStart(_ operation: Operation, in queue: OperationQueue) {}
     func putBack(_ operation: Operation) {}
     func leaves(_ operation: Operation) {}

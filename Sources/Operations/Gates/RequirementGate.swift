@@ -15,6 +15,9 @@ final class RequirementGate: OperationGate {
         return requirements.isEmpty || ResourcePool.acquire(requirements, for: operation) ? .passes : .waits()
     }
 
+    // Other operations may have used the resources during the pause.
+    func mayContinue(_ operation: Operation) -> GateAnswer { mayStart(operation) }
+
     func putBack(_ operation: Operation) {
         if !requirements(of: operation).isEmpty { ResourcePool.withdraw(operation) }
     }

@@ -14,9 +14,9 @@ final class ResourceOffers: QueuePolicy {
 
     func changed(_ change: PolicyChange, in state: inout OperationQueue.State) {
         guard change.lifecycle.contains(.gated) else { return }
-        // A cancelled operation needs no resources, and may wait long for a slot, so other operations overtake it in the
-        // lines of its resources.
-        if change.lifecycle.isCancelled {
+        // An operation that ends without work needs no resources. It may wait long for a slot, so other operations overtake it
+        // in the lines of its resources.
+        if change.lifecycle.isExempt {
             stepsOut(change.operation)
         } else if change.isReady {
             _ = offered.add(change.operation.scheduleID, key: change.operation.scheduleID)

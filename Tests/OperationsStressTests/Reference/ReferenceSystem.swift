@@ -77,14 +77,19 @@ struct ReferenceSystem {
             if let obstacle = obstacle(ofQueue: queue) { return obstacle }
             if !front(of: queue).contains(number) { return "a barrier stands before it" }
         }
-        if operation.isCancelled { return atRest && isOverRate(operation.queue) ? "the rate limit" : nil }
-        if waitsForDependency(number) { return "a dependency" }
-        if operation.isPaused { return "it is paused" }
-        // An operation that is started by hand tests and waits for nothing else.
-        guard operation.phase == .waiting, let queue = operation.queue else { return nil }
-        if operation.testing == .underWay || !atRest && operation.testing == .toTest { return "its condition" }
-        if operation.notBefore > now { return "it is too early" }
-        if isOverRate(queue) { return "the rate limit" }
+        if operation.isCancelled {
+            if atRest, isOverRate(operation.queue) { return "the rate limit" }
+            guard operation.hasBegun else { return nil }
+        } else {
+            if waitsForDependency(number) { return "a dependency" }
+            if operation.isPaused { return "it is paused" }
+            // An operation that is started by hand tests and waits for nothing else.
+            guard operation.phase == .waiting, let queue = operation.queue else { return nil }
+            if operation.testing == .underWay || !atRest && operation.testing == .toTest { return "its condition" }
+            if operation.notBefore > now { return "it is too early" }
+            if isOverRate(queue) { return "the rate limit" }
+        }
+        guard let queue = operation.queue else { return nil }
         if let key = operation.key, let limit = queues[queue].limits[key] ?? queues[queue].limitPerKey {
             let others = operations.filter { $0.isHolding && $0.queue == queue && $0.key == key }
             if others.count >= limit { return "the limit of key \(key)" }
@@ -110,7 +115,7 @@ struct ReferenceSystem {
                 overdue.append("barrier \(barrier) of queue \(number)")
             }
             for member in front(of: number) where obstacle(member, atRest: true) == nil {
-                if operations[member].isCancelled || !mayStandInLine(member) { overdue.append("operation \(member)") }
+                if isExempt(member) || !mayStandInLine(member) { overdue.append("operation \(member)") }
             }
         }
         return overdue
@@ -119,7 +124,7 @@ struct ReferenceSystem {
     /// An operation that needs more than the capacity does not block others from the same resources.
     private func mayStandInLine(_ number: Int) -> Bool {
         var taken: Set<Int> = []
-        let waiting = operations.indices.filter { operations[$0].phase == .waiting && !operations[$0].isCancelled }
+        let waiting = operations.indices.filter { operations[$0].phase == .waiting && !isExempt($0) }
         for _ in waiting {
             for other in waiting where other != number {
                 let needs = Set(operations[other].needs.keys)
@@ -128,6 +133,9 @@ struct ReferenceSystem {
         }
         return !taken.isDisjoint(with: operations[number].needs.keys)
     }
+
+    /// Whether the operation ends without its work, and so needs nothing but a slot.
+    private func isExempt(_ number: Int) -> Bool { operations[number].isCancelled && !operations[number].hasBegun }
 
     func front(of queue: Int) -> [Int] {
         queues[queue].line.prefix { $0.operation != nil }.compactMap(\.operation)
@@ -157,7 +165,7 @@ struct ReferenceSystem {
     mutating func started(_ number: Int) {
         operations[number].phase = .running
         if !operations[number].hasBegun { operations[number].startTime = now }
-        operations[number].wasCancelledAtStart = operations[number].isCancelled
+        operations[number].wasCancelledAtStart = isExempt(number)
         if let queue = operations[number].queue, !operations[number].isCancelled { queues[queue].starts.append(now) }
     }
 

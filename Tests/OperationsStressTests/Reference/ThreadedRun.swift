@@ -21,8 +21,6 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
         /// Dependencies that were removed at some time, in pairs. A thread may remove one that another thread is adding.
         var removed: Set<[Int]> = []
         var running: Set<Int> = []
-        /// Operations that were cancelled while they paused. They continue without their requirements and their turn.
-        var unbound: Set<Int> = []
         var runs: [Int: Int] = [:]
         var completions: [Int: Int] = [:]
         var barriers: [Int: Int] = [:]
@@ -173,18 +171,14 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
         expect(running { other, _ in other.queue == plan.queue }.count <= Self.width, "width")
         expect(!board.barrierRunning.contains(plan.queue), "runs beside a barrier")
         expect(board.inFront[number]?.isSubset(of: board.barriersRun) ?? true, "runs before a barrier in front of it")
-        func bound(_ predicate: (RandomProgram.Plan, Int) -> Bool) -> [Int] {
-            running(predicate).filter { !board.unbound.contains($0) }
-        }
-        if board.unbound.contains(number) { return }
         if let key = plan.key, board.keyed.contains(number) {
-            let others = bound { $0.queue == plan.queue && $0.key == key && board.keyed.contains($1) }
+            let others = running { $0.queue == plan.queue && $0.key == key && board.keyed.contains($1) }
             expect(others.count <= Self.limitPerKey, "limit of key \(key)")
         }
         if let name = plan.exclusiveName {
-            expect(bound { other, _ in other.exclusiveName == name }.count == 1, "exclusion")
+            expect(running { other, _ in other.exclusiveName == name }.count == 1, "exclusion")
         }
-        let units = bound { _, _ in true }.reduce(0) { $0 + program.plans[$1].units }
+        let units = running { _, _ in true }.reduce(0) { $0 + program.plans[$1].units }
         expect(units <= RandomProgram.capacity + 1, "units")
     }
 
@@ -217,7 +211,6 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
     func continues(_ number: Int) {
         board.withLock { board in
             board.running.insert(number)
-            if operations[number].isCancelled { board.unbound.insert(number) }
             check(number, program.plans[number], &board)
         }
     }
