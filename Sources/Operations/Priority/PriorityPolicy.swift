@@ -64,9 +64,19 @@ extension OperationQueue {
     }
 
     private func setPriorityPolicy(_ policy: PriorityPolicy) {
-        if policy.inheritsPriority { PriorityLending.begin() }
-        // Set before the operations are listed: an operation that is added meanwhile is listed, or sees the policy.
         ownHooks.priorityPolicy.withLock { $0 = policy }
+        // Of two setters, the first one may apply its policy last. So each applies the present policy until it is the present one
+        // afterward too.
+        var present = policy
+        repeat {
+            present = priorityPolicy
+            apply(present)
+        } while present != priorityPolicy
+    }
+
+    private func apply(_ policy: PriorityPolicy) {
+        if policy.inheritsPriority { PriorityLending.begin() }
+        // Before the operations are listed: an operation that is added meanwhile is listed, or sees the policy.
         if policy.inheritsPriority {
             _ = ownHooks.addIfNone(PriorityInheritance())
         } else {
