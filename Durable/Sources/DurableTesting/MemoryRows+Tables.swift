@@ -64,6 +64,13 @@ extension MemoryRows {
         tables.uniques.first { $0.kind == kind && $0.key == key }
     }
 
+    package func uniquePeriods(of ids: [OperationID]) -> [OperationID: DurableInstant] {
+        let ids = Set(ids)
+        let periods = tables.uniques.filter { ids.contains($0.operation) }
+            .compactMap { row in row.heldUntil.map { (row.operation, $0) } }
+        return Dictionary(periods, uniquingKeysWith: max)
+    }
+
     package func history(of ids: [OperationID]) -> [HistoryEntry] {
         let ids = Set(ids)
         return tables.history.filter { ids.contains($0.operation) }.sorted {
@@ -115,7 +122,10 @@ extension MemoryRows {
             tables.uniques.removeAll { $0.kind == row.kind && $0.key == row.key }
             tables.uniques.append(row)
         }
-        tables.history += changes.history
+        for entry in changes.history {
+            tables.history.removeAll { $0.operation == entry.operation && $0.position == entry.position }
+            tables.history.append(entry)
+        }
         tables.signals.removeAll { changes.consumedSignals.contains($0) }
         tables.signals += changes.signals
         for row in changes.workers {

@@ -129,7 +129,8 @@ extension Reference {
         operation.becomeIdle()
         (operation.failures, operation.lost, operation.isDoomed) = (0, 0, false)
         (operation.wakeAt, operation.endedAt, operation.deadline) = (nil, nil, nil)
-        operation.epoch = queues[operation.queue, default: Queue()].lastEpoch
+        let ofChild = epochOfChild(of: operation.parent, in: operation.queue)
+        operation.epoch = ofChild ?? queues[operation.queue, default: Queue()].lastEpoch
         operations[id] = operation
     }
 
@@ -200,15 +201,50 @@ extension Reference {
         return .suspended(true)
     }
 
-    /// Whether the operation waits for the other operation, or is the other operation.
+    /// Whether the operation waits for the other operation, or is the other operation: through dependencies, children, and one
+    /// barrier.
     private func waits(_ id: OperationID, for other: OperationID) -> Bool {
+        let awaited = awaited(by: id)
+        if awaited.contains(other) { return true }
+        return awaited.contains { later in
+            guard let later = operations[later], !later.isEnded else { return false }
+            return operations.values.contains { earlier in
+                earlier.queue == later.queue && earlier.epoch < later.epoch && !earlier.isEnded
+                    && self.awaited(by: earlier.id).contains(other)
+            }
+        }
+    }
+
+    /// The operation, and all that it waits for without barriers.
+    private func awaited(by id: OperationID) -> Set<OperationID> {
         var (front, seen) = ([id], Set<OperationID>())
         while let next = front.popLast() {
-            if next == other { return true }
             guard seen.insert(next).inserted, let operation = operations[next] else { continue }
             front += operation.dependencies
             front += operations.values.filter { $0.parent == next }.map(\.id)
         }
+        return seen
+    }
+
+    /// Whether a child in the batch would wait for an operation that waits for the parent.
+    func childrenWait(_ batch: [NewOperation], for parent: OperationID) -> Bool {
+        var (front, seen) = (batch.indices.filter { batch[$0].isChild }, Set<Int>())
+        while let index = front.popLast() {
+            guard seen.insert(index).inserted else { continue }
+            for dependency in batch[index].after {
+                switch dependency {
+                case .member(let earlier): if batch.indices.contains(earlier) { front.append(earlier) }
+                case .existing(let id): if operations[id]?.isEnded == false, waits(id, for: parent) { return true }
+                }
+            }
+        }
         return false
+    }
+
+    /// The epoch of a child in a queue that has an unfinished ancestor of the child.
+    func epochOfChild(of parent: OperationID?, in queue: String) -> Int? {
+        guard let parent, let ancestor = operations[parent], !ancestor.isEnded else { return nil }
+        let earlier = epochOfChild(of: ancestor.parent, in: queue)
+        return [earlier, ancestor.queue == queue ? ancestor.epoch : nil].compactMap { $0 }.min()
     }
 }

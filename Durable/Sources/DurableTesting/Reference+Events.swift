@@ -49,7 +49,8 @@ extension Reference {
             guard isIdle(id) else { return nil }
             if operations[id]?.queue != queue {
                 operations[id]?.queue = queue
-                operations[id]?.epoch = queues[queue, default: Queue()].lastEpoch
+                let ofChild = epochOfChild(of: operations[id]?.parent, in: queue)
+                operations[id]?.epoch = ofChild ?? queues[queue, default: Queue()].lastEpoch
             }
         case .setPriority(let id, let priority):
             guard operations[id]?.isEnded == false else { return nil }
@@ -72,6 +73,9 @@ extension Reference {
         case .awaitOperations(let lease, let ids, let position): return awaitOperations(lease, ids, position)
         case .purge:
             for operation in sorted where operation.endedAt.map({ $0 + limits.retention <= now }) == true {
+                if uniques.values.contains(where: { $0.0 == operation.id && $0.until.map { $0 > now } == true }) {
+                    continue
+                }
                 operations[operation.id] = nil
                 uniques = uniques.filter { $0.value.0 != operation.id }
             }
@@ -83,10 +87,12 @@ extension Reference {
         if let lease, running(lease) == nil { return nil }
         for member in batch where member.isChild {
             guard let lease, !member.after.contains(.existing(lease.operation)) else { return nil }
+            if member.isBarrier, epochOfChild(of: lease.operation, in: member.queue) != nil { return nil }
         }
         for index in batch.indices {
             for case .existing(let id) in batch[index].after where operations[id] == nil { return nil }
         }
+        if let lease, childrenWait(batch, for: lease.operation) { return nil }
         var ids: [OperationID] = []
         var isNew: [Bool] = []
         var next = idLimit.rawValue
@@ -136,7 +142,7 @@ extension Reference {
         if member.isBarrier { queues[member.queue, default: Queue()].lastEpoch += 1 }
         if member.isChild, let lease, let parent = operations[lease.operation] {
             operation.parent = parent.id
-            if parent.queue == member.queue, !member.isBarrier { operation.epoch = parent.epoch }
+            operation.epoch = epochOfChild(of: parent.id, in: member.queue) ?? operation.epoch
         }
         operation.key = member.key
         operation.deadline = member.deadline.map { now + $0 }

@@ -182,4 +182,26 @@ import Testing
             #expect(Journal.named(journal).all == [word])
         }
     }
+
+    @Test(arguments: StoreKind.allCases)
+    func `R4: a unique key holds for its period although the retention of its operation ends earlier`(_ kind: StoreKind)
+        async throws
+    {
+        try await withStore(kind) { test in
+            let (store, queue) = (test.store, DurableQueue("q", in: test.store))
+            var options = DurableOptions()
+            (options.unique, options.uniquePeriod) = ("k", .seconds(30 * 86_400))
+            let first = try await queue.add(Sum(a: 1, b: 1), options: options)
+            try await store.discard([first.id], reason: "test")
+            test.advance(.seconds(8 * 86_400))
+            while try await store.commit({ try $0.purge() }) > 0 {}
+            let second = try await queue.add(Sum(a: 1, b: 1), options: options)
+            #expect(second.id == first.id)
+            test.advance(.seconds(23 * 86_400))
+            while try await store.commit({ try $0.purge() }) > 0 {}
+            await #expect(throws: DurableError.unknownOperation(first.id)) { try await first.state }
+            let third = try await queue.add(Sum(a: 1, b: 1), options: options)
+            #expect(third.id != first.id)
+        }
+    }
 }

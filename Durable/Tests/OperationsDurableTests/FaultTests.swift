@@ -278,6 +278,45 @@ import Testing
         }
     }
 
+    @Test func `a statement that rolls back the transaction of its group repeats no other request of the group`()
+        async throws
+    {
+        try await withTemporaryFile { path in
+            let store = try await SQLiteStore(path: path)
+            try await store.transaction { try $0.execute(sql: "CREATE TABLE once(id INTEGER PRIMARY KEY)") }
+            let committer = GroupCommitter(
+                writer: try DatabaseQueue(path: path), limits: DurableLimits(),
+                clock: { DurableInstant(microseconds: 1) }, publish: { _ in })
+            let (begins, mayEnd, ends) = (
+                DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+            )
+            let errors = Locked<[Bool]>([])
+            func submit(_ work: GroupCommitter.Request.Work) {
+                committer.submit(
+                    .init(work: work) { error in
+                        errors.withLock { $0.append(error != nil) }
+                        ends.signal()
+                    })
+            }
+            submit(
+                .statements { database in
+                    try database.execute(sql: "INSERT INTO once VALUES (1)")
+                    begins.signal()
+                    mayEnd.wait()
+                })
+            await Task.detached { begins.wait() }.value
+            // Submitted during the first transaction, these requests are one group.
+            submit(.event { _ = try $0.add([NewOperation(name: "sum", queue: "q")]) })
+            submit(.statements { try $0.execute(sql: "INSERT OR ROLLBACK INTO once VALUES (1)") })
+            submit(.event { _ = try $0.add([NewOperation(name: "sum", queue: "q")]) })
+            mayEnd.signal()
+            await Task.detached { for _ in 0..<4 { ends.wait() } }.value
+            #expect(errors.withLock { $0 } == [false, false, true, false])
+            let counts = try await DurableQueue("q", in: store).counts()
+            #expect(counts == [.ready: 2])
+        }
+    }
+
     @Test func `R30: names and keys with quotes are values and not SQL`() async throws {
         try await withStore(.sqlite) { test in
             let name = #"q'"; DROP TABLE durable_operation; --"#

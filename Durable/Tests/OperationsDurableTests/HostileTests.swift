@@ -110,6 +110,21 @@ import Testing
         func run(_ context: DurableContext) async throws -> String { text }
     }
 
+    @Test func `durations and numbers at the ends of their ranges stop no process`() async throws {
+        let longest = Duration.seconds(Int64.max)
+        for duration in [longest, longest * 2, Duration.seconds(1e19)] {
+            #expect(duration.microseconds == .max)
+            #expect((.zero - duration).microseconds == .min)
+        }
+        try await withStore(.memory) { test in
+            let queue = DurableQueue("q", in: test.store)
+            let late = try await queue.add(Sum(a: 1, b: 1), options: DurableOptions(delay: longest * 2))
+            let state = try await late.state
+            #expect(state == .scheduled)
+            await #expect(throws: DurableError.eventsMissed(after: .max)) { try await test.store.events(after: .max) }
+        }
+    }
+
     @Test(arguments: StoreKind.allCases)
     func `inputs that no version of the library wrote run or fail with a reason`(_ kind: StoreKind) async throws {
         try await withStore(kind) { test in

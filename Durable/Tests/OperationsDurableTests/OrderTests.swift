@@ -236,6 +236,24 @@ import Testing
         }
     }
 
+    @Test func `R17: an idle worker starts the next operation when the rate of its queue permits`() async throws {
+        try await withTemporaryFile { path in
+            let store = try await SQLiteStore(path: path)
+            let queue = DurableQueue("q", in: store)
+            try await queue.setRate(RateRule(1, per: .milliseconds(20)))
+            let sums = try await queue.add(contentsOf: (0..<3).map { Sum(a: $0, b: 0) })
+            // No event wakes the worker for the second and the third operation.
+            var configuration = DurableWorker.Configuration()
+            configuration.idleInterval = .seconds(3_600)
+            try await withWorker(store, [Sum.self], configuration: configuration) {
+                for (number, sum) in sums.enumerated() {
+                    let value = try await sum.value
+                    #expect(value == number)
+                }
+            }
+        }
+    }
+
     @Test(arguments: StoreKind.allCases)
     func `R17: a suspended queue starts nothing until it is resumed`(_ kind: StoreKind) async throws {
         try await withStore(kind) { test in

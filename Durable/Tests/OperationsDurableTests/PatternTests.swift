@@ -42,6 +42,88 @@ import Testing
         }
     }
 
+    /// Tries two steps that fail, and then a step that succeeds. Fails in its first attempt.
+    struct TwoFallbacks: DurableOperation {
+        static let name = "two fallbacks"
+        var journal: String
+
+        func run(_ context: DurableContext) async throws -> String {
+            let journal = Journal.named(journal)
+            var texts: [String] = []
+            for step in ["card", "transfer"] {
+                do {
+                    try await context.step(step) {
+                        journal.append(step)
+                        throw TestFailure()
+                    }
+                } catch { texts.append("\(error)") }
+            }
+            try await context.step("invoice") { journal.append("invoice") }
+            if context.number == 1 { throw TestFailure() }
+            return texts.joined(separator: ", ")
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `an operation that catches the errors of two steps in a row runs its further steps`(_ kind: StoreKind)
+        async throws
+    {
+        try await withStore(kind) { test in
+            let name = "two fallbacks \(kind)"
+            let operation = try await DurableQueue("q", in: test.store).add(
+                TwoFallbacks(journal: name), retry: .constant(.zero, retries: 1))
+            try await withWorker(test.store, [TwoFallbacks.self]) {
+                let value = try await operation.value
+                #expect(value == "step 'card' failed: the test failure, step 'transfer' failed: the test failure")
+            }
+            #expect(Journal.named(name).all == ["card", "transfer", "invoice"])
+        }
+    }
+
+    /// Waits for an operation, sleeps for longer than the store keeps that operation, and returns its output.
+    struct Patient: DurableOperation {
+        static let name = "patient"
+        var awaited: OperationID
+
+        func run(_ context: DurableContext) async throws -> String {
+            let text: String
+            do {
+                text = "\(try await context.wait(for: DurableHandle<Int>(id: awaited, store: context.store)))"
+            } catch let error as DurableError { text = "\(error)" }
+            try await context.sleep(for: .seconds(8 * 86_400))
+            return text
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a later attempt receives the end of an awaited operation that was purged or ran again`(_ kind: StoreKind)
+        async throws
+    {
+        try await withStore(kind) { test in
+            let (store, queue) = (test.store, DurableQueue("q", in: test.store))
+            let sum = try await queue.add(Sum(a: 1, b: 2))
+            let failing = try await queue.add(Sum(a: 1, b: 2), options: DurableOptions(delay: .seconds(3_600)))
+            let patients = [
+                try await queue.add(Patient(awaited: sum.id)), try await queue.add(Patient(awaited: failing.id)),
+            ]
+            try await withWorker(store, [Sum.self, Patient.self]) {
+                try await patients[0].reaches(.scheduled)
+                try await patients[1].reaches(.waiting)
+                try await store.discard([failing.id], reason: "unneeded")
+                try await patients[1].reaches(.scheduled)
+            }
+            try await store.retry([failing.id])
+            test.advance(.seconds(8 * 86_400))
+            while try await store.commit({ try $0.purge() }) > 0 {}
+            await #expect(throws: DurableError.unknownOperation(sum.id)) { try await sum.state }
+            try await withWorker(store, [Patient.self]) {
+                let values = [try await patients[0].value, try await patients[1].value]
+                #expect(values[0] == "3")
+                #expect(values[1].hasSuffix("unneeded"), "\(values[1])")
+            }
+        }
+    }
+
     /// Compensates for every error except a suspension.
     struct Compensating: DurableOperation {
         static let name = "compensating"

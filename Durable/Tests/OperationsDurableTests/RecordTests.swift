@@ -135,6 +135,22 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `R24: the store removes all old events, also after the last observer has ended`(_ kind: StoreKind) async throws
+    {
+        try await withStore(kind) { test in
+            let store = test.store
+            _ = try await store.commit { try $0.observeEvents() }
+            let batch = [NewOperation](repeating: NewOperation(name: "sum", queue: "q"), count: 11_000)
+            _ = try await store.commit { try $0.add(batch) }
+            test.advance(store.limits.eventRetention + .seconds(1))
+            var steps = 1
+            while try await store.commit({ try $0.removeOldEvents() }) { steps += 1 }
+            #expect(steps == 2)
+            #expect(try await store.commit { try $0.rows.events(after: 0, limit: 1).isEmpty })
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `R24: events report each change of state in order`(_ kind: StoreKind) async throws {
         try await withStore(kind) { test in
             let queue = DurableQueue("q", in: test.store)

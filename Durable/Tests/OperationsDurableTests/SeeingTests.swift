@@ -157,6 +157,41 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `R5: a schedule whose operation the store refuses holds back no other schedule`(_ kind: StoreKind) async throws
+    {
+        try await withStore(kind) { test in
+            let (store, queue) = (test.store, DurableQueue("q", in: test.store))
+            let hourly = try CronSchedule("0 * * * *")
+            await #expect(throws: DurableError.self) {
+                let options = DurableOptions(timeout: .nanoseconds(500))
+                try await store.schedule("short", hourly, Sum(a: 1, b: 0), in: queue, options: options)
+            }
+            try await store.schedule("good", hourly, Sum(a: 1, b: 0), in: queue)
+            // Stored by a process with a larger limit.
+            let input = [UInt8](repeating: 32, count: store.limits.payloadBytes + 1)
+            try await store.commit { machine in
+                var limits = machine.limits
+                limits.payloadBytes *= 2
+                var other = DurableMachine(rows: machine.rows, limits: limits)
+                let large = NewOperation(name: "sum", queue: "q", input: input)
+                try other.setSchedule("bad", cron: hourly, missed: .once, operation: large)
+                machine.rows = other.rows
+            }
+            for count in 1...2 {
+                test.advance(.seconds(3_600))
+                let refused = try await store.commit { machine in
+                    var refused: [String] = []
+                    let added = try machine.runSchedules { name, _ in refused.append(name) }
+                    #expect(added == 1)
+                    return refused
+                }
+                #expect(refused == ["bad"])
+                #expect(try await queue.counts() == [.ready: count])
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `R5: a worker runs the operations of a schedule`(_ kind: StoreKind) async throws {
         try await withStore(kind) { test in
             let name = "R5 \(kind)"

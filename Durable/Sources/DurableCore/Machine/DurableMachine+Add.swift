@@ -56,6 +56,11 @@ extension DurableMachine {
         var existing: Set<OperationID> = []
         for member in batch {
             if member.isChild, parent == nil { throw DurableError.invalidValue("a child needs a running parent") }
+            if member.isChild, member.isBarrier, let queue = try rows.existingQueue(named: member.queue),
+                try epochOfChild(of: parent?.id, in: queue.id) != nil
+            {
+                throw DurableError.invalidValue("a barrier cannot be a child of an operation that it waits for")
+            }
             for dependency in member.after {
                 guard case .existing(let id) = dependency else { continue }
                 if member.isChild, id == parent?.id {
@@ -65,6 +70,7 @@ extension DurableMachine {
             }
         }
         _ = try existingOperations(Array(existing))
+        if let parent { try checkNoCycle(ofChildrenIn: batch, of: parent) }
     }
 
     /// Returns the members whose unique key an earlier member or a stored operation holds.
@@ -100,14 +106,13 @@ extension DurableMachine {
         _ member: NewOperation, id: OperationID, kind: KindID, ids: [OperationID], parent: OperationRow?
     ) throws {
         var queue = try queue(rows.queue(named: member.queue).id)
+        let parent = member.isChild ? parent : nil
+        let epoch = try epochOfChild(of: parent?.id, in: queue.id)
         if member.isBarrier {
             queue.lastEpoch += 1
             put(queue)
             work.touchedQueues.insert(queue.id)
         }
-        let parent = member.isChild ? parent : nil
-        // A child after a barrier would wait for the barrier, which waits for the parent, which waits for the child.
-        let epoch = parent?.queue == queue.id && !member.isBarrier ? parent?.epoch : nil
         var row = OperationRow(
             id: id, queue: queue.id, kind: kind, epoch: epoch ?? queue.lastEpoch, priority: member.priority,
             state: .waiting, readyAt: now, addedAt: now)

@@ -71,6 +71,19 @@ extension DurableMachine {
         }
     }
 
+    /// Returns the first instant at which the rate of one of the queues permits a start again; nil if no rate prevents a start.
+    package mutating func nextStart(ofQueues names: [String]) throws -> DurableInstant? {
+        var next: DurableInstant?
+        for name in names {
+            guard let queue = try rows.existingQueue(named: name), let rate = queue.rate,
+                rate.allowance(filledAt: queue.rateFilledAt, now: now) <= 0
+            else { continue }
+            let instant = rate.instant(permitting: 1, filledAt: queue.rateFilledAt, now: now)
+            next = min(next ?? instant, instant)
+        }
+        return next
+    }
+
     /// Returns the first ready operations of the current epoch among the lanes of the given kinds.
     private mutating func firstReady(
         of queue: QueueRow, counters: [Counter: Int64], kinds: Set<String>, limit: Int

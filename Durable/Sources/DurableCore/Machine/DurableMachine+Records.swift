@@ -35,8 +35,7 @@ extension DurableMachine {
     ///   reads on from an earlier number therefore notices the gap.
     package mutating func observeEvents() throws -> Int64 {
         let (now, last) = (now, try rows.observedUntil())
-        let oldest = now.advanced(byMicroseconds: -limits.eventRetention.microseconds)
-        try rows.removeEvents(before: oldest, limit: 10_000)
+        try removeOldEvents()
         if last < now { _ = try rows.reserveEventNumbers(1) }
         let number = try rows.lastEventNumber()
         try event { machine in
@@ -46,10 +45,19 @@ extension DurableMachine {
         return number
     }
 
+    /// Removes old events in one step. Returns whether the store has more of them.
+    @discardableResult
+    package mutating func removeOldEvents() throws -> Bool {
+        let oldest = now.advanced(byMicroseconds: -limits.eventRetention.microseconds)
+        try rows.removeEvents(before: oldest, limit: 10_000)
+        return try rows.events(after: 0, limit: 1).first.map { $0.at < oldest } ?? false
+    }
+
     /// Returns the events after a number, in their order, as far as no event is missing.
     ///
     /// - Throws: `eventsMissed` if the next event after the number is missing.
     package mutating func events(after number: Int64, limit: Int) throws -> [EventRow] {
+        guard number < .max else { throw DurableError.eventsMissed(after: number) }
         // A number is missing where nothing was recorded for a time, or where old events were removed.
         let events = zip(try rows.events(after: number, limit: limit), (number + 1)...).prefix { $0.number == $1 }
         if events.isEmpty, try rows.lastEventNumber() != number { throw DurableError.eventsMissed(after: number) }

@@ -31,20 +31,33 @@ extension DurableMachine {
     /// Adds the operations of schedules whose time has come. Returns the number of operations.
     ///
     /// The transaction that adds the operations also moves the next time, so that machines never add one time twice.
+    ///
+    /// A schedule whose operation the store refuses misses this time, for example because its input exceeds a limit of this
+    /// process. It holds back neither other schedules nor the claims of the same transaction.
+    ///
+    /// - Parameter refused: Called with the name of a schedule whose operation the store refuses, and the reason.
     @discardableResult
-    package mutating func runSchedules() throws -> Int {
-        let due = try rows.dueSchedules()
-        if due.isEmpty { return 0 }
-        return try event { machine in
-            var batch: [NewOperation] = []
-            for var row in due {
-                let times = try machine.advance(&row)
-                batch += Array(repeating: row.operation, count: times)
-                machine.put(row)
+    package mutating func runSchedules(refused: (String, DurableError) -> Void = { _, _ in }) throws -> Int {
+        var count = 0
+        for due in try rows.dueSchedules() {
+            do {
+                count += try event { machine in
+                    var row = due
+                    let times = try machine.advance(&row)
+                    _ = try machine.addMembers(Array(repeating: row.operation, count: times), by: nil)
+                    machine.put(row)
+                    return times
+                }
+            } catch let error as DurableError {
+                refused(due.name, error)
+                try event { machine in
+                    var row = due
+                    if (try? machine.advance(&row)) == nil { row.nextAt = DurableInstant(microseconds: .max) }
+                    machine.put(row)
+                }
             }
-            _ = try machine.addMembers(batch, by: nil)
-            return batch.count
         }
+        return count
     }
 
     /// Moves the next time of a schedule behind now, and returns the number of operations to add.

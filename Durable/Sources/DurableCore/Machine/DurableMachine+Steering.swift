@@ -57,7 +57,8 @@ extension DurableMachine {
             for var row in found {
                 (row.failures, row.lostLeases, row.rootCause, row.reason) = (0, 0, nil, nil)
                 (row.endedAt, row.purgeAt, row.deadline, row.wakeAt) = (nil, nil, nil, nil)
-                row.epoch = try machine.queue(row.queue).lastEpoch
+                row.epoch =
+                    try machine.epochOfChild(of: row.parent, in: row.queue) ?? machine.queue(row.queue).lastEpoch
                 if let parent = row.parent {
                     try machine.load(CollectionOfOne(parent))
                     if var parent = machine.work.operations[parent] {
@@ -80,7 +81,8 @@ extension DurableMachine {
             for row in found { try row.checkIdle() }
             let queue = try machine.queue(machine.rows.queue(named: name).id)
             for var row in found where row.queue != queue.id {
-                (row.queue, row.epoch) = (queue.id, queue.lastEpoch)
+                let ofChild = try machine.epochOfChild(of: row.parent, in: queue.id)
+                (row.queue, row.epoch) = (queue.id, ofChild ?? queue.lastEpoch)
                 if row.state == .blocked || row.state == .ready {
                     // The key of the new queue decides again.
                     let readyAt = row.readyAt
@@ -178,17 +180,27 @@ extension DurableMachine {
         }
     }
 
-    /// Removes operations whose retention period has passed, at most `limit`. Returns the number of operations.
+    /// Removes operations whose retention period has passed, at most `limit`. An operation stays while its unique key holds.
+    ///
+    /// - Returns: The number of operations that the call looked at; 0 if none is left.
     @discardableResult
     package mutating func purge(limit: Int = 500) throws -> Int {
         let ids = try rows.purgeable(limit: limit)
         guard !ids.isEmpty else { return 0 }
         return try event { machine in
-            for row in try machine.existingOperations(ids) {
-                machine.work.changes.counters[row.counter, default: 0] -= 1
+            let periods = try machine.rows.uniquePeriods(of: ids)
+            var removed: [OperationID] = []
+            for var row in try machine.existingOperations(ids) {
+                if let end = periods[row.id], end > machine.now {
+                    row.purgeAt = end
+                    try machine.put(row)
+                } else {
+                    machine.work.changes.counters[row.counter, default: 0] -= 1
+                    removed.append(row.id)
+                }
                 machine.work.isChanged = true
             }
-            try machine.rows.remove(ids)
+            try machine.rows.remove(removed)
             return ids.count
         }
     }

@@ -151,6 +151,21 @@ extension DurableMachine {
         }
     }
 
+    /// Records the end of the operation that a wait awaited, in the history entry of the wait.
+    ///
+    /// The awaited operation may be purged, or may run again, before a later attempt needs its end.
+    package mutating func recordAwaitedEnd(_ end: AwaitedEnd, position: Int64, by lease: Lease) throws {
+        try event { machine in
+            let row = try machine.leased(lease)
+            guard var entry = try machine.rows.history(of: [row.id]).first(where: { $0.position == position }),
+                entry.kind == .operations
+            else { throw DurableError.leaseLost(row.id) }
+            entry.result = end.bytes
+            machine.work.changes.history.append(entry)
+            machine.work.isChanged = true
+        }
+    }
+
     /// Ends an operation whose cancellation is requested. The history has no entry for the wait, so that a retry waits.
     private mutating func stopInsteadOfWait(_ row: inout OperationRow) throws -> WaitReply {
         try putBack(&row)
@@ -181,28 +196,6 @@ extension DurableMachine {
             position: Int(entry.position), stored: stored?.label ?? "no entry", current: entry.label)
     }
 
-    /// Throws `cycle` if an operation of the set waits for the operation, directly or through others.
-    private mutating func checkNoCycle(from row: OperationRow, to targets: Set<OperationID>) throws {
-        var cameFrom: [OperationID: OperationID] = [:]
-        var (seen, front): (Set<OperationID>, [OperationID]) = ([row.id], [row.id])
-        while !front.isEmpty {
-            if let hit = front.first(where: { targets.contains($0) }) {
-                var path = [hit]
-                while let last = path.last, let before = cameFrom[last] { path.append(before) }
-                throw DurableError.cycle((path.reversed() + [row.id]).map { "operation \($0)" })
-            }
-            var next: [OperationID] = []
-            try load(front)
-            let parents = front.compactMap { id in
-                work.operations[id]?.parent.map { Edge(dependency: id, dependent: $0) }
-            }
-            for edge in try rows.edges(from: front.sorted()) + parents where seen.insert(edge.dependent).inserted {
-                cameFrom[edge.dependent] = edge.dependency
-                next.append(edge.dependent)
-            }
-            front = next
-        }
-    }
 }
 
 extension OperationRow {

@@ -48,7 +48,10 @@ package struct NewOperation: Sendable {
         try limits.checkPayload(input, of: "input of '\(name)'")
         try retry.check()
         for duration in [timeout, deadline, uniquePeriod] {
-            if let duration, duration <= .zero { throw .invalidValue("a time limit or a period is not above zero") }
+            // In the unit that the store keeps: a shorter duration would be stored as zero.
+            if let duration, duration.microseconds <= 0 {
+                throw .invalidValue("a time limit or a period is below one microsecond")
+            }
         }
     }
 

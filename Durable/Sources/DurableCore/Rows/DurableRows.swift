@@ -104,6 +104,8 @@ public protocol DurableRows {
     /// Returns the last ready operations of the key, the last first.
     mutating func lastReady(of key: KeyName, limit: Int) throws -> [OperationID]
     mutating func unique(kind: KindID, key: String) throws -> UniqueRow?
+    /// Returns the ends of the periods for which unique keys of the operations hold; the last one of each operation.
+    mutating func uniquePeriods(of ids: [OperationID]) throws -> [OperationID: DurableInstant]
     mutating func history(of ids: [OperationID]) throws -> [HistoryEntry]
     /// Returns the oldest signal of the name that no wait has consumed.
     mutating func signal(_ name: String, for operation: OperationID) throws -> SignalRow?

@@ -26,6 +26,9 @@ public struct DurableInstant: Hashable, Comparable, Sendable, Codable {
 extension Duration {
     /// The whole microseconds of the duration. The value saturates.
     package var microseconds: Int64 {
+        // `components` stops the process for a duration of more than `Int64.max` seconds.
+        let limit = Duration.seconds(Int64.max / 1_000_000)
+        if self > limit || self < .zero - limit { return self < .zero ? .min : .max }
         let (seconds, attoseconds) = components
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
         if overflow { return seconds < 0 ? .min : .max }

@@ -103,18 +103,21 @@ public struct DurableContext: Sendable {
 
     /// Releases slot and lease until the operation has ended, and returns its output.
     ///
-    /// - Throws: `DurableError.cycle` if the operation waits for this operation. `DurableError.notSucceeded`.
+    /// - Throws: `DurableError.cycle` if the operation waits for this operation, also through a barrier. `DurableError.notSucceeded`.
     ///   `DurableSuspension`, which the operation does not catch.
     @discardableResult
     public func wait<Output>(for handle: DurableHandle<Output>) async throws -> Output {
         let name = "operation \(handle.id)"
         let (position, stored) = try attempt.next(.operations, name)
+        if let end = AwaitedEnd(bytes: stored?.result ?? []) { return try handle.value(of: end) }
         if stored == nil {
             _ = try await attempt.wait { machine, lease in
                 try machine.awaitOperations([handle.id], name: name, position: position, by: lease)
             }
         }
-        return try await handle.value
+        let end = try await handle.recordedEnd()
+        try await attempt.commit { try $0.recordAwaitedEnd(end, position: position, by: $1) }
+        return try handle.value(of: end)
     }
 
     /// Adds an operation once, however many attempts request the addition.

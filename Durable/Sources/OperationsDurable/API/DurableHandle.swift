@@ -18,13 +18,26 @@ public struct DurableHandle<Output: Sendable>: DurableReference, Hashable {
     /// - Throws: `DurableError.notSucceeded` with the outcome and the reason, `unknownOperation`, or `CancellationError`.
     public var value: Output {
         get async throws {
-            let end = try await end()
-            guard end.state == .succeeded else {
-                throw DurableError.notSucceeded(id, end.state, reason: end.reason ?? "")
-            }
-            let output = try await store.read { [id] in try $0.rows.output(of: id) } ?? []
-            return try Payload.decode(Output.self, from: output, of: "output of operation \(id)")
+            try await value(of: recordedEnd())
         }
+    }
+
+    /// Returns the end. Suspends until the operation has ended on any machine.
+    func recordedEnd() async throws -> AwaitedEnd {
+        let end = try await end()
+        guard end.state == .succeeded else {
+            return AwaitedEnd(state: end.state, content: Array((end.reason ?? "").utf8))
+        }
+        let output = try await store.read { [id] in try $0.rows.output(of: id) } ?? []
+        return AwaitedEnd(state: end.state, content: output)
+    }
+
+    /// Returns the output of an operation with this end, or throws `notSucceeded`.
+    func value(of end: AwaitedEnd) throws -> Output {
+        guard end.state == .succeeded else {
+            throw DurableError.notSucceeded(id, end.state, reason: String(decoding: end.content, as: UTF8.self))
+        }
+        return try Payload.decode(Output.self, from: end.content, of: "output of operation \(id)")
     }
 
     /// The outcome. Suspends until the operation has ended on any machine.

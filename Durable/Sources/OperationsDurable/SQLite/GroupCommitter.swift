@@ -95,6 +95,9 @@ final class GroupCommitter: Sendable {
             } catch let error as DurableError {
                 errors.append(error)
             } catch let error as StatementsError {
+                // A statement may roll back the whole transaction, for example `INSERT OR ROLLBACK`. Each further statement
+                // of the group would then commit on its own.
+                guard database.isInsideTransaction else { throw error.cause }
                 errors.append(error.cause)
             }
         }

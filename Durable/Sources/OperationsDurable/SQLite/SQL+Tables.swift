@@ -39,6 +39,7 @@ extension SQL {
             """
         case .removeKey: "DELETE FROM durable_key WHERE queue = ?1 AND key = ?2"
         case .unique: "SELECT operation, held_until FROM durable_unique WHERE kind = ?1 AND key = ?2"
+        case .uniquePeriod: "SELECT max(held_until) FROM durable_unique WHERE operation = ?1"
         case .saveUnique:
             """
             INSERT INTO durable_unique(kind, key, operation, held_until) VALUES (?1, ?2, ?3, ?4) \
@@ -47,7 +48,10 @@ extension SQL {
         case .history:
             "SELECT position, kind, name, result FROM durable_history WHERE operation = ?1 ORDER BY position"
         case .insertHistory:
-            "INSERT INTO durable_history(operation, position, kind, name, result) VALUES (?1, ?2, ?3, ?4, ?5)"
+            """
+            INSERT INTO durable_history(operation, position, kind, name, result) VALUES (?1, ?2, ?3, ?4, ?5) \
+            ON CONFLICT (operation, position) DO UPDATE SET result = ?5
+            """
         case .attempts: "SELECT \(Self.attemptColumns) FROM durable_attempt WHERE operation = ?1 ORDER BY fence"
         case .insertAttempt:
             """

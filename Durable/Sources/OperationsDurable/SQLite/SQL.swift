@@ -12,7 +12,7 @@ enum SQL: Int, CaseIterable {
     case insertKind, kindByName, kindByID
     case counters, addCounter, removeCounter
     case key, keys, saveKey, removeKey, dueKeys, nextKey
-    case unique, saveUnique
+    case unique, uniquePeriod, saveUnique
     case history, insertHistory
     case attempts, insertAttempt, trimAttempts, removeAttempts
     case events, insertEvent, removeEvents

@@ -37,6 +37,12 @@ extension SQLiteRows {
         return row
     }
 
+    func uniquePeriods(of ids: [OperationID]) throws -> [OperationID: DurableInstant] {
+        var periods: [OperationID: DurableInstant] = [:]
+        for id in ids { try run(.uniquePeriod, { $0.bind(1, id.rawValue) }, row: { periods[id] = $0.instant(0) }) }
+        return periods
+    }
+
     func history(of ids: [OperationID]) throws -> [HistoryEntry] {
         var entries: [HistoryEntry] = []
         for id in ids {

@@ -7,6 +7,10 @@ public final class StoreNotices: Sendable {
         var waiters: [OperationID: [Int: Wakeup]] = [:]
         var listeners: [Int: @Sendable (Effects) -> Void] = [:]
         var observer: (@Sendable (Bool) -> Void)?
+        /// The use of which the observer was notified last.
+        var observedUse = false
+        /// Whether a thread notifies the observer.
+        var isNotifying = false
 
         var isInUse: Bool { !waiters.isEmpty || !listeners.isEmpty }
 
@@ -80,12 +84,22 @@ public final class StoreNotices: Sendable {
     /// Changes the state, and notifies the observer when the use begins or ends.
     @discardableResult
     private func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
-        let (result, observer, isInUse) = state.withLock { state in
-            let before = state.isInUse
-            let result = body(&state)
-            return (result, state.isInUse == before ? nil : state.observer, state.isInUse)
+        let result = state.withLock { body(&$0) }
+        // One thread at a time notifies, until the observer knows the present use. Threads that notify at once could have the
+        // observer see an earlier use last.
+        var isContinued = false
+        while true {
+            let next: (observer: @Sendable (Bool) -> Void, isInUse: Bool)? = state.withLock { state in
+                if isContinued { state.isNotifying = false }
+                guard !state.isNotifying, state.isInUse != state.observedUse, let observer = state.observer else {
+                    return nil
+                }
+                (state.isNotifying, state.observedUse) = (true, state.isInUse)
+                return (observer, state.isInUse)
+            }
+            guard let next else { return result }
+            next.observer(next.isInUse)
+            isContinued = true
         }
-        observer?(isInUse)
-        return result
     }
 }

@@ -8,8 +8,8 @@ package final class AttemptState: Sendable {
         var isCompleted = false
         /// The error after which the attempt makes no further entry in the history.
         var interruption: (any Error)?
-        /// A step that failed. The next entry in the history proves that the operation caught the error.
-        var failedStep: (name: String, reason: String, position: Int64)?
+        /// Steps that failed since the last entry in the history. The next entry proves that the operation caught the errors.
+        var failedSteps: [(name: String, reason: String, position: Int64)] = []
     }
 
     package let store: any DurableStore
@@ -57,7 +57,7 @@ package final class AttemptState: Sendable {
             if error is CancellationError {
                 state.interruption = error
             } else {
-                state.failedStep = (name, "\(error)", position)
+                state.failedSteps.append((name, "\(error)", position))
             }
         }
     }
@@ -68,12 +68,15 @@ package final class AttemptState: Sendable {
     func commit<Reply: Sendable>(
         _ event: @escaping @Sendable (inout DurableMachine, Lease) throws -> Reply
     ) async throws -> Reply {
-        let failed = state.withLock { $0.failedStep.take() }
+        let failedSteps = state.withLock { state in
+            defer { state.failedSteps = [] }
+            return state.failedSteps
+        }
         var delay = Backoff()
         while true {
             do {
                 return try await store.commit { [lease] machine in
-                    if let failed {
+                    for failed in failedSteps {
                         try machine.recordFailedStep(failed.name, failed.reason, failed.position, by: lease)
                     }
                     return try event(&machine, lease)

@@ -101,6 +101,10 @@ final class WorkerEngine: Sendable {
                     state.pace.exchange = time
                 }
                 pace = reply.claims.isEmpty ? .zero : time
+                for (name, error) in reply.refusedSchedules.sorted(by: { $0.key < $1.key }) {
+                    let metadata: Logger.Metadata = ["schedule": "\(name)", "error": "\(error)"]
+                    log(.error, "the store refuses the operation of a schedule", worker, metadata)
+                }
                 handle(reply, completions)
                 if reply.isExpired {
                     log(.warning, "the leases of the worker have expired; the worker registers again", worker)
@@ -211,7 +215,10 @@ final class WorkerEngine: Sendable {
         let end = ContinuousClock.now + time
         while !Task.isCancelled {
             let start = ContinuousClock.now
-            let isDone = try await store.commit { try $0.purge() } == 0
+            let isDone = try await store.commit { machine in
+                let hasOldEvents = try machine.removeOldEvents()
+                return try machine.purge() == 0 && !hasOldEvents
+            }
             if isDone || ContinuousClock.now >= end { return }
             // Other transactions have at least half of the time.
             try await OperationClock().sleep(for: ContinuousClock.now - start)
@@ -245,6 +252,7 @@ final class WorkerEngine: Sendable {
         var cancelRequests: Set<OperationID> = []
         var isExpired = false
         var nextWake: Duration?
+        var refusedSchedules: [String: DurableError] = [:]
 
         /// Returns the time until the next look at the queues.
         func pause(_ idle: Duration) -> Duration { max(.zero, min(idle, nextWake ?? idle)) }
@@ -258,13 +266,14 @@ final class WorkerEngine: Sendable {
             reply.accepted = try machine.complete(completions)
             if let known { try machine.release(from: worker, except: known) }
             try machine.expireLeases()
-            try machine.runSchedules()
+            try machine.runSchedules { reply.refusedSchedules[$0] = $1 }
             while try machine.wakeDue() {}
             do {
                 reply.claims = try machine.claim(for: worker, slots: slots, kinds: kinds, ahead: ahead)
             } catch DurableError.workerExpired { reply.isExpired = true }
             reply.cancelRequests = Set(try machine.rows.cancelRequests(of: worker))
-            reply.nextWake = try machine.rows.nextWake().map { $0 - machine.now }
+            let wakes = [try machine.rows.nextWake(), try machine.nextStart(ofQueues: slots.map(\.queue))]
+            reply.nextWake = wakes.compactMap { $0 }.min().map { $0 - machine.now }
             return reply
         }
     }

@@ -35,6 +35,12 @@ extension PostgresRows {
         }
     }
 
+    func uniquePeriods(of ids: [OperationID]) throws -> [OperationID: DurableInstant] {
+        try flushRecords()
+        let periods = try run(.uniquePeriods) { $0.append(ids) }.map { (OperationID($0.int(0)), $0.instant(1)) }
+        return Dictionary(periods.compactMap { id, end in end.map { (id, $0) } }, uniquingKeysWith: max)
+    }
+
     func history(of ids: [OperationID]) throws -> [HistoryEntry] {
         try flushRecords()
         return try run(.history) { $0.append(ids) }.map(\.historyEntry).sorted {

@@ -65,6 +65,11 @@ extension PostgresSQL {
             """
         case .unique:
             "SELECT operation, held_until FROM durable_unique WHERE kind = $1::bigint AND key = $2::text"
+        case .uniquePeriods:
+            """
+            SELECT operation, max(held_until) FROM durable_unique WHERE operation = ANY($1::bigint[]) \
+            AND held_until IS NOT NULL GROUP BY operation
+            """
         case .saveUniques:
             """
             INSERT INTO durable_unique(kind, key, operation, held_until) \
@@ -78,7 +83,8 @@ extension PostgresSQL {
         case .insertHistory:
             """
             INSERT INTO durable_history(operation, position, kind, name, result) \
-            SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::bytea[])
+            SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::bytea[]) \
+            ON CONFLICT (operation, position) DO UPDATE SET result = excluded.result
             """
         case .signal:
             """

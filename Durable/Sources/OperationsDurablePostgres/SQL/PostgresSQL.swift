@@ -15,7 +15,7 @@ enum PostgresSQL: Int, CaseIterable {
     case insertKind, kindByName, kindByID
     case counters, addCounters, removeCounters
     case key, keys, saveKeys, removeKeys, dueKeys
-    case unique, saveUniques
+    case unique, uniquePeriods, saveUniques
     case history, insertHistory
     case signal, lastSignal, insertSignals, removeSignal
     case worker, workers, expiredWorkers, saveWorkers, removeWorkers

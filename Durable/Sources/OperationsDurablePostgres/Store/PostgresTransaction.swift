@@ -38,9 +38,34 @@ public final class PostgresTransaction {
 
     /// Whether the statement would begin or end a transaction.
     private static func endsTransaction(_ sql: String) -> Bool {
-        let word = sql.drop { $0.isWhitespace || $0 == ";" }.prefix { $0.isLetter }.lowercased()
+        let word = withoutLeadingComments(sql).prefix { $0.isLetter }.lowercased()
         return ["begin", "start", "commit", "end", "rollback", "abort", "savepoint", "release", "prepare"].contains(
             word)
+    }
+
+    /// Returns the text from the first word on.
+    static func withoutLeadingComments(_ sql: String) -> Substring {
+        var rest = sql[...]
+        while true {
+            rest = rest.drop { $0.isWhitespace || $0 == ";" }
+            if rest.hasPrefix("--") {
+                rest = rest.drop { !$0.isNewline }
+            } else if rest.hasPrefix("/*") {
+                // Comments of PostgreSQL nest.
+                var depth = 0
+                repeat {
+                    if rest.hasPrefix("/*") {
+                        (depth, rest) = (depth + 1, rest.dropFirst(2))
+                    } else if rest.hasPrefix("*/") {
+                        (depth, rest) = (depth - 1, rest.dropFirst(2))
+                    } else {
+                        rest = rest.dropFirst()
+                    }
+                } while depth > 0 && !rest.isEmpty
+            } else {
+                return rest
+            }
+        }
     }
 
     /// Applies an event of the store in the transaction.

@@ -102,7 +102,7 @@ import Testing
 
     @Test func `the closure of a transaction cannot end the transaction`() async throws {
         try await withStore { _, _, store in
-            for statement in ["COMMIT", " rollback", "; end", "BEGIN"] {
+            for statement in ["COMMIT", " rollback", "; end", "BEGIN", "/* a /* b */ */COMMIT", "-- a\n;commit"] {
                 await #expect(
                     throws: PostgresError(
                         sqlState: "2D000", message: "the store begins and ends the transaction")

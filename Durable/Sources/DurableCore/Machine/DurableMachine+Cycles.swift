@@ -1,0 +1,87 @@
+// Waits that would never end. An operation waits for its dependencies, for its children, and for all operations before the last
+// barrier in front of it.
+
+extension DurableMachine {
+    /// Throws `cycle` if an operation of the set waits for the operation, directly or through others.
+    ///
+    /// Of a path through several barriers, the method finds the first one.
+    mutating func checkNoCycle(from row: OperationRow, to targets: Set<OperationID>) throws {
+        if targets.isEmpty { return }
+        var cameFrom: [OperationID: OperationID] = [:]
+        var (seen, front): (Set<OperationID>, [OperationID]) = ([row.id], [row.id])
+        // The queues with a barrier behind an operation that waits for `row`, and the first epoch in front of it.
+        var behind: [QueueID: Int64] = [:]
+        while !front.isEmpty {
+            if let hit = front.first(where: { targets.contains($0) }) {
+                var path = [hit]
+                while let last = path.last, let before = cameFrom[last] { path.append(before) }
+                throw DurableError.cycle((path.reversed() + [row.id]).map { "operation \($0)" })
+            }
+            var next: [OperationID] = []
+            try load(front)
+            let found = front.compactMap { work.operations[$0] }
+            for waiting in found where try queue(waiting.queue).lastEpoch > waiting.epoch {
+                behind[waiting.queue] = min(behind[waiting.queue] ?? waiting.epoch, waiting.epoch)
+            }
+            let parents = found.compactMap { child in child.parent.map { Edge(dependency: child.id, dependent: $0) } }
+            for edge in try rows.edges(from: front.sorted()) + parents where seen.insert(edge.dependent).inserted {
+                cameFrom[edge.dependent] = edge.dependency
+                next.append(edge.dependent)
+            }
+            front = next
+        }
+        if !behind.isEmpty { try checkNotBehind(behind, targets, from: row) }
+    }
+
+    /// Throws `cycle` if one of the operations, or one that they wait for, is behind a barrier that waits for the operation.
+    private mutating func checkNotBehind(
+        _ behind: [QueueID: Int64], _ targets: Set<OperationID>, from row: OperationRow
+    ) throws {
+        var (seen, front) = (targets, targets.sorted())
+        while !front.isEmpty {
+            try load(front)
+            for id in front {
+                guard let waiting = work.operations[id], let epoch = behind[waiting.queue], waiting.epoch > epoch else {
+                    continue
+                }
+                let name = try queue(waiting.queue).name
+                throw DurableError.cycle(
+                    ["operation \(row.id)", "operation \(id)", "a barrier of queue '\(name)'", "operation \(row.id)"])
+            }
+            let before = try rows.edges(to: front).map(\.dependency) + rows.unfinishedChildren(of: front)
+            front = before.filter { seen.insert($0).inserted }.sorted()
+        }
+    }
+
+    /// Throws `cycle` if a child of the operation would wait for an operation that waits for the end of the operation.
+    mutating func checkNoCycle(ofChildrenIn batch: [NewOperation], of parent: OperationRow) throws {
+        var (awaited, seen): (Set<OperationID>, Set<Int>) = ([], [])
+        var front = batch.indices.filter { batch[$0].isChild }
+        while let index = front.popLast() {
+            guard seen.insert(index).inserted else { continue }
+            for dependency in batch[index].after {
+                switch dependency {
+                case .existing(let id): awaited.insert(id)
+                case .member(let earlier): if batch.indices.contains(earlier) { front.append(earlier) }
+                }
+            }
+        }
+        let unfinished = try existingOperations(Array(awaited)).filter { !$0.state.isEnded }
+        try checkNoCycle(from: parent, to: Set(unfinished.map(\.id)))
+    }
+
+    /// Returns the epoch of a child in a queue that has one of its unfinished ancestors; nil if there is none.
+    ///
+    /// Behind a barrier, the child would wait for the barrier. The barrier waits for the ancestor, which waits for the child.
+    mutating func epochOfChild(of parent: OperationID?, in queue: QueueID) throws -> Int64? {
+        var epoch: Int64?
+        var next = parent
+        while let id = next {
+            try load(CollectionOfOne(id))
+            guard let ancestor = work.operations[id], !ancestor.state.isEnded else { break }
+            if ancestor.queue == queue { epoch = min(epoch ?? ancestor.epoch, ancestor.epoch) }
+            next = ancestor.parent
+        }
+        return epoch
+    }
+}

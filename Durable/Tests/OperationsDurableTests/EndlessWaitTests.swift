@@ -1,0 +1,105 @@
+import DurableCore
+import DurableTesting
+import OperationsDurable
+import Testing
+
+/// R3: a wait that could never end is refused.
+@Suite struct EndlessWaitTests {
+    /// Starts the operations of a queue, and returns their leases.
+    private func start(_ store: any DurableStore, _ queue: String, _ count: Int = 1) async throws -> [Lease] {
+        try await store.commit { machine in
+            let worker = try machine.register("w", kinds: ["sum"], queues: [queue], lease: .seconds(300))
+            return try machine.claim(for: worker, slots: [(queue, count)], kinds: ["sum"]).compactMap(\.lease)
+        }
+    }
+
+    private func sum(in queue: String, after: [OperationID] = [], isChild: Bool = false, isBarrier: Bool = false)
+        -> NewOperation
+    {
+        var new = NewOperation(name: "sum", queue: queue)
+        (new.after, new.isChild, new.isBarrier) = (after.map { .existing($0) }, isChild, isBarrier)
+        return new
+    }
+
+    private func isCycle(_ error: (any Error)?) -> Bool {
+        if case .cycle? = error as? DurableError { true } else { false }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `R3: an operation does not wait for an operation behind a barrier that waits for it`(_ kind: StoreKind)
+        async throws
+    {
+        try await withStore(kind) { test in
+            let store = test.store
+            _ = try await store.commit { try $0.add([sum(in: "q")]) }
+            let lease = try await start(store, "q")[0]
+            _ = try await store.commit { try $0.add([sum(in: "q", isBarrier: true)]) }
+            let behind = try await store.commit { try $0.add([sum(in: "q")], position: 0, by: lease)[0] }
+            let dependent = try await store.commit { try $0.add([sum(in: "r", after: [behind])])[0] }
+            for id in [behind, dependent] {
+                let error = await #expect(throws: DurableError.self) {
+                    try await store.commit { try $0.awaitOperations([id], name: "w", position: 1, by: lease) }
+                }
+                #expect(isCycle(error), "\(String(describing: error))")
+            }
+            // Operations before the barrier, and in other queues, are no cycle.
+            let beside = try await store.commit { try $0.add([sum(in: "r")])[0] }
+            let reply = try await store.commit {
+                try $0.awaitOperations([beside], name: "w", position: 1, by: lease)
+            }
+            #expect(reply == .suspended)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `R3: a child does not wait for an operation that waits for its parent`(_ kind: StoreKind) async throws {
+        try await withStore(kind) { test in
+            let store = test.store
+            let parent = try await store.commit { try $0.add([sum(in: "q")])[0] }
+            let dependent = try await store.commit { try $0.add([sum(in: "q", after: [parent])])[0] }
+            let lease = try await start(store, "q")[0]
+            var through = sum(in: "q", isChild: true)
+            through.after = [.member(1)]
+            let batches = [
+                [sum(in: "q", after: [dependent], isChild: true)], [through, sum(in: "q", after: [dependent])],
+            ]
+            for batch in batches {
+                let error = await #expect(throws: DurableError.self) {
+                    try await store.commit { [batch] in try $0.add(batch, position: 0, by: lease) }
+                }
+                #expect(isCycle(error), "\(String(describing: error))")
+            }
+            let others = try await store.commit {
+                try $0.add([sum(in: "q", after: [dependent]), sum(in: "q", isChild: true)], position: 0, by: lease)
+            }
+            #expect(others.count == 2)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `R18: a child in the queue of an ancestor starts before a barrier that waits for the ancestor`(
+        _ kind: StoreKind
+    ) async throws {
+        try await withStore(kind) { test in
+            let store = test.store
+            _ = try await store.commit { try $0.add([sum(in: "q")]) }
+            let lease = try await start(store, "q")[0]
+            _ = try await store.commit { try $0.add([sum(in: "r", isChild: true)], position: 0, by: lease) }
+            let child = try await start(store, "r")[0]
+            _ = try await store.commit { try $0.add([sum(in: "q", isBarrier: true)]) }
+            await #expect(throws: DurableError.self) {
+                try await store.commit {
+                    try $0.add([sum(in: "q", isChild: true, isBarrier: true)], position: 0, by: child)
+                }
+            }
+            let grandchild = try await store.commit {
+                try $0.add([sum(in: "q", isChild: true)], position: 0, by: child)[0]
+            }
+            // A child that is added again by `retry` is no exception.
+            try await store.commit { try $0.discard([grandchild], reason: "test") }
+            try await store.commit { try $0.retry([grandchild]) }
+            let started = try await start(store, "q", 9)
+            #expect(started.map(\.operation) == [grandchild])
+        }
+    }
+}
