@@ -43,6 +43,8 @@ final class Agenda: Sendable {
     }
 
     let timeline: Timeline
+    /// The operations that due work adds to queues.
+    let additions = AdditionLine()
     private let executor: any TaskExecutor
     private let state = Locked(State())
 

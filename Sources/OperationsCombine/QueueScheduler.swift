@@ -38,14 +38,8 @@ public struct QueueScheduler: Scheduler, Sendable {
         _ action: @escaping () -> Void
     ) {
         let action = Action(action)
-        let entry = Agenda.Entry { [queue] in
-            let operation = BlockOperation { action.run() }
-            do { try queue.tryAddOperation(operation) } catch {
-                // The queue is bounded and full. This thread belongs to the system, so no caller could catch an error.
-                Task(executorPreference: queue.executorBeside) {
-                    try? await queue.addOperationWaitingForCapacity(operation)
-                }
-            }
+        let entry = Agenda.Entry { [queue, line = agenda.additions] in
+            line.add(BlockOperation { action.run() }, to: queue)
         }
         agenda.enter(entry, at: date.date.timeIntervalSinceReferenceDate)
     }

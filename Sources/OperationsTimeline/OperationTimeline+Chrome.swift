@@ -9,7 +9,8 @@ extension OperationTimeline {
     /// - Parameter title: The title in the metadata; nil for none.
     public func chromeTrace(title: String? = nil) throws -> Data {
         let spans = spans
-        let end = spans.compactMap(\.finished).max() ?? .zero
+        // A span that has not finished ends with the last event, which may be its own start.
+        let end = spans.map { $0.finished ?? $0.started ?? $0.added }.max() ?? .zero
         let lanes = Lanes(spans, end: end)
         let processes = Dictionary(uniqueKeysWithValues: lanes.queues.enumerated().map { ($1.name, $0 + 1) })
         var events: [ChromeEvent] = []

@@ -30,6 +30,21 @@ import Testing
         #expect(await others.next() == nil)
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `the states end when the queue is deallocated while the program holds its progress`() async {
+        var queue: OperationQueue? = OperationQueue()
+        let (held, whole) = (queue!.progress, Progress(totalUnitCount: 1))
+        held.totalUnitCount = 3
+        whole.addChild(held, withPendingUnitCount: 1)
+        var updates = queue!.progressUpdates.makeAsyncIterator()
+        #expect(await updates.next()?.totalUnitCount == 3)
+        let later = queue!.progressUpdates
+        queue = nil
+        #expect(await updates.next() == nil)
+        for await _ in later { Issue.record("a state of a queue that is gone") }
+        withExtendedLifetime((held, whole)) {}
+    }
+
     @Test func `a change of the total produces a state`() async {
         let queue = OperationQueue()
         var updates = queue.progressUpdates.makeAsyncIterator()

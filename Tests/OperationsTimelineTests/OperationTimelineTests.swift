@@ -201,6 +201,26 @@ import Testing
         #expect(page.contains("class=\"run unfinished\"") && !page.contains("class=\"run cancelled\""))
     }
 
+    @Test func `the trace of operations that have not finished has no negative durations`() throws {
+        let executor = ManualExecutor()
+        let (queue, trace) = (executor.makeQueue(), OperationTimeline())
+        queue.maxConcurrentOperationCount = 1
+        trace.record(queue)
+        queue.addOperation {}
+        executor.runUntilIdle()
+        queue.addTask { await Task.yield() }
+        queue.addOperation {}
+        executor.step()
+        let json = try JSONSerialization.jsonObject(with: trace.chromeTrace()) as? [String: Any]
+        let events = try #require(json?["traceEvents"] as? [[String: Any]])
+        func times(_ phase: String) -> [Double] {
+            events.filter { $0["ph"] as? String == phase }.compactMap { $0["ts"] as? Double }
+        }
+        let durations = events.compactMap { $0["dur"] as? Double }
+        #expect(durations.count == 2 && durations.allSatisfy { $0 >= 0 })
+        #expect(times("b").count == 3 && zip(times("b"), times("e")).allSatisfy { $0 <= $1 })
+    }
+
     @Test func `a trace without operations produces an empty page and an empty trace`() throws {
         let trace = OperationTimeline()
         #expect(trace.htmlTimeline().contains("0 operations"))

@@ -14,6 +14,8 @@ package protocol ProgressReporter: AnyObject, Sendable {
     func didRunTask(of operation: Operation)
     /// The queue belongs to a group, which has this many children now.
     func childrenCounted(added: Int, ended: Int)
+    /// The queue is being deallocated.
+    func queueIsGone()
 }
 
 /// A watcher of a queue's operations. Called without a lock, on the thread of the event.
@@ -182,4 +184,7 @@ final class InstalledReporter: Sendable {
     let reporter: any ProgressReporter
 
     init(_ reporter: any ProgressReporter) { self.reporter = reporter }
+
+    // The program may hold the reporter for longer than the queue.
+    deinit { reporter.queueIsGone() }
 }

@@ -82,7 +82,7 @@ enum ProgressTree {
         let keys = link.note(progress)
         guard let keys else { return }
         for key in keys { state.news.changes.append((link, progress, key)) }
-        if let queue = progress as? QueueProgress { state.news.watchers += queue.watchers.values }
+        if let watchers = (progress as? QueueProgress)?.watchers { state.news.watchers += watchers.values }
     }
 
     // MARK: - Parents

@@ -50,19 +50,33 @@ extension QueueProgress: ProgressReporter {
             completed = max(completed, Int64(ended))
         }
     }
+
+    /// Ends the streams of states. The program may hold the progress for longer than the queue.
+    func queueIsGone() {
+        let watchers = withLock {
+            defer { self.watchers = nil }
+            return self.watchers
+        }
+        watchers?.values.forEach { $0.finish() }
+    }
 }
 
 extension QueueProgress {
     /// Returns a stream with a tick at once and after every change. Ticks that a reader has not consumed are merged into one.
     func ticks() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let id = withLock {
+        let id: Int? = withLock {
+            guard watchers != nil else { return nil }
             watchersSoFar += 1
-            watchers[watchersSoFar] = continuation
+            watchers?[watchersSoFar] = continuation
             return watchersSoFar
         }
+        guard let id else {
+            continuation.finish()
+            return stream
+        }
         continuation.onTermination = { [weak self] _ in
-            let gone = self?.withLock { self?.watchers.removeValue(forKey: id) }
+            let gone = self?.withLock { self?.watchers?.removeValue(forKey: id) }
             _ = consume gone
         }
         continuation.yield()

@@ -21,8 +21,8 @@ final class QueueProgress: ContainedProgress, @unchecked Sendable {
     /// The operations whose `main()` is running, each with a number in order of their starts.
     var running: [ObjectIdentifier: (progress: OperationProgress, number: Int)] = [:]
     var begun = 0
-    /// The streams that receive a tick after each change. See `ticks`.
-    var watchers: [Int: AsyncStream<Void>.Continuation] = [:]
+    /// The streams that receive a tick after each change; nil after the queue's deallocation. See `ticks`.
+    var watchers: [Int: AsyncStream<Void>.Continuation]? = [:]
     var watchersSoFar = 0
     /// The observers. The link is stored here because the queue uses it at each operation.
     let link: ProgressLink
@@ -37,8 +37,6 @@ final class QueueProgress: ContainedProgress, @unchecked Sendable {
         isPausable = queue !== OperationQueue.main
         withLock { link.begin(self) }
     }
-
-    deinit { for watcher in watchers.values { watcher.finish() } }
 
     // MARK: - Counts
 

@@ -19,12 +19,16 @@ extension DurableMachine {
             }
             var next: [OperationID] = []
             try load(front)
-            let found = front.compactMap { work.operations[$0] }
+            // An operation that ended while it waited keeps its edges until its dependencies end, but waits for nothing.
+            let found = front.compactMap { work.operations[$0] }.filter { !$0.state.isEnded }
             for waiting in found where try queue(waiting.queue).lastEpoch > waiting.epoch {
                 behind[waiting.queue] = min(behind[waiting.queue] ?? waiting.epoch, waiting.epoch)
             }
-            let parents = found.compactMap { child in child.parent.map { Edge(dependency: child.id, dependent: $0) } }
-            for edge in try rows.edges(from: front.sorted()) + parents where seen.insert(edge.dependent).inserted {
+            let parents = found.compactMap { child in
+                child.parent.map { Edge(dependency: child.id, dependent: $0) }
+            }
+            let edges = try rows.edges(from: found.map(\.id).sorted())
+            for edge in edges + parents where seen.insert(edge.dependent).inserted {
                 cameFrom[edge.dependent] = edge.dependency
                 next.append(edge.dependent)
             }
@@ -41,9 +45,9 @@ extension DurableMachine {
         while !front.isEmpty {
             try load(front)
             for id in front {
-                guard let waiting = work.operations[id], let epoch = behind[waiting.queue], waiting.epoch > epoch else {
-                    continue
-                }
+                guard let waiting = work.operations[id], !waiting.state.isEnded, let epoch = behind[waiting.queue],
+                    waiting.epoch > epoch
+                else { continue }
                 let name = try queue(waiting.queue).name
                 throw DurableError.cycle(
                     ["operation \(row.id)", "operation \(id)", "a barrier of queue '\(name)'", "operation \(row.id)"])
