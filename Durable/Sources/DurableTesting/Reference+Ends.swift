@@ -219,7 +219,7 @@ extension Reference {
     private func awaited(by id: OperationID) -> Set<OperationID> {
         var (front, seen) = ([id], Set<OperationID>())
         while let next = front.popLast() {
-            guard seen.insert(next).inserted, let operation = operations[next] else { continue }
+            guard seen.insert(next).inserted, let operation = operations[next], !operation.isEnded else { continue }
             front += operation.dependencies
             front += operations.values.filter { $0.parent == next }.map(\.id)
         }

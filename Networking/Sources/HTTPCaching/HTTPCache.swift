@@ -125,7 +125,7 @@ public final class HTTPCache: Sendable {
     public var size: Int64 { get async { await store.total().cost } }
 
     /// Removes all entries. The cache does not store responses to earlier requests when they arrive later.
-    public func removeAll() async { await store.changeAll { try $0.removeAll() } }
+    public func removeAll() async { await store.removeAll() }
 
     /// Removes all variants of the responses from an absolute URL. The method normalizes the URL and ignores text that
     /// is not an absolute `http` or `https` URL. The cache does not store responses to earlier requests for the URL

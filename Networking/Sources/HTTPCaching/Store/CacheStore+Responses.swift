@@ -44,6 +44,7 @@ extension CacheStore {
         guard request.method == .get || request.method == .head, let target = TargetURI(request) else { return nil }
         var best: Candidate?
         for shelf in [Shelf.session, .permanent] {
+            if shelf == .permanent, isOverdue(target.key) { continue }
             for entry in use(shelf, { try $0.entries(.response, key: target.key) }) ?? [] {
                 guard !unusable.contains(entry.id), !isTooOld(entry, now), let stored = entry.stored,
                     Variance(of: stored.response.headerFields).secondaryKey(of: request.headerFields) == entry.variant
@@ -122,7 +123,8 @@ extension CacheStore {
 
     /// Removes all variants of an address. The cache does not store responses to earlier requests.
     func invalidate(_ key: String) {
-        for shelf in [Shelf.session, .permanent] { change(shelf) { try $0.invalidate(key) } }
+        change(.session) { try $0.invalidate(key) }
+        if change(.permanent, { try $0.invalidate(key) }) == nil { noteOverdue(key) }
     }
 
     /// Removes all variants stored under a key.

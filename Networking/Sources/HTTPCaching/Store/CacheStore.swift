@@ -31,6 +31,9 @@ actor CacheStore {
     var memory: MemoryBodies
     /// The identity of the open index file. Another process can replace the file of that name.
     private var openFile: FileIdentity?
+    /// The keys of invalidations that the index on disk has not recorded yet, because it could not be written.
+    private var overdue: Set<String> = []
+    private static let overdueLimit = 1_024
     /// The earliest time of the next attempt after a failure to open the index.
     private var nextOpening: ContinuousClock.Instant?
 
@@ -73,8 +76,16 @@ actor CacheStore {
     @discardableResult
     func change<Value>(_ shelf: Shelf, _ body: (inout CacheIndex.Transaction) throws -> Value) -> Value? {
         var gone: [String] = []
+        let first = shelf == .permanent ? overdue : []
         let value = use(shelf) { index in
             try index.change { transaction in
+                for key in first.sorted() {
+                    if key == CacheIndex.everything {
+                        try transaction.removeAll()
+                    } else {
+                        try transaction.invalidate(key)
+                    }
+                }
                 let value = try body(&transaction)
                 gone = try transaction.unreferenced.filter { try !transaction.references($0) }
                 if shelf == .permanent, !gone.isEmpty {
@@ -85,9 +96,20 @@ actor CacheStore {
             }
         }
         guard value != nil else { return nil }
+        overdue.subtract(first)
         for digest in gone { dropFromMemory(digest, unlessNamedIn: shelf == .session ? .permanent : .session) }
         return value
     }
+
+    /// Notes an invalidation that the index on disk could not record. Until it does, the cache serves no entry of the key.
+    func noteOverdue(_ key: String) {
+        guard directory != nil else { return }
+        overdue.insert(key)
+        if overdue.count > Self.overdueLimit { overdue = [CacheIndex.everything] }
+    }
+
+    /// Whether the entries of a key on disk were invalidated.
+    func isOverdue(_ key: String) -> Bool { overdue.contains(key) || overdue.contains(CacheIndex.everything) }
 
     private func dropFromMemory(_ digest: String, unlessNamedIn other: Shelf) {
         guard memory.contains(digest), use(other, { try $0.references(digest) }) != true else { return }

@@ -77,7 +77,8 @@ final class MemorySink: BodySink, @unchecked Sendable {
         if offset == 0 { (beginning, source) = ((head, Date()), address) }
         guard let length else { return }
         guard length <= limit - bytes.count else { throw TransferFailure(.bodyTooLarge(limit: limit)) }
-        bytes.reserveCapacity(bytes.count + Int(length))
+        // At most 1 MiB: the server may announce any length, and a capacity that cannot be had stops the process.
+        bytes.reserveCapacity(bytes.count + Int(min(length, 1 << 20)))
     }
 
     func write(_ buffer: ByteBuffer) throws {

@@ -12,7 +12,7 @@ final class OutgoingStream: Sendable {
     /// - Parameter length: The length of all portions together; nil if it is unknown.
     init<Portions: AsyncSequence & Sendable>(_ portions: Portions, length: Int64?, _ sending: Sending)
     where Portions.Element == ByteBuffer {
-        let source = RevocableBody.Source(PacedPortions(base: portions, sending: sending))
+        let source = RevocableBody.Source(PacedPortions(base: portions, sending: sending), length: length)
         body = .stream(RevocableBody(source: source), length: length.map { .known($0) } ?? .unknown)
         revoke = { source.revoke() }
         over = { source.exchangeIsOver() }
@@ -51,13 +51,15 @@ where Portions.Element == ByteBuffer {
 
         private struct State {
             var content: Content
+            /// The number of bytes that follow; nil if it is unknown.
+            var left: Int64?
             var isOver = false
             var waiter: CheckedContinuation<Void, Never>?
         }
 
         private let state: Locked<State>
 
-        init(_ portions: Portions) { state = Locked(State(content: .unread(portions))) }
+        init(_ portions: Portions, length: Int64?) { state = Locked(State(content: .unread(portions), left: length)) }
 
         func next() async throws -> ByteBuffer? {
             let content = state.withLock { state -> Content in
@@ -81,6 +83,7 @@ where Portions.Element == ByteBuffer {
             let isWanted = state.withLock { state in
                 guard case .lent = state.content else { return false }
                 state.content = .read(iterator)
+                if let portion { state.left? -= Int64(portion.readableBytes) }
                 return true
             }
             if !isWanted { throw await end() }
@@ -115,10 +118,15 @@ where Portions.Element == ByteBuffer {
         }
 
         func exchangeIsOver() {
-            let waiter = state.withLock { state in
+            let (waiter, old) = state.withLock { state -> (CheckedContinuation<Void, Never>?, Content?) in
                 state.isOver = true
-                return state.waiter.take()
+                // A server may respond before it has received the whole body. The body must not outlive the request. If all
+                // bytes were sent, the reading task gets the end of the body, and the connection can be reused.
+                let isComplete = state.left == 0
+                defer { if !isComplete { state.content = .revoked } }
+                return (state.waiter.take(), isComplete ? nil : state.content)
             }
+            withExtendedLifetime(old) {}
             waiter?.resume()
         }
     }

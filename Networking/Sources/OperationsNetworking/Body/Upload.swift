@@ -11,6 +11,8 @@ import Foundation
 
 /// The pacing and the notifications of a request body that is being sent.
 struct Sending: Sendable {
+    /// Returns the largest number of bytes to send at a time.
+    let piece: @Sendable () -> Int
     /// Suspends until this number of bytes may be sent.
     let pass: @Sendable (Int) async throws -> Void
     /// Called before these bytes are handed over. A call at the request for the next portion would be too late: the last call
@@ -20,7 +22,9 @@ struct Sending: Sendable {
     let whenGone: @Sendable (Int) -> Void
 }
 
-/// The portions of a request body, each delayed by the bandwidth caps.
+/// The portions of a request body in small pieces, each delayed by the bandwidth caps.
+///
+/// A source may give portions of any size. While a large portion is on the wire, nothing would report activity.
 struct PacedPortions<Base: AsyncSequence & Sendable>: AsyncSequence, Sendable
 where Base.Element == ByteBuffer {
     let base: Base
@@ -31,6 +35,8 @@ where Base.Element == ByteBuffer {
     struct Iterator: AsyncIteratorProtocol {
         var base: Base.AsyncIterator
         let sending: Sending
+        /// The rest of the portion of which pieces were handed out.
+        var rest = ByteBuffer()
         /// The number of bytes that were handed out, and are on the wire when the next portion is requested.
         var onItsWay = 0
 
@@ -38,11 +44,16 @@ where Base.Element == ByteBuffer {
         mutating func next() async throws -> ByteBuffer? {
             if onItsWay > 0 { sending.whenGone(onItsWay) }
             onItsWay = 0
-            guard let portion = try await base.next() else { return nil }
-            onItsWay = portion.readableBytes
+            if rest.readableBytes == 0 {
+                guard let portion = try await base.next() else { return nil }
+                rest = portion
+            }
+            // A slice shares the memory of the portion.
+            let piece = rest.readSlice(length: Swift.min(rest.readableBytes, Swift.max(1, sending.piece()))) ?? rest
+            onItsWay = piece.readableBytes
             try await sending.pass(onItsWay)
             sending.whenSent(onItsWay)
-            return portion
+            return piece
         }
     }
 }

@@ -208,7 +208,9 @@ public final class HTTPClientQueue: Sendable {
         let settings = settings.withLock { $0 }
         var request = request
         if let base = settings.base, let address = base.resolving(request.url) {
-            let own = address.origin == base.origin ? address.withCredentials(of: base) : address
+            // Credentials in the address of the request have precedence.
+            let takesBase = address.origin == base.origin && address.user == nil
+            let own = takesBase ? address.withCredentials(of: base) : address
             request.url = own.textWithCredentials
         }
         request.redirects.credentialFields.formUnion(settings.credentialFields)

@@ -8,15 +8,21 @@ import NIOCore
 extension Transfer {
     // MARK: - The response's body
 
-    enum Reception { case complete, askAnew }
+    enum Reception {
+        case complete, askAnew
+        /// The server has sent a part of the rest. Another request is necessary for the bytes after it.
+        case continued
+    }
 
     /// Receives the body of the response, from its beginning or from the point at which an earlier attempt stopped.
     func receive(
         _ reply: Reply, _ resume: ResumePoint?, at address: HTTPAddress
     ) async throws -> Reception {
         let head = reply.head
-        let announced = try announcedLength(head)
+        var announced = try announcedLength(head)
         var offset: Int64 = 0
+        // The length of the whole body if this response is a part of it.
+        var whole: Int64?
         switch resume?.verdict(on: head) {
         case nil:
             // The request asked for no part, and a part must not be taken for the whole body.
@@ -24,7 +30,8 @@ extension Transfer {
                 throw TransferFailure(.unacceptableStatus(head.status.code))
             }
         case .unrelated, .startOver: break
-        case .proceed: offset = resume?.received ?? 0
+        case .proceed(let length, let total):
+            (offset, announced, whole) = (resume?.received ?? 0, length, total)
         case .complete:
             try await discard(reply.body)
             try sink.finish()
@@ -36,13 +43,14 @@ extension Transfer {
             try sink.forget()
             return .askAnew
         }
-        let decoder = reply.isFromCache ? nil : BodyDecoder(for: head, length: announced, request.limits.inflation)
+        let isDecoded = !reply.isFromCache && head.status != .partialContent
+        let decoder = isDecoded ? BodyDecoder(for: head, length: announced, request.limits.inflation) : nil
         let length = decoder == nil ? announced : nil
         try sink.begin(at: offset, length: length, head, at: address)
         record.withLock { record in
             (record.bodyHead, record.isInBody) = (head, true)
             record.received = offset
-            record.expected = length.map { $0 + offset }
+            record.expected = whole ?? length.map { $0 + offset }
         }
         report(.response(head))
         let writer =
@@ -52,6 +60,8 @@ extension Transfer {
             case .cache(let stored): try await take(stored)
             case .network(let body): try await take(body, announced, offset: offset, decoder, writer)
             }
+            // A server may send less than the requested range (RFC 9110, section 15.3.7).
+            if let whole, record.withLock({ $0.received }) < whole { return .continued }
             try sink.finish()
         } catch {
             if let writer { await writer.abandon() }
@@ -142,7 +152,8 @@ extension Transfer {
     }
 
     private func take(_ bytes: ByteBuffer, _ writer: CacheWriter? = nil) async throws {
-        if let writer { await writer.write(bytes.readableBytesView) }
+        // A slow disk is no reason for a time limit.
+        if let writer { await waitingForOthers { await writer.write(bytes.readableBytesView) } }
         let count = Int64(bytes.readableBytes)
         let now = session.ticker.now()
         record.withLock { record in

@@ -161,7 +161,9 @@ extension Transfer {
     func negotiated(_ fields: HTTPFields) -> HTTPFields {
         var fields = fields
         if fields[.acceptEncoding] == nil {
-            fields[.acceptEncoding] = sink.prefersRanges ? "identity" : BodyDecoder.accepted
+            // A part of a compressed body cannot be decompressed alone.
+            let isIdentity = sink.prefersRanges || fields[.range] != nil
+            fields[.acceptEncoding] = isIdentity ? "identity" : BodyDecoder.accepted
         }
         return fields
     }

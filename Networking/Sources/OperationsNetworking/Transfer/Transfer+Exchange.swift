@@ -45,8 +45,11 @@ extension Transfer {
         }
         switch course.chain.decision(for: reply.head) {
         case .deliver:
-            if try await receiveOrFallBack(reply, course.resume, at: address) == .complete { return true }
-            course.resume = nil
+            switch try await receiveOrFallBack(reply, course.resume, at: address) {
+            case .complete: return true
+            case .askAnew: course.resume = nil
+            case .continued: course.resume = try resumePoint(at: address)
+            }
             return false
         case .fail(let failure):
             throw TransferFailure(failure.reason)

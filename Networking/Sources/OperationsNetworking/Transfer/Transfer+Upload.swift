@@ -46,6 +46,7 @@ extension Transfer {
             return record.bodies
         }
         return Sending(
+            piece: { pacing.piece },
             pass: { [self] count in
                 if pacing.isCapped { try await waitingForOthers { try await pacing.pass(count) } }
             },

@@ -201,4 +201,54 @@ import Testing
         #expect(await writer?.finish(now: origin) == true)
         #expect(await other.outcome(get()) == large)
     }
+
+    @Test(arguments: [true, false])
+    func `an invalidation that the index cannot record takes effect at once, and is recorded later`(isOfAll: Bool)
+        async throws
+    {
+        let directory = try TemporaryDirectory()
+        let cache = try HTTPCache(
+            directory.path, memoryLimit: 0, diskLimit: 10_000_000, busyTimeout: 0.01, step: { _ in }, onError: { _ in })
+        await cache.opened()
+        await cache.load(get(), answer(200, control))
+        await cache.load(get("/b"), answer(200, control), body: "other")
+        let underWay = await cache.received(answer(200, control), to: get(), requestTime: origin, responseTime: origin)
+        let under = try #require(underWay)
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: index(directory), configuration: configuration)
+        try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        if isOfAll {
+            await cache.removeAll()
+        } else {
+            _ = await cache.received(
+                answer(204), to: get(method: .post), requestTime: origin, responseTime: origin)
+        }
+        #expect(await cache.outcome(get()) == "load")
+        #expect(await cache.outcome(get("/b")) == (isOfAll ? "load" : "other"))
+        try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        #expect(await cache.outcome(get()) == "load")
+        // A response to a request from before the invalidation is not stored.
+        await under.write(Array("old".utf8))
+        #expect(await under.finish(now: origin) == false)
+        #expect(await cache.outcome(get()) == "load")
+        await cache.load(get(), answer(200, control), body: "new")
+        #expect(await cache.outcome(get()) == "new")
+    }
+
+    @Test func `a response to an earlier request does not replace the response to a later one`() async throws {
+        let directory = try TemporaryDirectory()
+        let cache = try await open(directory)
+        func begin(_ seconds: Double) async -> CacheWriter? {
+            await cache.received(answer(200, control), to: get(), requestTime: at(seconds), responseTime: at(seconds))
+        }
+        let (first, second) = (await begin(-10), await begin(-1))
+        let (slow, quick) = (try #require(first), try #require(second))
+        await quick.write(Array("later".utf8))
+        #expect(await quick.finish(now: origin))
+        await slow.write(Array("earlier".utf8))
+        _ = await slow.finish(now: origin)
+        #expect(await cache.outcome(get()) == "later")
+        #expect(directory.bodies().count == 1)
+    }
 }

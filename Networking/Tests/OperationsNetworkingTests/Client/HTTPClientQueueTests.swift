@@ -26,6 +26,17 @@ import Testing
         #expect(throws: HTTPError.self) { try HTTPClientQueue(base: "no address") }
     }
 
+    @Test(arguments: ["", "alice:secret@"])
+    func `credentials in the address of a request precede those of the base`(ofBase: String) async throws {
+        try await withServer({ .text($0.fields[.authorization] ?? "none") }) { server in
+            let base = server.url.replacingOccurrences(of: "://", with: "://\(ofBase)")
+            let own = server.url.replacingOccurrences(of: "://", with: "://bob:pw@")
+            let client = try HTTPClientQueue(base: base, session: .plain())
+            let value = try await client.get(own + "/x", as: .text).value
+            #expect(value == "Basic " + Data("bob:pw".utf8).base64EncodedString())
+        }
+    }
+
     @Test func `a client's credentials go to its base only`() async throws {
         try await withServer({ .text($0.fields[.authorization] ?? "none") }) { server in
             let client = try HTTPClientQueue(

@@ -11,9 +11,12 @@ import Testing
     private let session = HTTPSession.plain()
 
     /// Stalls in the middle of the first response. Later responses contain the whole resource or the requested part.
-    private func resource(_ gate: LoopbackGate, lies: Set<LoopbackResource.Lie> = []) -> HTTPTestServer.Handler {
-        let resource = LoopbackResource(.pattern(length: 100_000), eTag: "\"one\"", lies: lies)
-        return { request in
+    private func resource(
+        _ gate: LoopbackGate, lies: Set<LoopbackResource.Lie> = [], framing: LoopbackResponse.Framing = .contentLength
+    ) -> HTTPTestServer.Handler {
+        var resource = LoopbackResource(.pattern(length: 100_000), eTag: "\"one\"", lies: lies)
+        resource.framing = framing
+        return { [resource] request in
             let response = resource.response(to: request)
             return request.number == 1 ? response.with(.stalls(.afterBody(60_000), until: gate)) : response
         }
@@ -91,6 +94,35 @@ import Testing
             }
             #expect(
                 operation.transferProgress == HTTPProgress(received: 100_000, expected: 100_000, sent: 0, toSend: nil))
+        }
+    }
+
+    @Test(arguments: [true, false], [LoopbackResponse.Framing.contentLength, .chunked])
+    func `a transfer requests the remaining bytes if the server sends less than the requested range`(
+        isDownload: Bool, framing: LoopbackResponse.Framing
+    ) async throws {
+        let gate = LoopbackGate()
+        let folder = try Folder()
+        let queue = queue()
+        let expected = Data(LoopbackBody.pattern(length: 100_000).bytes)
+        try await withServer(resource(gate, lies: [.sendsLess], framing: framing)) { server in
+            let memory = HTTPDataOperation(get(server.url + "/"), session: session)
+            let download = HTTPDownloadOperation(get(server.url + "/"), to: folder.file("a"), session: session)
+            let operation: HTTPOperation = isDownload ? download : memory
+            queue.addOperation(operation)
+            for await progress in operation.transferProgressUpdates where progress.received == 60_000 { break }
+            operation.pause()
+            await queue.addTask {}.waitUntilFinished()
+            operation.resume()
+            await operation.waitUntilFinished()
+            if isDownload {
+                let path = try await download.value
+                #expect(try Data(contentsOf: URL(filePath: path)) == expected)
+            } else {
+                let value = try await memory.value
+                #expect(value == expected)
+            }
+            #expect(server.requests.compactMap { $0.fields[.range] } == ["bytes=60000-", "bytes=80000-"])
         }
     }
 

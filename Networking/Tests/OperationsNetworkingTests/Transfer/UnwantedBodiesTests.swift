@@ -123,7 +123,9 @@ import Testing
         }
     }
 
-    private func source<Portions>(_ portions: Portions) -> RevocableBody<Portions>.Source { .init(portions) }
+    private func source<Portions>(_ portions: Portions) -> RevocableBody<Portions>.Source {
+        .init(portions, length: nil)
+    }
 
     @Test(arguments: [true, false])
     func `a revoked source is released at once, and its reader gets the error after the exchange`(
@@ -165,5 +167,27 @@ import Testing
         source.exchangeIsOver()
         let outcome = await result { try await reader.value }
         #expect(throws: CancellationError.self) { try outcome.get() }
+    }
+
+    @Test func `a body ends with its exchange, although the server has not received all of it`() async throws {
+        let portions = Endless(sentinel: Endless.Sentinel())
+        let sentinel = Weak(portions.sentinel)
+        let source = source(consume portions)
+        _ = try await source.next()
+        source.exchangeIsOver()
+        #expect(sentinel.isGone)
+        await #expect(throws: CancellationError.self) { _ = try await source.next() }
+    }
+
+    @Test func `a body that was sent completely ends normally after its exchange`() async throws {
+        let pieces = AsyncStream<ByteBuffer> { continuation in
+            continuation.yield(ByteBuffer(bytes: [1, 2, 3]))
+            continuation.finish()
+        }
+        let source = RevocableBody<AsyncStream<ByteBuffer>>.Source(pieces, length: 3)
+        _ = try await source.next()
+        source.exchangeIsOver()
+        let end = try await source.next()
+        #expect(end == nil)
     }
 }
