@@ -22,6 +22,7 @@ final class CommandOperation: Operation, @unchecked Sendable {
 
     private var planned: PlannedOperation { plan.operations[index] }
     private var ledger: RunLedger { shell.ledger }
+    private var quality: Quality { plan.queues.first { $0.name == planned.queue }?.quality ?? .default }
 
     /// Creates the operation at `index` of `plan`.
     init(_ index: Int, of plan: WorkflowPlan, shell: CommandShell) {
@@ -49,7 +50,7 @@ final class CommandOperation: Operation, @unchecked Sendable {
         if !isCancelled, let obstacle = ledger.obstacle(to: planned, in: plan) {
             conclude(obstacle)
         } else if !startCommand(isLastAttempt: false) {
-            shell.watch.send(.attempt { self.startCommand(isLastAttempt: $0) })
+            shell.watch.send(.attempt { self.startCommand(isLastAttempt: $0, niceness: self.quality.niceness) })
         }
     }
 
@@ -75,8 +76,11 @@ final class CommandOperation: Operation, @unchecked Sendable {
 
     /// Starts the command, or ends the operation if the command cannot start.
     ///
+    /// - Parameters:
+    ///   - isLastAttempt: Whether a short resource ends the operation.
+    ///   - niceness: The number to add to the nice value of this thread.
     /// - Returns: `false` if a resource is short now and may be available later.
-    private func startCommand(isLastAttempt: Bool) -> Bool {
+    private func startCommand(isLastAttempt: Bool, niceness: Int32 = 0) -> Bool {
         if isCancelled {
             conclude(.cancelled)
             return true
@@ -84,6 +88,7 @@ final class CommandOperation: Operation, @unchecked Sendable {
         do {
             let spool = try shell.spools.makeSpool()
             let process = try CommandProcess(planned, output: spool.file)
+            process.addNiceness(niceness)
             watch(process, printingTo: spool)
         } catch let shortage as Shortage where !isLastAttempt {
             ledger.note(shortage)
@@ -168,6 +173,17 @@ private struct CommandSkipped: OperationTimeline.Ending {
     let reason: String
 
     var ending: String { "skipped: \(reason)" }
+}
+
+extension Quality {
+    /// The number that a queue adds to the nice value of its commands, as to that of its threads.
+    var niceness: Int32 {
+        switch self {
+        case .userInteractive, .userInitiated, .default: 0
+        case .utility: 5
+        case .background: 10
+        }
+    }
 }
 
 extension Priority {

@@ -49,6 +49,9 @@ private struct GlobSearch {
     let directory: String
     private(set) var problems: [Glob.Problem] = []
 
+    /// The locale in which names are UTF-8. nil if the system has no such locale.
+    private nonisolated(unsafe) static let locale: locale_t? = newlocale(LC_CTYPE_MASK, "C.UTF-8", nil)
+
     init(directory: String) { self.directory = directory }
 
     /// Returns the paths below `prefix` that match `components`. `prefix` is empty or ends with a slash.
@@ -82,6 +85,9 @@ private struct GlobSearch {
             return []
         }
         defer { closedir(stream) }
+        // Without a locale, `?` and `[...]` would match single bytes.
+        let locale = Self.locale.map { uselocale($0) }
+        defer { if let locale { uselocale(locale) } }
         var names: [String] = []
         while let entry = readdir(stream) {
             guard entry.pointee.matches(pattern) else { continue }

@@ -92,7 +92,8 @@ final class RunLedger: Sendable {
         if !handler(event) { cancelRun() }
     }
 
+    /// Cancels the run, once. A cancellation looks at all operations, and each event may ask for it.
     private func cancelRun() {
-        cancellation.withLock(\.self)?()
+        cancellation.withLock { $0.take() }?()
     }
 }

@@ -108,9 +108,10 @@ struct Template {
 
     /// Returns the name of the placeholder at the start of `text`. `nil` if `text` does not start with a placeholder.
     private static func placeholder(opening text: Substring) -> String? {
-        guard let end = text.firstIndex(of: "}") else { return nil }
-        let name = text[text.index(after: text.startIndex)..<end]
-        let isName = name.allSatisfy { $0.isLetter || "._-".contains($0) }
-        return name == "item" || name.hasPrefix("item.") && isName ? String(name) : nil
+        // The start is compared first: a search for the end of each brace would take quadratic time.
+        guard text.hasPrefix("{item") else { return nil }
+        let name = text.dropFirst().prefix { $0.isLetter || "._-".contains($0) }
+        guard text[name.endIndex...].first == "}" else { return nil }
+        return name == "item" || name.hasPrefix("item.") ? String(name) : nil
     }
 }

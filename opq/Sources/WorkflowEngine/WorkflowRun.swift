@@ -34,10 +34,10 @@ public struct RunFailure: Error, CustomStringConvertible {
 /// Every queue of the workflow is an `OperationQueue`. Every operation of the workflow is an operation in that queue, which
 /// depends on the operations in its `after` key.
 ///
-/// A barrier is a barrier block. The block starts when all operations queued before it in its queue have finished. The block
-/// then waits for the barrier's dependencies in other queues, and finally for its command. Meanwhile the queue starts no
-/// other operation. The operations queued before the barrier may have failed, unless the barrier names them in `after`. If
-/// the barrier does not succeed, the operations queued after it are skipped.
+/// A barrier also depends on the operations queued before it in its queue, and the operations queued after it depend on the
+/// barrier. The operations queued before it may have failed, unless the barrier names them in `after`. If the barrier does not
+/// succeed, the operations queued after it are skipped. A barrier block would hold a thread while it waits for its dependencies
+/// in other queues.
 public final class WorkflowRun: Sendable {
     private let plan: WorkflowPlan
     private let ledger: RunLedger
@@ -73,9 +73,7 @@ public final class WorkflowRun: Sendable {
         let shell = CommandShell(ledger: ledger, watch: start.watch, spools: start.spools)
         operations = plan.operations.indices.map { CommandOperation($0, of: plan, shell: shell) }
         if let requirement = start.requirement {
-            for (operation, planned) in zip(operations, plan.operations) where !planned.isBarrier {
-                operation.addRequirement(requirement)
-            }
+            for operation in operations { operation.addRequirement(requirement) }
         }
         ledger.cancelRun(by: { [weak self] in self?.cancel() })
         enqueue()
@@ -103,12 +101,6 @@ public final class WorkflowRun: Sendable {
     /// ``run()`` returns when the last command has ended.
     public func cancel() {
         for queue in queues.values { queue.cancelAllOperations() }
-        // The queue contains a barrier's block, not its operation. A barrier of another queue may wait for the operation, so
-        // the operation must finish even if the queue dropped the block.
-        for (operation, planned) in zip(operations, plan.operations) where planned.isBarrier {
-            operation.cancel()
-            operation.start()
-        }
     }
 
     /// Cancels the run, and kills the running commands at once.
@@ -139,19 +131,15 @@ public final class WorkflowRun: Sendable {
 
     /// Adds all operations to their queues in the order of the plan.
     private func enqueue() {
-        for (operation, planned) in zip(operations, plan.operations) {
-            for index in planned.dependencies { operation.addDependency(operations[index]) }
+        let barriers = BarrierOrder(plan.operations)
+        for (index, operation) in operations.enumerated() {
+            let awaited = plan.operations[index].dependencies + (barriers.gathered[index] ?? [])
+            // The list may name an operation twice, which has no effect.
+            for index in awaited { operation.addDependency(operations[index]) }
+            if let barrier = barriers.ahead[index] { operation.addDependency(operations[barrier]) }
         }
         for (operation, planned) in zip(operations, plan.operations) {
-            guard planned.isBarrier else {
-                queues[planned.queue]?.addOperation(operation)
-                continue
-            }
-            queues[planned.queue]?.addBarrierBlock {
-                for dependency in operation.dependencies { dependency.waitUntilFinished() }
-                operation.start()
-                operation.waitUntilFinished()
-            }
+            queues[planned.queue]?.addOperation(operation)
         }
     }
 }

@@ -26,8 +26,9 @@ final class YAMLNode: Sendable {
     /// The keys and values of a map, in the order of the file. A key may occur more than once. `nil` for other nodes.
     var mapping: [(key: YAMLNode, value: YAMLNode)]? { if case .mapping(let pairs) = content { pairs } else { nil } }
 
-    /// The integer value of a scalar.
-    var int: Int? { tagName == .int ? scalar?.int : nil }
+    /// The integer value of a scalar. nil for a number in base 60, such as `1:30`: YAML 1.2 has none, and its conversion may
+    /// overflow.
+    var int: Int? { tagName == .int && string?.contains(":") != true ? scalar?.int : nil }
     /// The Boolean value of a scalar.
     var bool: Bool? { tagName == .bool ? scalar?.bool : nil }
     /// Whether the node is a number.

@@ -105,7 +105,7 @@ struct RunCommand: ParsableCommand {
             files.report?.abandon()
             throw failure("cannot run: \(error)")
         }
-        let recording = OperationTimeline()
+        let recording = OperationTimeline(limit: plan.operations.count)
         if files.trace != nil || files.report != nil { run.record(in: recording) }
         let status = isTerminal && detail != .quiet ? StatusLine(of: run, on: printer) : nil
         let result = run.run()

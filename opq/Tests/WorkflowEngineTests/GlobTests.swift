@@ -5,6 +5,14 @@ import Testing
 
 struct GlobTests {
     @Test(arguments: [
+        ("?.x", ["a.x", "é.x"]), ("[é].x", ["é.x"]), ("[!a].x", ["é.x"]), ("*.x", ["a.x", "é.x", "🙂🙂.x"]),
+    ])
+    func `a question mark and a bracket match a character that is not ASCII`(pattern: String, paths: [String]) throws {
+        let directory = try TemporaryDirectory(files: ["a.x", "é.x", "🙂🙂.x"])
+        #expect(Glob(pattern: pattern).find(in: directory.path) == Glob.Findings(paths: paths))
+    }
+
+    @Test(arguments: [
         ("*.swift", ["a.swift", "b.swift"]), ("?.swift", ["a.swift", "b.swift"]), ("[b-z].swift", ["b.swift"]),
         (".*", [".git", ".hidden"]), ("S/*", ["S/c.swift", "S/d"]),
         ("**/*.swift", ["S/c.swift", "S/d/e.swift", "a.swift", "b.swift"]),

@@ -76,6 +76,28 @@ struct RunTests {
         #expect(try directory.text(of: "log") == "run\n")
     }
 
+    @Test func `barriers that wait for operations of other queues hold no threads`() async throws {
+        let count = 300
+        let queues = (0..<count).map { "q\($0): " }.joined(separator: ", ")
+        let barriers = (0..<count).map { "  b\($0): {run: x=1, queue: q\($0), barrier: true, after: slow}\n" }
+        let text = "queues: {\(queues)}\noperations:\n  slow: {run: sleep 0.2}\n" + barriers.joined()
+        let outcomes = try await outcomes(of: text, in: TemporaryDirectory())
+        #expect(outcomes.count == count + 1 && outcomes.values.allSatisfy { $0 == .succeeded })
+        // Idle threads remain for some seconds.
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        let threads = status.split(separator: "\n").first { $0.hasPrefix("Threads:") }?.split(separator: "\t").last
+        #expect(Int(threads ?? "") ?? .max < count)
+    }
+
+    @Test func `a handler that refuses every event cancels the run once`() {
+        let calls = Guarded(0)
+        let ledger = RunLedger(operationCount: 0, failsFast: false) { _ in false }
+        ledger.cancelRun { calls.withLock { $0 += 1 } }
+        for shortage in [Shortage.descriptors, .processes] { ledger.note(shortage) }
+        #expect(ledger.allConclusions(of: []).isEmpty)
+        #expect(calls.withLock { $0 } == 1)
+    }
+
     @Test func `dependents of a failure are skipped, and other operations continue`() async throws {
         let text = """
             operations:

@@ -3,6 +3,22 @@ import Testing
 @testable import WorkflowEngine
 
 struct SyntaxTests {
+    @Test(arguments: ["1:30", "1:0:0:0:0:0:0:0:0:0:0:0", "190:20:30"])
+    func `a number in base 60 is no whole number`(number: String) {
+        let text = "queues: {q: {concurrency: \(number)}}\noperations: {a: {run: x, queue: q}}"
+        #expect(
+            complaints(about: text) == [
+                "w:1:27: error: 'concurrency' must be a whole number, found the number \(number)"
+            ])
+    }
+
+    @Test func `braces that are no placeholders are text, however many there are`() {
+        #expect(Template("{item{item.name}{ item}{items}{item-x}{item.}").placeholders == ["item.name", "item."])
+        let braces = String(repeating: "{", count: 100_000) + "{item}"
+        #expect(Template(braces).placeholders == ["item"])
+        #expect(Template(String(repeating: "{item", count: 100_000)).placeholders.isEmpty)
+    }
+
     @Test func `a correct workflow has no errors`() {
         #expect(complaints(about: "operations: {a: {run: x}, b: {run: y, after: a}}") == [])
     }

@@ -36,6 +36,12 @@ struct CommandProcess: Sendable {
         descriptor = nil
     }
 
+    /// Adds to the nice value of the process and of its group. The command may run for a moment before that.
+    func addNiceness(_ value: Int32) {
+        let (process, group) = (Int32(PRIO_PROCESS.rawValue), Int32(PRIO_PGRP.rawValue))
+        if value > 0 { setpriority(group, id_t(identifier), getpriority(process, 0) + value) }
+    }
+
     /// Returns how the process ended, or `nil` if it still runs. The system does not reuse the identifier before ``reap()``.
     func end() -> ProcessEnd? {
         var status: Int32 = 0

@@ -27,6 +27,8 @@ struct FetchList {
 
     private(set) var items: [Item] = []
     private var names: Set<String> = []
+    /// The next number to try for each name that is taken.
+    private var nextNumbers: [String: Int] = [:]
 
     /// Creates a list from lines of the form `URL [NAME] [sha256:DIGITS]`. Empty lines and lines that begin with `#` are
     /// ignored.
@@ -78,11 +80,12 @@ struct FetchList {
     }
 
     /// Returns the name with a number, if the name is taken: `a.jpg`, `a-2.jpg`, `a-3.jpg`.
-    private func unused(_ name: String) -> String {
+    private mutating func unused(_ name: String) -> String {
         guard names.contains(name) else { return name }
         let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 } ?? name.endIndex
-        var number = 2
+        var number = nextNumbers[name] ?? 2
         while names.contains("\(name[..<dot])-\(number)\(name[dot...])") { number += 1 }
+        nextNumbers[name] = number + 1
         return "\(name[..<dot])-\(number)\(name[dot...])"
     }
 }
