@@ -108,7 +108,7 @@ extension Transfer {
     }
 
     /// Returns the length of the body as it is sent, compressed or not; nil if the server does not state it.
-    private func announcedLength(_ head: HTTPResponse) throws -> Int64? {
+    func announcedLength(_ head: HTTPResponse) throws -> Int64? {
         switch BodyLength.announced(by: head, to: request.method) {
         case .length(let length): return length
         case .unknown: return nil

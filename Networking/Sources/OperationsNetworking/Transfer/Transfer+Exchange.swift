@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import HTTPCaching
 public import HTTPCore
 import Operations
 public import HTTPTypes
@@ -63,7 +64,11 @@ extension Transfer {
     /// Follows a redirect. Returns false if the redirect itself is the response.
     private func follows(_ proposed: Redirect, _ reply: Reply, _ course: Course) async throws -> Bool {
         guard let redirect = try await approved(proposed, reply.head, course.chain) else { return false }
-        try await discard(reply.body)
+        // The redirect is a response to the cache too: it replaces the stored response, or removes it.
+        let isEncoded = reply.head.headerFields[.contentEncoding] != nil
+        let length = try announcedLength(reply.head)
+        let writer = await cacheWriter(for: reply, length: length, isDecoded: false)
+        try await discard(reply.body, into: isEncoded ? nil : writer)
         course.fields = redirect.remaining(of: course.fields)
         if redirect.dropsBody { course.body = .none }
         course.chain.follow(redirect)
@@ -265,16 +270,24 @@ extension Transfer {
 
     /// Reads the rest of an unused body so that the connection can be reused. A long body is dropped, and errors of the
     /// connection are ignored.
-    func discard(_ body: Reply.Body) async throws {
+    ///
+    /// - Parameter writer: Receives the body if it is complete and short.
+    func discard(_ body: Reply.Body, into writer: CacheWriter? = nil) async throws {
         guard case .network(let body) = body else { return }
         var count = 0
         do {
             while let bytes = try await next(of: body) {
                 noteActivity()
                 count += bytes.readableBytes
-                if count > 64 << 10 { return }
+                if count > 64 << 10 {
+                    if let writer { await writer.abandon() }
+                    return
+                }
+                if let writer { await writer.write(bytes.readableBytesView) }
             }
+            if let writer { await writer.finish() }
         } catch {
+            if let writer { await writer.abandon() }
             try checkNotStopped()
         }
     }

@@ -71,6 +71,43 @@ import Testing
         }
     }
 
+    private static func cached(_ text: String) -> LoopbackResponse {
+        LoopbackResponse(fields: [.cacheControl: "max-age=1000"], body: .text(text))
+    }
+
+    @Test func `a followed redirect replaces the stored response of its address`() async throws {
+        let (page, isMoved) = (resource("page", "max-age=0, stale-if-error=86400"), Guarded(false))
+        try await withServer({ request in
+            if request.target == "/b" { return Self.cached("b") }
+            guard isMoved.withLock({ $0 }) else { return page.response(to: request) }
+            return LoopbackResponse(.found, fields: [.location: "/b", .cacheControl: "no-store"])
+        }) { server in
+            let session = HTTPSession.plain { $0.cache = .inMemory() }
+            let first = await load(server.url + "/", session)
+            #expect(first.text == "page")
+            isMoved.withLock { $0 = true }
+            let second = await load(server.url + "/", session)
+            #expect(second.text == "b")
+            let third = await load(server.url + "/", session, .onlyIfCached)
+            #expect(third.failure == "notInCache")
+        }
+    }
+
+    @Test func `a permanent redirect and its target come from the cache`() async throws {
+        try await withServer({ request in
+            if request.target == "/b" { return Self.cached("b") }
+            return LoopbackResponse(
+                .movedPermanently, fields: [.location: "/b", .cacheControl: "max-age=1000"], body: .text("moved"))
+        }) { server in
+            let session = HTTPSession.plain { $0.cache = .inMemory() }
+            let first = await load(server.url + "/", session)
+            #expect(first == Answer(text: "b", isFromCache: false, status: 200))
+            let second = await load(server.url + "/", session, .onlyIfCached)
+            #expect(second == Answer(text: "b", isFromCache: true, status: 200))
+            #expect(server.requests.count == 2)
+        }
+    }
+
     @Test func `each policy has its documented effect, and servedFromCache reports it`() async throws {
         try await withServer({ [resource = resource("x", "max-age=1000")] in resource.response(to: $0) }) { server in
             let session = HTTPSession.plain { $0.cache = .inMemory() }
